@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../graphql/types.generated.ts';
+
+/** The captcha document on the wire: names, codes and shapes, no I/O. Section numbers are that document's. */
+
+/** Path of the one endpoint (section 4). Only the public captcha id stands in the URL. */
+export function validatePath(captchaId: string): string {
+  return `/validate?captcha_id=${encodeURIComponent(captchaId)}`;
+}
+
+/** The form of a verification (2.1), without the captcha id. */
+export interface ValidateForm {
+  lot_number: string;
+  captcha_output: string;
+  pass_token: string;
+  /** Digits only; anything else is -50005. */
+  gen_time: string;
+  sign_token: string;
+}
+
+/** The documented failure reasons (7.1) and what to branch on. */
+export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = new Map([
+  ['pass_token expire', 'PASS_TOKEN_EXPIRED'],
+  ['lot_number not match', 'LOT_NUMBER_MISMATCH'],
+  ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
+]);
+
+interface CaptchaException {
+  readonly msg: string;
+  /** Who can cause it; CLIENT means that a bot can, at will. */
+  readonly cause: CaptchaIndeterminateCause;
+}
+
+/** The documented exceptions (7.2). */
+export const EXCEPTIONS: ReadonlyMap<string, CaptchaException> = new Map([
+  ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
+  ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
+  ['-50002', { msg: 'param decrypt error', cause: 'CLIENT' }],
+  ['-50003', { msg: 'illegal verify', cause: 'CLIENT' }],
+  ['-50004', { msg: 'jsonp xss', cause: 'CLIENT' }],
+  ['-50005', { msg: 'illegal gen_time', cause: 'CLIENT' }],
+  ['-50101', { msg: 'not captcha_id', cause: 'CONFIGURATION' }],
+  ['-50102', { msg: 'illegal captcha_id', cause: 'CONFIGURATION' }],
+  ['-50103', { msg: 'not captcha', cause: 'CONFIGURATION' }],
+  ['-50104', { msg: 'captcha_id deleted', cause: 'CONFIGURATION' }],
+  ['-50105', { msg: 'captcha_id paused', cause: 'CONFIGURATION' }],
+  ['-50301', { msg: 'not proof', cause: 'CLIENT' }],
+  ['-50302', { msg: 'not lot_number', cause: 'CLIENT' }],
+  ['-50303', { msg: 'illegal lot_number', cause: 'CLIENT' }],
+  ['-50304', { msg: 'lot_number not match', cause: 'CLIENT' }],
+  ['-50305', { msg: 'lot_number Expired', cause: 'CLIENT' }],
+  ['-50306', { msg: 'process_token Error', cause: 'CLIENT' }],
+  ['-50307', { msg: 'payload Error', cause: 'CLIENT' }],
+  ['-50308', { msg: 'payload Used', cause: 'CLIENT' }],
+]);
+
+/** A pass (2.3, 2.4). Strict: what is not exactly the documented pass is not one. */
+export const passedAnswer = z.object({
+  status: z.literal('success'),
+  result: z.literal('success'),
+  reason: z.literal(''),
+  captcha_args: z.object({
+    used_type: z.string(),
+    user_ip: z.string(),
+    lot_number: z.string(),
+    scene: z.string(),
+    referer: z.string(),
+  }),
+});
+
+const lenientText = z.string().optional().catch(undefined);
+
+/** A rejection (2.3, 2.4). Lenient beyond the verdict itself: a "no" with a flaw in its details is still a "no". */
+export const failedAnswer = z.object({
+  result: z.literal('fail'),
+  reason: z.string().catch(''),
+  captcha_args: z
+    .object({ used_type: lenientText, user_ip: lenientText, lot_number: lenientText })
+    .catch({ used_type: undefined, user_ip: undefined, lot_number: undefined }),
+});
+
+/**
+ * An exception (7.2). Lenient as well, and with a numeric `code` taken for its text: read as "no usable answer" a
+ * client's exception would fall under a policy that may let it proceed.
+ */
+export const exceptionAnswer = z.object({
+  status: z.literal('error'),
+  code: z
+    .union([z.string(), z.int().transform(String)])
+    .optional()
+    .catch(undefined),
+  desc: z.object({ type: lenientText }).catch({ type: undefined }),
+});

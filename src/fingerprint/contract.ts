@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import type { DeviceMetadataInput } from '../graphql/types.generated.ts';
+import { nestsTooDeep } from '../upstream/json.ts';
+
+/** The fingerprint document on the wire: paths, names and shapes, no I/O. Section numbers are that document's. */
+
+/** Path of the one operation (section 4). The key is encoded: unencoded, a `/` in it would reach another endpoint. */
+export function queryPath(publicKey: string): string {
+  return `/api/v2/fp_query/${encodeURIComponent(publicKey)}`;
+}
+
+/** The documented metadata keys (2.2): our name for it, and the document's. */
+export const METADATA_KEYS: Readonly<Record<keyof Omit<DeviceMetadataInput, 'additional'>, string>> = {
+  accountId: 'account_id',
+  phoneNum: 'phone_num',
+  phoneSha256: 'phone_sha256',
+  phoneCountryCode: 'phone_country_code',
+  phonePrefix: 'phone_prefix',
+  email: 'email',
+  emailSha256: 'email_sha256',
+  emailDomain: 'email_domain',
+  ipAddrV4: 'ip_addr_v4',
+  ipAddrV6: 'ip_addr_v6',
+  userAgent: 'user_agent',
+  ja3: 'ja3',
+  ja4: 'ja4',
+  macPrefix: 'mac_prefix',
+  wifiBssidPrefix: 'wifi_bssid_prefix',
+  tlsCipher: 'tls_cipher',
+};
+
+const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
+
+/** The document gives web objects no types and admits any further key (2.7), so only their nesting is bounded here. */
+const freeForm = z
+  .looseObject({})
+  .refine((object) => !nestsTooDeep(object), { error: 'expected an object that nests less deeply' });
+const web = z.object({ browser: freeForm, device: freeForm, os: freeForm });
+
+const ipInfo = z.object({ ip: z.string() });
+
+/** 2.4 to 2.8. `client_type` decides which `device_basic` must follow (2.7); unknown extra fields are dropped. */
+const data = z.object({
+  request_id: z.string().min(1),
+  event_id: z.string().min(1),
+  fp_detail: z.object({ device_id: z.string().min(1), version: z.string() }),
+  signals: z.array(
+    z.object({
+      signal: z.string().min(1),
+      level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
+      confidence: z.number().min(0).max(1),
+    }),
+  ),
+  detail: z.discriminatedUnion('client_type', [
+    z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
+    z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),
+    z.object({ client_type: z.literal('Web/H5'), device_basic: web, ip_info: ipInfo }),
+  ]),
+});
+
+/** 2.3 */
+export const successEnvelope = z.object({ code: z.literal(200), message: z.string(), data });
+
+const fieldError = z.object({ field: z.string(), reason: z.string(), type: z.string() });
+
+/** 2.10, for a 400: the only status whose details mean something to the caller. */
+export const invalidRequestEnvelope = z.object({
+  code: z.literal(400),
+  message: z.string(),
+  data: z.object({ errors: z.array(fieldError).default([]) }),
+});
+
+/** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1). */
+export const anyEnvelope = z.object({ code: z.int() });
+
+export type FingerprintData = z.infer<typeof data>;
+export type WireFieldError = z.infer<typeof fieldError>;

@@ -1,0 +1,883 @@
+import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
+export type Maybe<T> = T | null;
+export type InputMaybe<T> = Maybe<T>;
+export type Omit<T, K extends keyof T> = Pick<T, Exclude<keyof T, K>>;
+export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
+/** All built-in and custom scalars, mapped to their actual values */
+export type Scalars = {
+  ID: { input: string; output: string; }
+  String: { input: string; output: string; }
+  Boolean: { input: boolean; output: boolean; }
+  Int: { input: number; output: number; }
+  Float: { input: number; output: number; }
+  /**
+   * A point in time in RFC 3339 form with an offset, such as `2026-03-01T09:30:00+01:00` or `2026-03-01T08:30:00Z`.
+   * Fractions of a second are kept to the last digit: the text goes to the fingerprint service exactly as you wrote it.
+   */
+  DateTime: { input: string; output: string; }
+  /** A free-form JSON object. Its keys are not part of this contract: read it defensively. */
+  JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
+  _FieldSet: { input: string; output: string; }
+};
+
+/** A browser. */
+export type Browser = {
+  __typename?: 'Browser';
+  /** Anything else that was reported; null if nothing was. */
+  additional?: Maybe<Scalars['JSONObject']['output']>;
+  /** Major version. */
+  major?: Maybe<Scalars['String']['output']>;
+  /** Such as `Chrome`. */
+  name?: Maybe<Scalars['String']['output']>;
+  /** Full version. */
+  version?: Maybe<Scalars['String']['output']>;
+};
+
+/** What the service knows about a solved challenge. */
+export type CaptchaDetails = {
+  __typename?: 'CaptchaDetails';
+  /** Serial number of the challenge; the same that you sent. */
+  lotNumber: Scalars['String']['output'];
+  /** Page on which the challenge was shown. */
+  referer?: Maybe<Scalars['String']['output']>;
+  /** Scenario configured for the challenge, such as a login page. */
+  scene?: Maybe<Scalars['String']['output']>;
+  /** Kind of challenge shown, such as `slide`, `icon` or `nine-grid`; the set is open. */
+  usedType?: Maybe<Scalars['String']['output']>;
+  /** IP address from which the challenge was solved. */
+  userIp?: Maybe<Scalars['String']['output']>;
+};
+
+/** The service looked at the challenge and says no. `proceed` is false under every policy. */
+export type CaptchaFailed = CaptchaValidation & {
+  __typename?: 'CaptchaFailed';
+  /** The reason as something to branch on. */
+  category: CaptchaFailureCategory;
+  /** What the service knows about the rejected challenge. */
+  details: CaptchaFailureDetails;
+  /** Always false here. */
+  proceed: Scalars['Boolean']['output'];
+  /** The service's own words, such as `pass_token expire`. For logs; to branch, use `category`. */
+  reason: Scalars['String']['output'];
+};
+
+/** Why the service rejected a challenge. */
+export type CaptchaFailureCategory =
+  /** The service did not accept our signature: the key configured for this captcha id is wrong. Tell the platform team. */
+  | 'ILLEGAL_SIGN_TOKEN'
+  /** The serial number is not the one of this challenge: values of two challenges were mixed, or the request was tampered with. */
+  | 'LOT_NUMBER_MISMATCH'
+  /** A reason that this contract does not know yet: read `reason`. */
+  | 'OTHER'
+  /** Solved too long ago: let the person solve a new challenge. */
+  | 'PASS_TOKEN_EXPIRED';
+
+/** What the service knows about a rejected challenge. A field is null where the service left it out. */
+export type CaptchaFailureDetails = {
+  __typename?: 'CaptchaFailureDetails';
+  /** Serial number that the answer is about. */
+  lotNumber: Scalars['String']['output'];
+  /** Kind of challenge shown, such as `slide`, `icon` or `nine-grid`; the set is open. */
+  usedType?: Maybe<Scalars['String']['output']>;
+  /** IP address from which the challenge was solved. */
+  userIp?: Maybe<Scalars['String']['output']>;
+};
+
+/**
+ * The service gave no verdict. `proceed` follows the policy that this subgraph is configured with: by default true when
+ * the fault is on the server side, false when the caller's own values can cause it.
+ */
+export type CaptchaIndeterminate = CaptchaValidation & {
+  __typename?: 'CaptchaIndeterminate';
+  /** Who can have caused this. */
+  cause: CaptchaIndeterminateCause;
+  /** The service's exception code, such as `-50003`. Null if no usable answer came back. */
+  code?: Maybe<Scalars['String']['output']>;
+  /** What happened and what to do, in words for a person. */
+  message: Scalars['String']['output'];
+  /** Decided by the configured policy, from `cause`. */
+  proceed: Scalars['Boolean']['output'];
+  /** The kind of exception as the service names it. Null if it named none. */
+  type?: Maybe<Scalars['String']['output']>;
+};
+
+/** Who can have caused a verification without a verdict. */
+export type CaptchaIndeterminateCause =
+  /** The values sent: used twice, expired, unknown or malformed. Anyone can provoke this, so by default it does not proceed. */
+  | 'CLIENT'
+  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. */
+  | 'CONFIGURATION'
+  /** The captcha service itself failed. */
+  | 'SERVICE'
+  /** No usable answer: unreachable, too slow, or not what its document describes. */
+  | 'TRANSPORT';
+
+/** The service confirmed that this very challenge was solved. `proceed` is true. */
+export type CaptchaPassed = CaptchaValidation & {
+  __typename?: 'CaptchaPassed';
+  /** What the service knows about the solved challenge. */
+  details: CaptchaDetails;
+  /** Always true here. */
+  proceed: Scalars['Boolean']['output'];
+};
+
+/** The outcome of a captcha verification. A page needs `proceed` alone; select the concrete types to explain or to log. */
+export type CaptchaValidation = {
+  /** May the business request that this captcha guards go ahead? */
+  proceed: Scalars['Boolean']['output'];
+};
+
+/** The client SDK that produced a token. */
+export type ClientType =
+  /** An Android app. */
+  | 'ANDROID'
+  /** An iOS app. */
+  | 'IOS'
+  /** A web page. */
+  | 'WEB_H5';
+
+/** A device, recognised again across tokens. This subgraph only names it. */
+export type Device = {
+  __typename?: 'Device';
+  /** The fingerprint service's identifier of the device. */
+  id: Scalars['ID']['output'];
+};
+
+/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
+export type DeviceBasic = Mobile | Web;
+
+/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+export type DeviceFingerprint = {
+  __typename?: 'DeviceFingerprint';
+  /** Which client SDK produced the token. */
+  clientType: ClientType;
+  /** The device itself, to be extended by other subgraphs. */
+  device: Device;
+  /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
+  deviceBasic: DeviceBasic;
+  /** Identifies this one query; quote it to the fingerprint service's support. */
+  eventId: Scalars['ID']['output'];
+  /** Where the request came from. */
+  ipInfo: IpInfo;
+  /** The application whose credentials were used. */
+  publicKey: Scalars['ID']['output'];
+  /** Identifies the analysis of this token; it stays the same when the token is queried again. */
+  requestId: Scalars['ID']['output'];
+  /** The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. */
+  signals: Array<Signal>;
+  /** The token that was judged. A credential, so it is not part of the public graph. */
+  token: Scalars['ID']['output'];
+  /** Version of the fingerprint method. */
+  version: Scalars['String']['output'];
+};
+
+
+/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+export type DeviceFingerprintSignalsArgs = {
+  minConfidence?: InputMaybe<Scalars['Float']['input']>;
+  minLevel?: InputMaybe<SignalLevel>;
+};
+
+/**
+ * The service would not judge. Not a fault: a client sent something that can never be judged, so a retry with the same
+ * values is of no use.
+ */
+export type DeviceFingerprintRejected = {
+  __typename?: 'DeviceFingerprintRejected';
+  /** What exactly was wrong, field by field; may be empty. */
+  errors: Array<FieldError>;
+  /** What to branch on. */
+  reason: DeviceFingerprintRejectionReason;
+};
+
+/** Why the service would not judge. */
+export type DeviceFingerprintRejectionReason =
+  /** Another argument is not acceptable: `errors` says which. */
+  | 'INVALID_INPUT'
+  /** The token is not one that the service issued: let the client SDK make a new one. */
+  | 'INVALID_TOKEN';
+
+/** Either a judgement, or the reason why the service would not judge. */
+export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
+
+/** Business context of a query; every key is optional. Prefer the hashed form of personal data where there is one. */
+export type DeviceMetadataInput = {
+  /** Your identifier of the account. */
+  accountId?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * Any further keys, in the service's own spelling. A key that is documented has a field of its own above; naming it here
+   * as well is refused.
+   */
+  additional?: InputMaybe<Scalars['JSONObject']['input']>;
+  /** E-mail address in clear text. */
+  email?: InputMaybe<Scalars['String']['input']>;
+  /** The part of the e-mail address after the `@`. */
+  emailDomain?: InputMaybe<Scalars['String']['input']>;
+  /** Hash of the e-mail address. */
+  emailSha256?: InputMaybe<Scalars['String']['input']>;
+  /** IPv4 address of the client. */
+  ipAddrV4?: InputMaybe<Scalars['String']['input']>;
+  /** IPv6 address of the client. */
+  ipAddrV6?: InputMaybe<Scalars['String']['input']>;
+  /** JA3 fingerprint of the client's TLS handshake. */
+  ja3?: InputMaybe<Scalars['String']['input']>;
+  /** JA4 fingerprint of the client's TLS handshake. */
+  ja4?: InputMaybe<Scalars['String']['input']>;
+  /** Leading part of the MAC address. */
+  macPrefix?: InputMaybe<Scalars['String']['input']>;
+  /** Country code of the telephone number. */
+  phoneCountryCode?: InputMaybe<Scalars['String']['input']>;
+  /** Telephone number in clear text. */
+  phoneNum?: InputMaybe<Scalars['String']['input']>;
+  /** Leading digits of the telephone number. */
+  phonePrefix?: InputMaybe<Scalars['String']['input']>;
+  /** Hash of the telephone number. */
+  phoneSha256?: InputMaybe<Scalars['String']['input']>;
+  /** TLS cipher that was negotiated. */
+  tlsCipher?: InputMaybe<Scalars['String']['input']>;
+  /** User-Agent header of the client. */
+  userAgent?: InputMaybe<Scalars['String']['input']>;
+  /** Leading part of the Wi-Fi access point's BSSID. */
+  wifiBssidPrefix?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** One thing that was wrong with the arguments. */
+export type FieldError = {
+  __typename?: 'FieldError';
+  /** The argument as it is called here, such as `eventTime` or `metadata.email`. */
+  field: Scalars['String']['output'];
+  /** What is wrong with it, for a person. */
+  reason: Scalars['String']['output'];
+  /** The kind of problem, for a program, such as `missing` or `value_error`. */
+  type: Scalars['String']['output'];
+};
+
+/** What is known about the network address. */
+export type IpInfo = {
+  __typename?: 'IpInfo';
+  /** The address from which the client SDK reported. */
+  ip: Scalars['String']['output'];
+};
+
+/** A phone or tablet, seen through an app. */
+export type Mobile = {
+  __typename?: 'Mobile';
+  /** Processor architecture, such as `arm64`. */
+  architecture: Scalars['String']['output'];
+  /** Model name as the manufacturer gives it. */
+  model: Scalars['String']['output'];
+  /** Its operating system. */
+  os: OperatingSystem;
+};
+
+export type Mutation = {
+  __typename?: 'Mutation';
+  /**
+   * Asks the captcha service whether a human really solved this challenge. Put it first in the operation, before the
+   * business mutation that it guards, and go on only when `proceed` is true.
+   *
+   * A challenge can be verified once: send the values that the captcha widget handed to your page straight away, and never
+   * retry with the same values. Null together with an entry in `errors` means that the question could not be asked at all
+   * (for example malformed input); treat that as "do not proceed".
+   */
+  validateCaptcha?: Maybe<CaptchaValidation>;
+};
+
+
+export type MutationValidateCaptchaArgs = {
+  input: ValidateCaptchaInput;
+};
+
+/** An operating system, of a phone or of a machine behind a browser. */
+export type OperatingSystem = {
+  __typename?: 'OperatingSystem';
+  /** Anything else that was reported; null if nothing was. */
+  additional?: Maybe<Scalars['JSONObject']['output']>;
+  /** Such as `Android`, `iOS` or `Windows`. */
+  name?: Maybe<Scalars['String']['output']>;
+  /** Version in the maker's own notation. */
+  version?: Maybe<Scalars['String']['output']>;
+};
+
+export type Query = {
+  __typename?: 'Query';
+  /**
+   * What is this device, and is it risky? Judges the token that the client SDK produced on a phone or in a browser.
+   *
+   * Each call is an event at the fingerprint service, with an `eventId` of its own. Within one operation, identical calls
+   * share one event. Null together with an entry in `errors` means that no judgement could be had.
+   */
+  deviceFingerprint?: Maybe<DeviceFingerprintResult>;
+  /** Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. */
+  signalCatalogue: Array<SignalDefinition>;
+};
+
+
+export type QueryDeviceFingerprintArgs = {
+  eventTime?: InputMaybe<Scalars['DateTime']['input']>;
+  eventType?: InputMaybe<Scalars['String']['input']>;
+  metadata?: InputMaybe<DeviceMetadataInput>;
+  publicKey?: InputMaybe<Scalars['ID']['input']>;
+  token: Scalars['String']['input'];
+};
+
+/** A risk signal that was hit. */
+export type Signal = {
+  __typename?: 'Signal';
+  /** The signal as this contract knows it; null for one that is newer than this contract. */
+  code?: Maybe<SignalCode>;
+  /** How sure the service is, from 0 to 1. */
+  confidence: Scalars['Float']['output'];
+  /** What the signal asks for; null where `code` is null. */
+  effect?: Maybe<SignalEffect>;
+  /** How serious it is. */
+  level: SignalLevel;
+  /** What the signal means, for a person; null where `code` is null. */
+  meaning?: Maybe<Scalars['String']['output']>;
+  /** The signal exactly as the service sent it. */
+  name: Scalars['String']['output'];
+};
+
+/** Every signal that the fingerprint service documents. */
+export type SignalCode =
+  /** The browser is built to escape detection. */
+  | 'ANTIDETECT_BROWSER'
+  /** A tool that clones apps is installed. */
+  | 'APP_CLONE_TOOL_INSTALLED'
+  /** A tool for automation or for steering many devices is installed. */
+  | 'AUTOMATION_TOOL_INSTALLED'
+  /** A debugger can attach to the device or already has. */
+  | 'BEING_DEBUGGED'
+  /** The account is on your whitelist, in spite of the name. */
+  | 'BLACKLIST_ACCOUNT_ID'
+  /** The device is on your whitelist, in spite of the name. */
+  | 'BLACKLIST_DEVICE_FINGERPRINT'
+  /** The IP address is on your whitelist, in spite of the name. */
+  | 'BLACKLIST_IP'
+  /** The browser cannot use cookies. */
+  | 'BROWSER_COOKIE_FEATURE_DISABLED'
+  /** The browser window is a private one. */
+  | 'BROWSER_INCOGNITO_MODE'
+  /** The device is a rented cloud phone or runs on an ARM server. */
+  | 'CLOUD_PHONE'
+  /** Debug mode is on, or the app is a debug or cracked build from outside a store. */
+  | 'DEBUG_MODE_OR_TEST_APP'
+  /** The bootloader is unlocked. */
+  | 'DEVICE_BOOTLOADER_UNLOCKED'
+  /** The iOS device is jailbroken. */
+  | 'DEVICE_JAILBREAK'
+  /** The Android device is rooted. */
+  | 'DEVICE_ROOTED'
+  /** No SIM card was found. */
+  | 'DEVICE_WITHOUT_SIM'
+  /** The device is emulated by software of the older kind. */
+  | 'EMULATOR'
+  /** A tool that modifies games is installed. */
+  | 'GAME_TAMPER_TOOL_INSTALLED'
+  /** Code was altered, high risk. */
+  | 'HOOK_TAMPERING_HIGH'
+  /** Code may have been altered, low risk; leave your own instrumentation out before you act on this. */
+  | 'HOOK_TAMPERING_LOW'
+  /** Code was altered; the logic of the app may have changed. */
+  | 'HOOK_TAMPERING_MEDIUM'
+  /** The app was repackaged, or its package name altered. */
+  | 'INVALID_PACKAGE'
+  /** The IP address is known for crawling or cracking. */
+  | 'IP_CRAWLER_OR_BOT'
+  /** The IP address is known for attacks. */
+  | 'IP_MALICIOUS_ATTACK'
+  /** The IP address is probably a proxy. */
+  | 'IP_SUSPICIOUS_PROXY'
+  /** Some limit was exceeded. */
+  | 'LIMIT_EXCEED'
+  /** A network proxy is switched on. */
+  | 'NETWORK_PROXY'
+  /** A tool that alters network traffic is installed. */
+  | 'NETWORK_TAMPER_TOOL_INSTALLED'
+  /** What claims to be a browser is not one. */
+  | 'PSEUDO_BROWSER_ENV'
+  /** A tool for reverse engineering is installed. */
+  | 'REVERSE_ENGINEERING_TOOL_INSTALLED'
+  /** The app runs as a clone beside the original. */
+  | 'RUNNING_IN_CLONED_APP'
+  /** The app may run in a second instance that the system made. */
+  | 'RUNNING_IN_SYSTEM_CLONED'
+  /** The app runs in a virtual machine. */
+  | 'RUNNING_IN_VIRTUAL_MACHINE'
+  /** The mobile app runs on a Mac. */
+  | 'RUNNING_ON_MACOS'
+  /** The screen is being shared. */
+  | 'SCREEN_SHARING'
+  /** The Android device runs a custom ROM of doubtful origin. */
+  | 'SUSPICIOUS_CUSTOM_ROM'
+  /** Device attributes were forged: they contradict its fingerprint. */
+  | 'SUSPICIOUS_DEVICE_INFO_TAMPERED'
+  /** The device was probably reset to shed its history. */
+  | 'SUSPICIOUS_DEVICE_RESET'
+  /** The Android device runs a ROM from an open-source project. */
+  | 'SUSPICIOUS_OPEN_SOURCE_ROM'
+  /** The operating system is very old. */
+  | 'SYSTEM_VERSION_TOO_LOW'
+  /** A tool that modifies apps or devices is installed. */
+  | 'TAMPER_TOOL_INSTALLED'
+  /** The device token is too old, or was used before. */
+  | 'TOKEN_EXPIRED'
+  /** A tool for automation or for steering many devices is in use. */
+  | 'USING_AUTOMATION_TOOL'
+  /** A tool that modifies apps or devices is in use. */
+  | 'USING_DEVICE_TAMPERING_TOOL'
+  /** A tool for reverse engineering is in use. */
+  | 'USING_REVERSE_ENGINEERING_TOOL'
+  /** The location is being faked. */
+  | 'USING_VIRTUAL_LOCATION'
+  /** A tool that fakes the location is installed. */
+  | 'VIRTUAL_LOCATION_TOOL_INSTALLED'
+  /** A voice call is in progress. */
+  | 'VOICE_CONNECTED'
+  /** A VPN is switched on. */
+  | 'VPN_ENABLED'
+  /** The account is on your blacklist, in spite of the name. */
+  | 'WHITELIST_ACCOUNT_ID'
+  /** The device is on your blacklist, in spite of the name. */
+  | 'WHITELIST_DEVICE_FINGERPRINT'
+  /** The IP address is on your blacklist, in spite of the name. */
+  | 'WHITELIST_IP';
+
+/** A documented signal. */
+export type SignalDefinition = {
+  __typename?: 'SignalDefinition';
+  /** The signal. */
+  code: SignalCode;
+  /** The confidence it always carries, from 0 to 1. */
+  confidence: Scalars['Float']['output'];
+  /** What it asks for. */
+  effect: SignalEffect;
+  /** The level it always carries. */
+  level: SignalLevel;
+  /** What it means, for a person. */
+  meaning: Scalars['String']['output'];
+};
+
+/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
+export type SignalEffect =
+  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
+  | 'ALLOW'
+  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
+  | 'DENY'
+  /** Counts towards risk. */
+  | 'RISK';
+
+/** How serious a signal is, from `LOW` to `HIGH`. */
+export type SignalLevel =
+  /** Worth acting on. */
+  | 'HIGH'
+  /** Worth knowing. */
+  | 'LOW'
+  /** Worth a second look. */
+  | 'MEDIUM';
+
+/** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
+export type ValidateCaptchaInput = {
+  /**
+   * Which captcha configuration the widget was started with. Leave it out to use the first one configured in this subgraph.
+   * A public identifier, not a secret.
+   */
+  captchaId?: InputMaybe<Scalars['ID']['input']>;
+  /** What the widget reports about how the challenge was solved, opaque to you. */
+  captchaOutput: Scalars['String']['input'];
+  /** When the challenge was passed: 1 to 20 digits, as a string. */
+  genTime: Scalars['String']['input'];
+  /** Serial number of the solved challenge. */
+  lotNumber: Scalars['String']['input'];
+  /** The widget's proof that the challenge was passed. */
+  passToken: Scalars['String']['input'];
+};
+
+/** A machine seen through its browser. */
+export type Web = {
+  __typename?: 'Web';
+  /** The browser. */
+  browser: Browser;
+  /** The machine, as far as the browser tells. */
+  device: WebDevice;
+  /** Its operating system. */
+  os: OperatingSystem;
+};
+
+/** The machine behind a browser. */
+export type WebDevice = {
+  __typename?: 'WebDevice';
+  /** Anything else that was reported; null if nothing was. */
+  additional?: Maybe<Scalars['JSONObject']['output']>;
+  /** Model, where the browser tells it. */
+  model?: Maybe<Scalars['String']['output']>;
+  /** Maker, where the browser tells it. */
+  vendor?: Maybe<Scalars['String']['output']>;
+};
+
+export type WithIndex<TObject> = TObject & Record<string, any>;
+export type ResolversObject<TObject> = WithIndex<TObject>;
+
+export type ResolverTypeWrapper<T> = Promise<T> | T;
+
+export type ReferenceResolver<TResult, TReference, TContext> = (
+      reference: TReference,
+      context: TContext,
+      info: GraphQLResolveInfo
+    ) => Promise<TResult> | TResult;
+
+      type ScalarCheck<T, S> = S extends true ? T : NullableCheck<T, S>;
+      type NullableCheck<T, S> = Maybe<T> extends T ? Maybe<ListCheck<NonNullable<T>, S>> : ListCheck<T, S>;
+      type ListCheck<T, S> = T extends (infer U)[] ? NullableCheck<U, S>[] : GraphQLRecursivePick<T, S>;
+      export type GraphQLRecursivePick<T, S> = { [K in keyof T & keyof S]: ScalarCheck<T[K], S[K]> };
+    
+
+export type ResolverWithResolve<TResult, TParent, TContext, TArgs> = {
+  resolve: ResolverFn<TResult, TParent, TContext, TArgs>;
+};
+export type Resolver<TResult, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = ResolverFn<TResult, TParent, TContext, TArgs> | ResolverWithResolve<TResult, TParent, TContext, TArgs>;
+
+export type ResolverFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Promise<TResult> | TResult;
+
+export type SubscriptionSubscribeFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => AsyncIterable<TResult> | Promise<AsyncIterable<TResult>>;
+
+export type SubscriptionResolveFn<TResult, TParent, TContext, TArgs> = (
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+export interface SubscriptionSubscriberObject<TResult, TKey extends string, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<{ [key in TKey]: TResult }, TParent, TContext, TArgs>;
+  resolve?: SubscriptionResolveFn<TResult, { [key in TKey]: TResult }, TContext, TArgs>;
+}
+
+export interface SubscriptionResolverObject<TResult, TParent, TContext, TArgs> {
+  subscribe: SubscriptionSubscribeFn<any, TParent, TContext, TArgs>;
+  resolve: SubscriptionResolveFn<TResult, any, TContext, TArgs>;
+}
+
+export type SubscriptionObject<TResult, TKey extends string, TParent, TContext, TArgs> =
+  | SubscriptionSubscriberObject<TResult, TKey, TParent, TContext, TArgs>
+  | SubscriptionResolverObject<TResult, TParent, TContext, TArgs>;
+
+export type SubscriptionResolver<TResult, TKey extends string, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> =
+  | ((...args: any[]) => SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>)
+  | SubscriptionObject<TResult, TKey, TParent, TContext, TArgs>;
+
+export type TypeResolveFn<TTypes, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (
+  parent: TParent,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => Maybe<TTypes> | Promise<Maybe<TTypes>>;
+
+export type IsTypeOfResolverFn<T = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>> = (obj: T, context: TContext, info: GraphQLResolveInfo) => boolean | Promise<boolean>;
+
+export type NextResolverFn<T> = () => Promise<T>;
+
+export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = Record<PropertyKey, never>, TContext = Record<PropertyKey, never>, TArgs = Record<PropertyKey, never>> = (
+  next: NextResolverFn<TResult>,
+  parent: TParent,
+  args: TArgs,
+  context: TContext,
+  info: GraphQLResolveInfo
+) => TResult | Promise<TResult>;
+
+/** Mapping of federation types */
+export type FederationTypes = ResolversObject<{
+  DeviceFingerprint: DeviceFingerprint;
+}>;
+
+/** Mapping of federation reference types */
+export type FederationReferenceTypes = ResolversObject<{
+  DeviceFingerprint:
+    ( { __typename: 'DeviceFingerprint' }
+    & ( GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true}>
+        | GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true,"publicKey":true}> ) );
+}>;
+
+/** Mapping of union types */
+export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = ResolversObject<{
+  DeviceBasic:
+    | ( Mobile & { __typename: 'Mobile' } )
+    | ( Web & { __typename: 'Web' } )
+  ;
+  DeviceFingerprintResult:
+    | ( Omit<DeviceFingerprint, 'deviceBasic'> & { deviceBasic: _RefType['DeviceBasic'] } & { __typename: 'DeviceFingerprint' } )
+    | ( DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' } )
+  ;
+}>;
+
+/** Mapping of interface types */
+export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = ResolversObject<{
+  CaptchaValidation:
+    | ( CaptchaFailed & { __typename: 'CaptchaFailed' } )
+    | ( CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' } )
+    | ( CaptchaPassed & { __typename: 'CaptchaPassed' } )
+  ;
+}>;
+
+/** Mapping between all available schema types and the resolvers types */
+export type ResolversTypes = ResolversObject<{
+  Browser: ResolverTypeWrapper<Browser>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
+  CaptchaDetails: ResolverTypeWrapper<CaptchaDetails>;
+  CaptchaFailed: ResolverTypeWrapper<CaptchaFailed>;
+  Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
+  CaptchaFailureCategory: CaptchaFailureCategory;
+  CaptchaFailureDetails: ResolverTypeWrapper<CaptchaFailureDetails>;
+  CaptchaIndeterminate: ResolverTypeWrapper<CaptchaIndeterminate>;
+  CaptchaIndeterminateCause: CaptchaIndeterminateCause;
+  CaptchaPassed: ResolverTypeWrapper<CaptchaPassed>;
+  CaptchaValidation: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['CaptchaValidation']>;
+  ClientType: ClientType;
+  DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
+  Device: ResolverTypeWrapper<Device>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
+  DeviceBasic: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceBasic']>;
+  DeviceFingerprint: ResolverTypeWrapper<Omit<DeviceFingerprint, 'deviceBasic'> & { deviceBasic: ResolversTypes['DeviceBasic'] }>;
+  Float: ResolverTypeWrapper<Scalars['Float']['output']>;
+  DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
+  DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
+  DeviceFingerprintResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceFingerprintResult']>;
+  DeviceMetadataInput: DeviceMetadataInput;
+  FieldError: ResolverTypeWrapper<FieldError>;
+  IpInfo: ResolverTypeWrapper<IpInfo>;
+  JSONObject: ResolverTypeWrapper<Scalars['JSONObject']['output']>;
+  Mobile: ResolverTypeWrapper<Mobile>;
+  Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  OperatingSystem: ResolverTypeWrapper<OperatingSystem>;
+  Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  Signal: ResolverTypeWrapper<Signal>;
+  SignalCode: SignalCode;
+  SignalDefinition: ResolverTypeWrapper<SignalDefinition>;
+  SignalEffect: SignalEffect;
+  SignalLevel: SignalLevel;
+  ValidateCaptchaInput: ValidateCaptchaInput;
+  Web: ResolverTypeWrapper<Web>;
+  WebDevice: ResolverTypeWrapper<WebDevice>;
+}>;
+
+/** Mapping between all available schema types and the resolvers parents */
+export type ResolversParentTypes = ResolversObject<{
+  Browser: Browser;
+  String: Scalars['String']['output'];
+  CaptchaDetails: CaptchaDetails;
+  CaptchaFailed: CaptchaFailed;
+  Boolean: Scalars['Boolean']['output'];
+  CaptchaFailureDetails: CaptchaFailureDetails;
+  CaptchaIndeterminate: CaptchaIndeterminate;
+  CaptchaPassed: CaptchaPassed;
+  CaptchaValidation: ResolversInterfaceTypes<ResolversParentTypes>['CaptchaValidation'];
+  DateTime: Scalars['DateTime']['output'];
+  Device: Device;
+  ID: Scalars['ID']['output'];
+  DeviceBasic: ResolversUnionTypes<ResolversParentTypes>['DeviceBasic'];
+  DeviceFingerprint: Omit<DeviceFingerprint, 'deviceBasic'> & { deviceBasic: ResolversParentTypes['DeviceBasic'] } | FederationReferenceTypes['DeviceFingerprint'];
+  Float: Scalars['Float']['output'];
+  DeviceFingerprintRejected: DeviceFingerprintRejected;
+  DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
+  DeviceMetadataInput: DeviceMetadataInput;
+  FieldError: FieldError;
+  IpInfo: IpInfo;
+  JSONObject: Scalars['JSONObject']['output'];
+  Mobile: Mobile;
+  Mutation: Record<PropertyKey, never>;
+  OperatingSystem: OperatingSystem;
+  Query: Record<PropertyKey, never>;
+  Signal: Signal;
+  SignalDefinition: SignalDefinition;
+  ValidateCaptchaInput: ValidateCaptchaInput;
+  Web: Web;
+  WebDevice: WebDevice;
+}>;
+
+export type BrowserResolvers<ContextType = any, ParentType extends ResolversParentTypes['Browser'] = ResolversParentTypes['Browser']> = ResolversObject<{
+  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
+  major?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type CaptchaDetailsResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaDetails'] = ResolversParentTypes['CaptchaDetails']> = ResolversObject<{
+  lotNumber?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  referer?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  scene?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  usedType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  userIp?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type CaptchaFailedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaFailed'] = ResolversParentTypes['CaptchaFailed']> = ResolversObject<{
+  category?: Resolver<ResolversTypes['CaptchaFailureCategory'], ParentType, ContextType>;
+  details?: Resolver<ResolversTypes['CaptchaFailureDetails'], ParentType, ContextType>;
+  proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type CaptchaFailureDetailsResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaFailureDetails'] = ResolversParentTypes['CaptchaFailureDetails']> = ResolversObject<{
+  lotNumber?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  usedType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  userIp?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type CaptchaIndeterminateResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaIndeterminate'] = ResolversParentTypes['CaptchaIndeterminate']> = ResolversObject<{
+  cause?: Resolver<ResolversTypes['CaptchaIndeterminateCause'], ParentType, ContextType>;
+  code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  type?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type CaptchaPassedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaPassed'] = ResolversParentTypes['CaptchaPassed']> = ResolversObject<{
+  details?: Resolver<ResolversTypes['CaptchaDetails'], ParentType, ContextType>;
+  proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type CaptchaValidationResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaValidation'] = ResolversParentTypes['CaptchaValidation']> = ResolversObject<{
+  __resolveType: TypeResolveFn<'CaptchaFailed' | 'CaptchaIndeterminate' | 'CaptchaPassed', ParentType, ContextType>;
+}>;
+
+export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['DateTime'], any> {
+  name: 'DateTime';
+}
+
+export type DeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['Device'] = ResolversParentTypes['Device']> = ResolversObject<{
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+}>;
+
+export type DeviceBasicResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceBasic'] = ResolversParentTypes['DeviceBasic']> = ResolversObject<{
+  __resolveType: TypeResolveFn<'Mobile' | 'Web', ParentType, ContextType>;
+}>;
+
+export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
+  device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
+  deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
+  eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  ipInfo?: Resolver<ResolversTypes['IpInfo'], ParentType, ContextType>;
+  publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  signals?: Resolver<Array<ResolversTypes['Signal']>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
+  token?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type DeviceFingerprintRejectedResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintRejected'] = ResolversParentTypes['DeviceFingerprintRejected']> = ResolversObject<{
+  errors?: Resolver<Array<ResolversTypes['FieldError']>, ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['DeviceFingerprintRejectionReason'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type DeviceFingerprintResultResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintResult'] = ResolversParentTypes['DeviceFingerprintResult']> = ResolversObject<{
+  __resolveType: TypeResolveFn<'DeviceFingerprint' | 'DeviceFingerprintRejected', ParentType, ContextType>;
+}>;
+
+export type FieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
+  field?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  type?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+}>;
+
+export type IpInfoResolvers<ContextType = any, ParentType extends ResolversParentTypes['IpInfo'] = ResolversParentTypes['IpInfo']> = ResolversObject<{
+  ip?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+}>;
+
+export interface JsonObjectScalarConfig extends GraphQLScalarTypeConfig<ResolversTypes['JSONObject'], any> {
+  name: 'JSONObject';
+}
+
+export type MobileResolvers<ContextType = any, ParentType extends ResolversParentTypes['Mobile'] = ResolversParentTypes['Mobile']> = ResolversObject<{
+  architecture?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  model?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type MutationResolvers<ContextType = any, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = ResolversObject<{
+  validateCaptcha?: Resolver<Maybe<ResolversTypes['CaptchaValidation']>, ParentType, ContextType, RequireFields<MutationValidateCaptchaArgs, 'input'>>;
+}>;
+
+export type OperatingSystemResolvers<ContextType = any, ParentType extends ResolversParentTypes['OperatingSystem'] = ResolversParentTypes['OperatingSystem']> = ResolversObject<{
+  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
+  deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
+  signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
+}>;
+
+export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
+  code?: Resolver<Maybe<ResolversTypes['SignalCode']>, ParentType, ContextType>;
+  confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  effect?: Resolver<Maybe<ResolversTypes['SignalEffect']>, ParentType, ContextType>;
+  level?: Resolver<ResolversTypes['SignalLevel'], ParentType, ContextType>;
+  meaning?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+}>;
+
+export type SignalDefinitionResolvers<ContextType = any, ParentType extends ResolversParentTypes['SignalDefinition'] = ResolversParentTypes['SignalDefinition']> = ResolversObject<{
+  code?: Resolver<ResolversTypes['SignalCode'], ParentType, ContextType>;
+  confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
+  effect?: Resolver<ResolversTypes['SignalEffect'], ParentType, ContextType>;
+  level?: Resolver<ResolversTypes['SignalLevel'], ParentType, ContextType>;
+  meaning?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+}>;
+
+export type WebResolvers<ContextType = any, ParentType extends ResolversParentTypes['Web'] = ResolversParentTypes['Web']> = ResolversObject<{
+  browser?: Resolver<ResolversTypes['Browser'], ParentType, ContextType>;
+  device?: Resolver<ResolversTypes['WebDevice'], ParentType, ContextType>;
+  os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
+  __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type WebDeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['WebDevice'] = ResolversParentTypes['WebDevice']> = ResolversObject<{
+  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
+  model?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  vendor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type Resolvers<ContextType = any> = ResolversObject<{
+  Browser?: BrowserResolvers<ContextType>;
+  CaptchaDetails?: CaptchaDetailsResolvers<ContextType>;
+  CaptchaFailed?: CaptchaFailedResolvers<ContextType>;
+  CaptchaFailureDetails?: CaptchaFailureDetailsResolvers<ContextType>;
+  CaptchaIndeterminate?: CaptchaIndeterminateResolvers<ContextType>;
+  CaptchaPassed?: CaptchaPassedResolvers<ContextType>;
+  CaptchaValidation?: CaptchaValidationResolvers<ContextType>;
+  DateTime?: GraphQLScalarType;
+  Device?: DeviceResolvers<ContextType>;
+  DeviceBasic?: DeviceBasicResolvers<ContextType>;
+  DeviceFingerprint?: DeviceFingerprintResolvers<ContextType>;
+  DeviceFingerprintRejected?: DeviceFingerprintRejectedResolvers<ContextType>;
+  DeviceFingerprintResult?: DeviceFingerprintResultResolvers<ContextType>;
+  FieldError?: FieldErrorResolvers<ContextType>;
+  IpInfo?: IpInfoResolvers<ContextType>;
+  JSONObject?: GraphQLScalarType;
+  Mobile?: MobileResolvers<ContextType>;
+  Mutation?: MutationResolvers<ContextType>;
+  OperatingSystem?: OperatingSystemResolvers<ContextType>;
+  Query?: QueryResolvers<ContextType>;
+  Signal?: SignalResolvers<ContextType>;
+  SignalDefinition?: SignalDefinitionResolvers<ContextType>;
+  Web?: WebResolvers<ContextType>;
+  WebDevice?: WebDeviceResolvers<ContextType>;
+}>;
+
