@@ -13,6 +13,8 @@ const config: CodegenConfig = {
         useIndexSignature: true,
         enumsAsTypes: true,
         useTypeImports: true,
+        contextType: './context.ts#GraphQLContext',
+        mappers: { DeviceFingerprint: '../fingerprint/answer.ts#JudgedDevice' },
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },

@@ -101,6 +101,8 @@ interface Details {
   message?: string;
   /** For the log alone: what exactly happened. Never a secret, a token or personal data. */
   internal?: string;
+  /** HTTP status of the answer when the whole request fails; an error of one field leaves it 200. */
+  status?: number;
   cause?: unknown;
 }
 
@@ -110,9 +112,9 @@ export class DeviceTrustError extends GraphQLError {
   /** For the log alone. */
   readonly internal: string | undefined;
 
-  constructor(code: ErrorCode, { message, internal, cause }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, status, cause }: Details = {}) {
     const { message: standard, retryable } = ERROR_CATALOGUE[code];
-    super(message ?? standard, { extensions: { code, retryable } });
+    super(message ?? standard, { extensions: { code, retryable, ...(status && { http: { status } }) } });
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;

@@ -1,0 +1,97 @@
+import type { Logger } from 'pino';
+import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
+import type { Config, LiveUpstreams } from './config.ts';
+import { createFingerprintClient } from './fingerprint/client.ts';
+import { prepareApplication } from './fingerprint/request.ts';
+import type { Capabilities } from './graphql/context.ts';
+import { createLogger } from './observability/logger.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
+import { type Sandbox, startSandbox } from './sandbox/server.ts';
+import { startApollo } from './server/apollo.ts';
+import { exampleCommands } from './server/examples.ts';
+import { GRAPHQL_PATH, listen } from './server/listener.ts';
+import { createUpstreamHttp, type UpstreamHttp } from './upstream/http.ts';
+
+/** The running subgraph. */
+export interface App {
+  /** Scheme, host and port, without a trailing slash. */
+  readonly url: string;
+  readonly graphqlUrl: string;
+  /** Addresses of the embedded sandbox by region; undefined in live mode. */
+  readonly sandboxUrls: Sandbox['urls'] | undefined;
+  /** Commands that ask this app something and work; none in live mode. */
+  readonly examples: readonly { title: string; command: string }[];
+  /** Finishes what is under way and closes every socket. */
+  stop(): Promise<void>;
+}
+
+/** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
+export async function createApp(config: Config, log: Logger = createLogger()): Promise<App> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (let close = closers.pop(); close; close = closers.pop()) await close();
+  };
+  try {
+    const { accounts, sandbox } = await openUpstreams(config.upstreams);
+    if (sandbox) closers.push(sandbox.stop);
+    const http = createUpstreamHttp();
+    closers.push(http.close);
+    const explorable = config.upstreams.mode === 'sandbox';
+    const apollo = await startApollo(log, explorable);
+    closers.push(() => apollo.stop());
+    const capabilities = connect(config, accounts, http, log);
+    const listener = await listen({ host: config.host, port: config.port, apollo, capabilities, explorable, log });
+    closers.push(listener.stop);
+    const graphqlUrl = listener.url + GRAPHQL_PATH;
+    const examples = sandbox
+      ? exampleCommands(graphqlUrl, `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`)
+      : [];
+    log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
+    return { url: listener.url, graphqlUrl, sandboxUrls: sandbox?.urls, examples, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
+
+async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
+  if (upstreams.mode === 'live') return { accounts: upstreams };
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: upstreams.port });
+  const { urls } = sandbox;
+  return {
+    sandbox,
+    accounts: {
+      applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+      captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    },
+  };
+}
+
+/** One line for each upstream. */
+function connect(config: Config, { applications, captchas }: Accounts, http: UpstreamHttp, log: Logger): Capabilities {
+  return {
+    applicationFor: directory(
+      applications.map((row) => prepareApplication(row.publicKey, row.secret, row.baseUrl)),
+      ({ publicKey }) => publicKey,
+    ),
+    queryFingerprint: createFingerprintClient(http, config.fingerprintTimeoutMs),
+    validateCaptcha: createCaptchaValidator({
+      http,
+      configurationFor: directory(
+        captchas.map((row) => prepareCaptcha(row.captchaId, row.captchaKey, row.baseUrl)),
+        ({ captchaId }) => captchaId,
+      ),
+      timeoutMs: config.captchaTimeoutMs,
+      policy: config.captchaFailOpen,
+      log,
+    }),
+  };
+}
+
+/** Finds by id; without one, the first row serves. */
+function directory<Row>(rows: readonly Row[], idOf: (row: Row) => string) {
+  const byId = new Map(rows.map((row) => [idOf(row), row]));
+  return (id: string | null | undefined): Row | undefined => (id == null ? rows[0] : byId.get(id));
+}

@@ -1,0 +1,93 @@
+import type { Logger } from 'pino';
+import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { ValidateCaptchaInput } from '../graphql/types.generated.ts';
+import type { UpstreamAnswer, UpstreamHttp } from '../upstream/http.ts';
+import { type ValidateForm, validatePath } from './contract.ts';
+import { signToken } from './signature.ts';
+import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
+
+/** One of the configured captcha ids, ready to be called. */
+export interface CaptchaConfiguration {
+  readonly captchaId: string;
+  /** Signs what is sent. Never logged. */
+  readonly captchaKey: string;
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** Does once what every verification with a captcha id needs. `baseUrl` is the address of its region. */
+export function prepareCaptcha(captchaId: string, captchaKey: string, baseUrl: string): CaptchaConfiguration {
+  const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
+  return { captchaId, captchaKey, origin, path: pathname + search };
+}
+
+/** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the signal's reason. */
+export type CaptchaValidator = (input: ValidateCaptchaInput, signal: AbortSignal) => Promise<CaptchaVerdict>;
+
+interface Options {
+  readonly http: UpstreamHttp;
+  /** The captcha id with this name, the first one if none is named; undefined if it is unknown. */
+  readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
+  /** For one whole call, in ms. */
+  readonly timeoutMs: number;
+  readonly policy: FailOpenPolicy;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+export function createCaptchaValidator({ http, configurationFor, timeoutMs, policy, log }: Options): CaptchaValidator {
+  return async (input, signal) => {
+    const configuration = configurationFor(input.captchaId);
+    if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
+    refuseMalformed(input);
+    const { origin, path, captchaId } = configuration;
+    const body = toForm(input, configuration.captchaKey);
+    let answer: UpstreamAnswer;
+    try {
+      answer = await http.post({ origin, path, headers: FORM_HEADERS, body, timeoutMs, signal });
+    } catch (error) {
+      if (signal.aborted || !(error instanceof DeviceTrustError)) throw error;
+      // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
+      log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      return indeterminate('TRANSPORT', policy);
+    }
+    const verdict = toVerdict(answer, input.lotNumber, policy);
+    report(verdict, captchaId, answer.status, log);
+    return verdict;
+  };
+}
+
+const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** The form of section 4, which carries everything but the captcha id. */
+export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {
+  const form: ValidateForm = {
+    lot_number: input.lotNumber,
+    captcha_output: input.captchaOutput,
+    pass_token: input.passToken,
+    gen_time: input.genTime,
+    sign_token: signToken(input.lotNumber, captchaKey),
+  };
+  return new URLSearchParams({ ...form }).toString();
+}
+
+/**
+ * What can be known to be wrong is refused before any call. A lone surrogate has no UTF-8 form: encoding replaces it, and
+ * two different lot numbers would share one signature.
+ */
+function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
+  for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
+    if (value === '') throw badUserInput(`input.${name}`, 'at least 1 character', 'none');
+    if (!value.isWellFormed()) throw badUserInput(`input.${name}`, 'well-formed Unicode', 'a lone surrogate');
+  }
+  if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
+}
+
+/** What an operator has to know: our key or captcha id is wrong, or the service misbehaves. A caller's doing is no news. */
+function report(verdict: CaptchaVerdict, captchaId: string, status: number, log: Options['log']): void {
+  if (verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN') {
+    log.warn({ captchaId }, 'captcha service rejects our signature: is the captcha key right?');
+  }
+  if (verdict.__typename === 'CaptchaIndeterminate' && verdict.cause !== 'CLIENT') {
+    log.warn({ captchaId, status, cause: verdict.cause, code: verdict.code }, 'captcha service gave no verdict');
+  }
+}

@@ -1,0 +1,79 @@
+import type { z } from 'zod';
+import type { CaptchaIndeterminateCause, ResolversTypes } from '../graphql/types.generated.ts';
+import type { UpstreamAnswer } from '../upstream/http.ts';
+import { EXCEPTIONS, exceptionAnswer, FAILURE_CATEGORIES, failedAnswer, passedAnswer } from './contract.ts';
+
+/** What to do when the service gives no verdict: `faults` proceeds on all but the caller's own doing. */
+export type FailOpenPolicy = 'faults' | 'always' | 'never';
+
+/** The three outcomes of a verification. */
+export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
+
+/**
+ * Reads an answer of the captcha service. A "no" counts whatever the HTTP status and however flawed the rest of it; a
+ * pass counts only as exactly the documented one, with status 200 and for the lot number that was asked about. So no
+ * outcome is better than what the service said.
+ */
+export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, policy: FailOpenPolicy): CaptchaVerdict {
+  const failed = failedAnswer.safeParse(json);
+  if (failed.success) return toFailed(failed.data, lotNumber);
+
+  const exception = exceptionAnswer.safeParse(json);
+  if (exception.success) {
+    const { code = null, desc } = exception.data;
+    const cause = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
+    return indeterminate(cause, policy, code, desc.type ?? null);
+  }
+
+  const passed = passedAnswer.safeParse(json);
+  if (status !== 200 || !passed.success) return indeterminate('TRANSPORT', policy);
+  const { used_type: usedType, user_ip: userIp, lot_number: judgedLot, scene, referer } = passed.data.captcha_args;
+  if (judgedLot !== lotNumber) {
+    return {
+      __typename: 'CaptchaFailed',
+      proceed: false,
+      reason: 'the service answered for another lot_number',
+      category: 'LOT_NUMBER_MISMATCH',
+      details: { usedType, userIp, lotNumber: judgedLot },
+    };
+  }
+  return {
+    __typename: 'CaptchaPassed',
+    proceed: true,
+    details: { usedType, userIp, lotNumber, scene, referer },
+  };
+}
+
+/** The outcome when there is no verdict; `proceed` follows the policy. */
+export function indeterminate(
+  cause: CaptchaIndeterminateCause,
+  policy: FailOpenPolicy,
+  code: string | null = null,
+  type: string | null = null,
+): CaptchaVerdict {
+  const proceed = policy === 'always' || (policy === 'faults' && cause !== 'CLIENT');
+  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message: MESSAGES[cause] };
+}
+
+const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
+  CLIENT:
+    'The captcha service does not take these values: they were used before, have expired, or are not what the widget gave. Let the person solve a new challenge.',
+  CONFIGURATION:
+    'The captcha service does not accept the captcha id. The operator of this subgraph has to check its configuration.',
+  SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
+  TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
+};
+
+function toFailed({ reason, captcha_args }: z.infer<typeof failedAnswer>, lotNumber: string): CaptchaVerdict {
+  return {
+    __typename: 'CaptchaFailed',
+    proceed: false,
+    reason,
+    category: FAILURE_CATEGORIES.get(reason) ?? 'OTHER',
+    details: {
+      usedType: captcha_args.used_type ?? null,
+      userIp: captcha_args.user_ip ?? null,
+      lotNumber: captcha_args.lot_number ?? lotNumber,
+    },
+  };
+}

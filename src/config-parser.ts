@@ -1,0 +1,115 @@
+import type { z } from 'zod';
+import { type Config, type REGIONS, VARIABLES, type Variable } from './config.ts';
+
+type Region = (typeof REGIONS)[number];
+
+/** Everything that is wrong with the configuration, a sentence each. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * Reads the configuration from environment variables; an empty one counts as not set.
+ *
+ * @param readFile gives the text of the file that a `NAME_FILE` names
+ * @throws ConfigError with every mistake at once; none shows a secret
+ */
+export function parseConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  readFile: (path: string) => string,
+): Config {
+  const problems: string[] = [];
+  const complain = ({ name, expected }: Pick<Variable, 'name' | 'expected'>, got: string) => {
+    problems.push(`${name}: expected ${expected}, but got ${got}.`);
+  };
+  const isSet = ({ name, secret }: Variable) => Boolean(env[name] || (secret && env[`${name}_FILE`]));
+
+  function textOf(variable: Variable): string | undefined {
+    const { name, expected, secret, default: fallback } = variable;
+    const path = secret && env[`${name}_FILE`];
+    if (!path) return env[name] || fallback;
+    if (env[name]) complain({ name, expected: `either it or ${name}_FILE` }, 'both');
+    try {
+      return readFile(path).trim();
+    } catch {
+      complain({ name: `${name}_FILE`, expected: `a readable file with ${expected}` }, `one that is not, ${path}`);
+      return undefined;
+    }
+  }
+
+  function read<Schema extends z.ZodType>(variable: Variable & { schema: Schema }): z.output<Schema> | undefined {
+    const text = textOf(variable);
+    if (text === undefined) return undefined;
+    const result = variable.schema.safeParse(text);
+    if (result.success) return result.data;
+    complain(variable, variable.secret ? whereWrong(result.error) : JSON.stringify(text));
+    return undefined;
+  }
+
+  /** Gives each entry the address of its region; complains of a region in use that has none. */
+  function addressed<Entry extends { region: Region }>(
+    entries: readonly Entry[],
+    addresses: Readonly<Record<Region, Variable & { schema: z.ZodType<string> }>>,
+  ): (Entry & { baseUrl: string })[] {
+    for (const region of new Set(entries.map((entry) => entry.region))) {
+      if (!isSet(addresses[region])) complain(addresses[region], `nothing, although region ${region} is in use`);
+    }
+    const baseUrls = { GLB: read(addresses.GLB), NA: read(addresses.NA), EU: read(addresses.EU) };
+    return entries.map((entry) => ({ ...entry, baseUrl: baseUrls[entry.region] ?? '' }));
+  }
+
+  /** The entries of a list that live mode cannot do without. */
+  function readRequired<Schema extends z.ZodType<unknown[]>>(variable: Variable & { schema: Schema }) {
+    if (!isSet(variable)) complain(variable, 'nothing');
+    return read(variable) ?? [];
+  }
+
+  function readUpstreams(mode: 'live' | 'sandbox' | undefined): Config['upstreams'] | undefined {
+    const { fingerprintApplications, captchaConfigurations } = VARIABLES;
+    const port = read(VARIABLES.sandboxPort);
+    if (mode === 'sandbox') {
+      // Credentials of the real services beside the sandbox are an accident that must not pass for production.
+      for (const { name } of [fingerprintApplications, captchaConfigurations].filter(isSet)) {
+        complain({ name, expected: `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox` }, 'a value');
+      }
+      return port === undefined ? undefined : { mode, port };
+    }
+    const fingerprintUrls = {
+      GLB: VARIABLES.fingerprintUrlGlb,
+      NA: VARIABLES.fingerprintUrlNa,
+      EU: VARIABLES.fingerprintUrlEu,
+    };
+    const captchaUrls = { GLB: VARIABLES.captchaUrlGlb, NA: VARIABLES.captchaUrlNa, EU: VARIABLES.captchaUrlEu };
+    return (
+      mode && {
+        mode,
+        applications: addressed(readRequired(fingerprintApplications), fingerprintUrls),
+        captchas: addressed(readRequired(captchaConfigurations), captchaUrls),
+      }
+    );
+  }
+
+  const config = {
+    host: read(VARIABLES.host),
+    port: read(VARIABLES.port),
+    upstreams: readUpstreams(read(VARIABLES.upstreamMode)),
+    fingerprintTimeoutMs: read(VARIABLES.fingerprintTimeoutMs),
+    captchaTimeoutMs: read(VARIABLES.captchaTimeoutMs),
+    captchaFailOpen: read(VARIABLES.captchaFailOpen),
+  };
+  if (problems.length > 0) throw new ConfigError(problems);
+  // Sound: all of these have a default or are required, so one that is undefined has put a sentence into problems.
+  return config as Config;
+}
+
+/** Names the place in a secret that is wrong, and what was expected there; zod's messages quote types, never values. */
+function whereWrong({ issues }: z.ZodError): string {
+  const places = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
+  return `a value that is not one (${places.join('; ')})`;
+}

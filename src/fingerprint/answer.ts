@@ -1,0 +1,154 @@
+import type { z } from 'zod';
+import { DeviceTrustError } from '../errors.ts';
+import type {
+  ClientType,
+  DeviceFingerprint,
+  DeviceFingerprintRejected,
+  FieldError,
+  Mobile,
+  Signal,
+  Web,
+} from '../graphql/types.generated.ts';
+import type { UpstreamAnswer } from '../upstream/http.ts';
+import {
+  anyEnvelope,
+  type FingerprintData,
+  invalidRequestEnvelope,
+  METADATA_KEYS,
+  successEnvelope,
+  type WireFieldError,
+} from './contract.ts';
+import type { FingerprintRequest } from './request.ts';
+import { findSignal } from './signals.ts';
+
+/** A judgement in the shape of the graph, all signals included: its resolvers have nothing left to look up. */
+export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic'> & {
+  __typename: 'DeviceFingerprint';
+  deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
+};
+
+/** The two outcomes that are data. Everything else is an error. */
+export type FingerprintOutcome = JudgedDevice | RejectedQuery;
+type RejectedQuery = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
+type Detail = FingerprintData['detail'];
+
+/**
+ * Reads an upstream answer in the words of our graph (document, sections 2 and 7).
+ *
+ * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
+ */
+export function toOutcome(request: FingerprintRequest, { status, json }: UpstreamAnswer): FingerprintOutcome {
+  const envelope = anyEnvelope.safeParse(json);
+  if (envelope.success && envelope.data.code !== status) {
+    throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
+  }
+  if (status === 200) return judged(request, parseAs(successEnvelope, json).data);
+  if (status === 400) return rejected(parseAs(invalidRequestEnvelope, json).data.errors);
+  if ([401, 403, 404].includes(status)) {
+    throw new DeviceTrustError('UPSTREAM_REJECTED', {
+      internal: `HTTP status ${status} for application ${request.application.publicKey}`,
+    });
+  }
+  // 429 is not documented, but it can only mean "not now".
+  if (status >= 500 || status === 429) {
+    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
+  }
+  throw protocolError(`HTTP status ${status}`);
+}
+
+function protocolError(internal: string): DeviceTrustError {
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+}
+
+function parseAs<T>(schema: z.ZodType<T>, json: unknown): T {
+  const result = schema.safeParse(json);
+  if (result.success) return result.data;
+  // Paths and expected types only: what was received may be personal data.
+  throw protocolError(result.error.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; '));
+}
+
+/** The token or another argument can never be judged (document, section 7, status 400). */
+export function rejected(wireErrors: readonly WireFieldError[]): RejectedQuery {
+  const errors = wireErrors.map(toFieldError);
+  const reason = errors.some(({ field }) => field === 'token') ? 'INVALID_TOKEN' : 'INVALID_INPUT';
+  return { __typename: 'DeviceFingerprintRejected', reason, errors };
+}
+
+const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['device_token', 'token'],
+  ['event_type', 'eventType'],
+  ['event_time', 'eventTime'],
+  ...Object.entries(METADATA_KEYS).flatMap(([ours, wire]): [string, string][] => [
+    [wire, `metadata.${ours}`],
+    [`metadata.${wire}`, `metadata.${ours}`],
+  ]),
+]);
+
+/** The document says that `field` is a name, not how a nested one is written: both spellings are understood. */
+function toFieldError({ field, reason, type }: WireFieldError): FieldError {
+  return { field: ARGUMENT_NAMES.get(field) ?? field, reason, type };
+}
+
+function judged({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {
+  return {
+    __typename: 'DeviceFingerprint',
+    token,
+    publicKey: application.publicKey,
+    requestId: data.request_id,
+    eventId: data.event_id,
+    version: data.fp_detail.version,
+    clientType: CLIENT_TYPES[data.detail.client_type],
+    device: { id: data.fp_detail.device_id },
+    deviceBasic: toDeviceBasic(data.detail),
+    ipInfo: { ip: data.detail.ip_info.ip },
+    signals: data.signals.map(toSignal),
+  };
+}
+
+const CLIENT_TYPES: Readonly<Record<Detail['client_type'], ClientType>> = {
+  Android: 'ANDROID',
+  iOS: 'IOS',
+  'Web/H5': 'WEB_H5',
+};
+
+function toDeviceBasic(detail: Detail): JudgedDevice['deviceBasic'] {
+  if (detail.client_type === 'Web/H5') {
+    const { browser, device, os } = detail.device_basic;
+    return {
+      __typename: 'Web',
+      browser: pick(browser, ['name', 'version', 'major']),
+      device: pick(device, ['model', 'vendor']),
+      os: pick(os, ['name', 'version']),
+    };
+  }
+  const { os, osv, pla, mod } = detail.device_basic;
+  return { __typename: 'Mobile', os: { name: os, version: osv }, architecture: pla, model: mod };
+}
+
+/**
+ * Takes the keys that are known to occur out of a free-form object; the rest is `additional`. The document gives them no
+ * type (2.7): one that is not a string stays visible there instead of spoiling the answer.
+ */
+function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[]) {
+  const picked: Partial<Record<Name, string>> = {};
+  const additional: Record<string, unknown> = { ...object };
+  for (const name of names) {
+    const value = object[name];
+    if (typeof value !== 'string') continue;
+    picked[name] = value;
+    delete additional[name];
+  }
+  return { ...picked, additional: Object.keys(additional).length > 0 ? additional : null };
+}
+
+function toSignal({ signal, level, confidence }: FingerprintData['signals'][number]): Signal {
+  const known = findSignal(signal);
+  return {
+    name: signal,
+    code: known?.code ?? null,
+    level,
+    confidence,
+    effect: known?.effect ?? null,
+    meaning: known?.meaning ?? null,
+  };
+}

@@ -1,0 +1,22 @@
+import type { UpstreamHttp } from '../upstream/http.ts';
+import { type FingerprintOutcome, rejected, toOutcome } from './answer.ts';
+import type { FingerprintRequest } from './request.ts';
+
+/** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the signal's reason. */
+export type FingerprintClient = (request: FingerprintRequest, signal: AbortSignal) => Promise<FingerprintOutcome>;
+
+/** @param timeoutMs for one whole call */
+export function createFingerprintClient(http: UpstreamHttp, timeoutMs: number): FingerprintClient {
+  return async (request, signal) => {
+    // The service would say the same (document, section 8), at the price of a call.
+    if (request.token === '') return rejected([EMPTY_TOKEN]);
+    const { origin, path, headers } = request.application;
+    return toOutcome(request, await http.post({ origin, path, headers, body: request.body, timeoutMs, signal }));
+  };
+}
+
+const EMPTY_TOKEN = {
+  field: 'device_token',
+  reason: 'expected a token of at least 1 character, but got none',
+  type: 'string_too_short',
+};

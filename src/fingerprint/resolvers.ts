@@ -1,0 +1,32 @@
+import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { Resolvers, SignalLevel } from '../graphql/types.generated.ts';
+import { toRequest } from './request.ts';
+import { SIGNAL_CATALOGUE } from './signals.ts';
+
+const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
+
+/** How the device fingerprint part of the graph is answered. */
+export const fingerprintResolvers: Resolvers = {
+  Query: {
+    deviceFingerprint: async (_root, args, { fingerprints, applicationFor }) =>
+      fingerprints.load(toRequest(args, applicationFor)),
+    signalCatalogue: () => [...SIGNAL_CATALOGUE],
+  },
+  DeviceFingerprint: {
+    // Async throughout: one that throws synchronously would null every entity of the batch.
+    __resolveReference: async (reference, { fingerprints, applicationFor }) => {
+      if (typeof reference.token !== 'string') throw badUserInput('token', 'a string', 'something else');
+      const outcome = await fingerprints.load(toRequest(reference, applicationFor));
+      if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
+      return outcome;
+    },
+    signals: ({ signals }, { minLevel, minConfidence }) => {
+      if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+        throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
+      }
+      return signals.filter(
+        ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+      );
+    },
+  },
+};

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { buildSubgraphSchema } from '@apollo/subgraph';
+import type { GraphQLSchema } from 'graphql';
+import { gql } from 'graphql-tag';
+import { captchaResolvers } from '../captcha/resolvers.ts';
+import { fingerprintResolvers } from '../fingerprint/resolvers.ts';
+import { DateTime, JSONObject } from './scalars.ts';
+
+/** Beside `src` in the sources and beside `dist` in a build, which is the same distance from here. */
+const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
+
+function typeDefs(file: string) {
+  return gql(readFileSync(new URL(file, SCHEMA_FOLDER), 'utf8'));
+}
+
+/** The executable subgraph schema: the SDL of `schema/` with the resolvers of each capability. */
+export function buildSchema(): GraphQLSchema {
+  return buildSubgraphSchema([
+    { typeDefs: typeDefs('schema.graphql'), resolvers: { DateTime, JSONObject } },
+    { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
+    { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
+  ]);
+}

@@ -1,0 +1,78 @@
+import {
+  coerceInputValue,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNullableType,
+  isInputObjectType,
+  isInputType,
+  isListType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+} from 'graphql';
+import { DeviceTrustError } from '../errors.ts';
+
+/** More sentences than this do not help anyone. */
+const MAX_PROBLEMS = 5;
+
+/**
+ * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
+ * whole value, and here values are tokens, telephone numbers and e-mail addresses. This one says where the problem is,
+ * what was expected and what kind of thing came instead.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
+ */
+export function checkVariables(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): void {
+  const problems: string[] = [];
+  for (const { variable, type: typeNode, defaultValue } of operation.variableDefinitions ?? []) {
+    const name = variable.name.value;
+    const type = typeFromAST(schema, typeNode);
+    if (!isInputType(type)) continue;
+    const value = variables[name];
+    if (value === undefined) {
+      if (isNonNullType(type) && !defaultValue) problems.push(`$${name}: expected ${type}, but got nothing`);
+    } else if (value === null) {
+      if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
+    } else {
+      coerceInputValue(value, type, (path, invalid) => {
+        problems.push(`$${[name, ...path].join('.')}: ${explain(typeAt(type, path), invalid)}`);
+      });
+    }
+  }
+  if (problems.length === 0) return;
+  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
+  const rest = problems.length > MAX_PROBLEMS ? `; and ${problems.length - MAX_PROBLEMS} more` : '';
+  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${rest}.`, status: 400 });
+}
+
+/** The type that the schema has at a path below a variable. */
+function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): GraphQLInputType {
+  const [step, ...rest] = path;
+  if (step === undefined) return type;
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) return typeAt(nullable.ofType, rest);
+  const field = isInputObjectType(nullable) ? nullable.getFields()[step] : undefined;
+  return field ? typeAt(field.type, rest) : type;
+}
+
+function explain(type: GraphQLInputType, value: unknown): string {
+  const nullable = getNullableType(type);
+  if (isInputObjectType(nullable) && kindOf(value) === 'an object') {
+    const required = Object.values(nullable.getFields()).filter((field) => isNonNullType(field.type));
+    const missing = required.filter(({ name }) => Object(value)[name] === undefined).map(({ name }) => name);
+    return missing.length > 0
+      ? `expected ${type} with ${missing.join(', ')}, but got an object without`
+      : `expected ${type}, but got an object with a field that it does not define`;
+  }
+  return `expected ${type}, but got ${kindOf(value)}${typeof value === 'string' ? ' that is no such value' : ''}`;
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}

@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { type App, createApp } from './app.ts';
+import type { Config } from './config.ts';
+import { ConfigError, parseConfig } from './config-parser.ts';
+
+/** The process: configuration in, signals, exit code out. */
+
+function readConfig(): Config {
+  try {
+    return parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    refuseToStart('The configuration has to be corrected:', error.problems);
+  }
+}
+
+async function start(config: Config): Promise<App> {
+  try {
+    return await createApp(config);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    refuseToStart('The subgraph cannot listen:', [error.message]);
+  }
+}
+
+function refuseToStart(headline: string, sentences: readonly string[]): never {
+  process.stderr.write(`${headline}\n${sentences.map((sentence) => `  ${sentence}\n`).join('')}`);
+  process.exit(1);
+}
+
+function welcome({ url, graphqlUrl, examples }: App): string {
+  const commands = examples.map(({ title, command }) => `${title}\n\n${command}\n\n`).join('');
+  return `\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${commands}`;
+}
+
+const app = await start(readConfig());
+if (app.examples.length > 0) process.stdout.write(welcome(app));
+
+// Once: a second signal finds no handler and ends the process at once.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => {
+    app.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  });
+}

@@ -1,0 +1,60 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginInlineTraceDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import type { Logger } from 'pino';
+import type { GraphQLContext } from '../graphql/context.ts';
+import { createErrorFormatter } from '../graphql/errors.ts';
+import { buildSchema } from '../graphql/schema.ts';
+import { checkVariables } from '../graphql/variables.ts';
+import { apolloSandboxPage } from './explorer.ts';
+
+const variablesChecked: ApolloServerPlugin<GraphQLContext> = {
+  async requestDidStart() {
+    return {
+      async didResolveOperation({ schema, operation, request }) {
+        if (operation) checkVariables(schema, operation, request.variables ?? {});
+      },
+    };
+  },
+};
+
+/**
+ * @param explorable Introspection and a landing page: for people at a desk, never in live mode
+ */
+export async function startApollo(log: Logger, explorable: boolean): Promise<ApolloServer<GraphQLContext>> {
+  const apollo = new ApolloServer<GraphQLContext>({
+    schema: buildSchema(),
+    introspection: explorable,
+    hideSchemaDetailsFromClientErrors: !explorable,
+    includeStacktraceInErrorResponses: false,
+    formatError: createErrorFormatter(log),
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    persistedQueries: false,
+    stopOnTerminationSignals: false,
+    logger: quiet(log),
+    plugins: [
+      variablesChecked,
+      explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
+      // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
+      ApolloServerPluginCacheControlDisabled(),
+      // An inline trace answers whoever asks for it.
+      ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+    ],
+  });
+  await apollo.start();
+  return apollo;
+}
+
+/** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */
+function quiet(log: Logger) {
+  const said = (level: 'debug' | 'info' | 'warn' | 'error') => () => log[level]('Apollo Server reported a problem');
+  return { debug: () => {}, info: () => {}, warn: said('warn'), error: said('error') };
+}

@@ -1,0 +1,84 @@
+/** Operations that work against the sandbox, for its landing page and for whoever starts it in a terminal. */
+
+export interface Example {
+  readonly title: string;
+  readonly document: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+export const FINGERPRINT_EXAMPLE: Example = {
+  title: 'What is this device, and is it risky?',
+  document: `query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
+  deviceFingerprint(token: $token, metadata: $metadata, eventType: "login") {
+    ... on DeviceFingerprint {
+      clientType
+      device { id }
+      deviceBasic {
+        ... on Mobile { model os { name version } }
+        ... on Web { browser { name version } os { name version } }
+      }
+      ipInfo { ip }
+      signals { name level confidence effect meaning }
+    }
+    ... on DeviceFingerprintRejected { reason errors { field reason type } }
+  }
+}`,
+  variables: { token: 'sandbox:android:EMULATOR,VPN_ENABLED', metadata: { accountId: 'account-1' } },
+};
+
+export const CATALOGUE_EXAMPLE: Example = {
+  title: 'Which signals are there?',
+  document: '{ signalCatalogue { code level confidence effect meaning } }',
+  variables: {},
+};
+
+export const CAPTCHA_EXAMPLE: Example = {
+  title: 'Did a human really solve this captcha?',
+  document: `mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
+  validateCaptcha(input: $input) {
+    __typename
+    proceed
+    ... on CaptchaPassed { details { usedType userIp scene referer } }
+    ... on CaptchaFailed { reason category }
+    ... on CaptchaIndeterminate { cause code message }
+  }
+}`,
+  variables: {},
+};
+
+/** Commands for a shell that put the examples to a running subgraph in sandbox mode. */
+export function exampleCommands(graphqlUrl: string, challengeUrl: string) {
+  return [
+    ...[FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE].map((example) => ({
+      title: example.title,
+      command: `${post(graphqlUrl)} -d '${JSON.stringify({ query: oneLine(example.document), variables: example.variables })}'`,
+    })),
+    { title: CAPTCHA_EXAMPLE.title, command: captchaCommand(graphqlUrl, challengeUrl) },
+  ];
+}
+
+/**
+ * A challenge verifies once, so this solves a new one each time it runs: the sandbox issues it, and its answer, under the
+ * names of the graph, becomes the input of the mutation.
+ */
+function captchaCommand(graphqlUrl: string, challengeUrl: string): string {
+  const rename = WIRE_NAMES.map(([wire, ours]) => `s/${wire}/${ours}/;`).join('');
+  const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
+  return `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post(graphqlUrl)} -d @-`;
+}
+
+const WIRE_NAMES = [
+  ['captcha_id', 'captchaId'],
+  ['lot_number', 'lotNumber'],
+  ['captcha_output', 'captchaOutput'],
+  ['pass_token', 'passToken'],
+  ['gen_time', 'genTime'],
+];
+
+function post(graphqlUrl: string): string {
+  return `curl -s ${graphqlUrl} -H 'content-type: application/json'`;
+}
+
+function oneLine(document: string): string {
+  return document.replace(/\s+/g, ' ');
+}

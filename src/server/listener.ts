@@ -1,0 +1,139 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { ApolloServer } from '@apollo/server';
+import type { Logger } from 'pino';
+import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
+import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
+import { framesOf } from '../graphql/errors.ts';
+import { RequestRefused } from './body.ts';
+import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
+import { answerGraphql } from './graphql.ts';
+import { send } from './response.ts';
+
+/** Where GraphQL is served. */
+export const GRAPHQL_PATH = '/graphql';
+
+/** A request has to arrive whole within this time, in ms; a caller that drips bytes holds no socket for longer. */
+const RECEIVE_TIMEOUT_MS = 10_000;
+/** Longer than routers keep an idle connection (60 s is common), so that it is never us who closes it under a request. */
+const KEEP_ALIVE_MS = 75_000;
+/** How long requests under way may take to finish once the server stops, in ms. */
+const DRAIN_MS = 8_000;
+
+interface Options {
+  readonly host: string;
+  readonly port: number;
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly capabilities: Capabilities;
+  /** Serves a landing page and GraphiQL. */
+  readonly explorable: boolean;
+  readonly log: Logger;
+}
+
+/** A listening server. */
+export interface Listener {
+  /** Scheme, host and port, without a trailing slash. */
+  readonly url: string;
+  /** Takes no new work, lets requests under way finish, then closes every socket; at most 8 s. */
+  stop(): Promise<void>;
+}
+
+/** Starts to listen. Rejects with the error of the socket if it cannot. */
+export async function listen(options: Options): Promise<Listener> {
+  const { host, port, log } = options;
+  let draining = false;
+  const server = createServer(
+    { requestTimeout: RECEIVE_TIMEOUT_MS, headersTimeout: RECEIVE_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    (request, response) => {
+      if (draining) response.setHeader('connection', 'close');
+      route(options, draining, request, response).catch((error: unknown) => refuse(response, error, log));
+    },
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => resolve(server.off('error', reject) && undefined));
+  });
+  return {
+    url: urlOf(server),
+    stop: () => {
+      draining = true;
+      return close(server);
+    },
+  };
+}
+
+async function route(
+  { apollo, capabilities, explorable }: Options,
+  draining: boolean,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const [path] = (request.url ?? '/').split('?', 1);
+  switch (path) {
+    case GRAPHQL_PATH:
+      if (request.method === 'POST' || (explorable && wantsPage(request))) {
+        return answerGraphql(apollo, capabilities, request, response);
+      }
+      throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
+        allow: 'POST',
+      });
+    case '/healthz':
+      return sendText(response, 200, 'alive');
+    case '/readyz':
+      return draining ? sendText(response, 503, 'draining') : sendText(response, 200, 'ready');
+    case GRAPHIQL_PATH:
+      if (explorable) return sendPage(response, await renderGraphiql(GRAPHQL_PATH));
+      break;
+    case '/':
+      if (explorable) return send(response, 302, { location: GRAPHQL_PATH }, '');
+  }
+  throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
+}
+
+function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function sendText(response: ServerResponse, status: number, text: string): void {
+  send(response, status, { 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
+}
+
+function sendPage(response: ServerResponse, html: string): void {
+  send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
+}
+
+/** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
+function refuse(response: ServerResponse, error: unknown, log: Logger): void {
+  if (error instanceof RequestRefused) {
+    sendError(response, error.status, 'BAD_REQUEST', error.message, error.headers);
+  } else if (!response.destroyed) {
+    // Otherwise the caller hung up while sending, which is no failure of ours.
+    log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
+    sendError(response, 500, 'INTERNAL_SERVER_ERROR', ERROR_CATALOGUE.INTERNAL_SERVER_ERROR.message);
+  }
+}
+
+function sendError(
+  response: ServerResponse,
+  status: number,
+  code: ErrorCode,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const errors = [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }];
+  send(response, status, { ...headers, 'content-type': 'application/json; charset=utf-8' }, JSON.stringify({ errors }));
+}
+
+async function close(server: Server): Promise<void> {
+  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+  });
+  clearTimeout(force);
+}
+
+function urlOf(server: Server): string {
+  // Sound: a server that listens on TCP has an AddressInfo; a string is the name of a pipe.
+  const { address, family, port } = server.address() as AddressInfo;
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}

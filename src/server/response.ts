@@ -1,0 +1,13 @@
+import type { ServerResponse } from 'node:http';
+
+/** Sends a whole answer, never to be stored by anyone; does nothing if the caller is gone. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  if (response.destroyed || response.headersSent) return;
+  response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) });
+  response.end(body);
+}

@@ -1,0 +1,126 @@
+import { parse } from 'secure-json-parse';
+import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { DeviceTrustError } from '../errors.ts';
+
+/** No documented answer comes near this many bytes. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** More sockets than this to one upstream would be an accident, not load. */
+const MAX_SOCKETS_PER_ORIGIN = 256;
+
+/** One POST to an upstream. */
+export interface UpstreamRequest {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything from connecting to the last byte of the body, in ms. */
+  readonly timeoutMs: number;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
+/** What came back, before anyone asked whether it is as documented. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** The parsed body, free of `__proto__` and its like; undefined if it is not JSON in UTF-8. */
+  readonly json: unknown;
+}
+
+/** The process's way to the upstreams: a bounded pool of sockets. */
+export interface UpstreamHttp {
+  /**
+   * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
+   * new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   *
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR
+   * @throws the signal's reason, once it is aborted
+   */
+  post(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  /** Closes every socket. */
+  close(): Promise<void>;
+}
+
+/** Opens nothing yet: sockets are made when the first request needs one. */
+export function createUpstreamHttp(): UpstreamHttp {
+  const failedConnects = new WeakSet<Error>();
+  const connect = buildConnector({ allowH2: false });
+  const agent = new Agent({
+    connections: MAX_SOCKETS_PER_ORIGIN,
+    maxResponseSize: MAX_BODY_BYTES,
+    allowH2: false,
+    // The one deadline of post() covers both; these two only measure idle time between bytes.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: (options, callback) =>
+      connect(options, (...[error, socket]) => {
+        if (error === null) return callback(null, socket);
+        failedConnects.add(error);
+        callback(error, null);
+      }),
+  });
+
+  async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
+    const { timeoutMs, signal } = request;
+    signal.throwIfAborted();
+    const deadline = new AbortController();
+    const onAbort = () => deadline.abort(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(() => {
+      deadline.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+    }, timeoutMs);
+    try {
+      try {
+        return await exchange(request, deadline.signal);
+      } catch (error) {
+        const nothingSent = error instanceof Error && failedConnects.has(error);
+        if (!nothingSent || deadline.signal.aborted) throw error;
+        return await exchange(request, deadline.signal);
+      }
+    } catch (error) {
+      deadline.signal.throwIfAborted();
+      throw asUpstreamError(error);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async function exchange({ origin, path, headers, body }: UpstreamRequest, signal: AbortSignal) {
+    const response = await agent.request({ origin, path, method: 'POST', headers, body, signal });
+    return { status: response.statusCode, json: parseJson(await readBody(response)) };
+  }
+
+  return { post, close: () => agent.destroy() };
+}
+
+/** A compressed body was not asked for, and inflating one could pass the size limit; it is refused unread. */
+async function readBody({ headers, body }: Dispatcher.ResponseData): Promise<ArrayBuffer> {
+  const encoding = headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return body.arrayBuffer();
+  body.on('error', () => {}).destroy();
+  throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'compressed body, though none was asked for' });
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: ArrayBuffer): unknown {
+  try {
+    return parse(utf8.decode(bytes), null, { protoAction: 'remove', constructorAction: 'remove' });
+  } catch {
+    // Not an accident to report: whether JSON was due depends on the status, which the caller judges.
+    return undefined;
+  }
+}
+
+/** Errors of undici and node:net, told apart by class and code, never by their words. */
+function asUpstreamError(cause: unknown): DeviceTrustError {
+  if (cause instanceof DeviceTrustError) return cause;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
+  const broken =
+    cause instanceof errors.ResponseExceededMaxSizeError ||
+    cause instanceof errors.HeadersOverflowError ||
+    cause instanceof errors.HTTPParserError;
+  return new DeviceTrustError(broken ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal: code, cause });
+}
