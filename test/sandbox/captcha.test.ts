@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EXCEPTIONS } from '../../src/captcha/contract.ts';
+import { MAX_BODY_BYTES } from '../../src/sandbox/http.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { A, B, C, D, E, formOf, issue, issueAnswer, outcomeOf, sign, validate } from './support.ts';
+
+let sandbox: Sandbox;
+let url: string;
+beforeAll(async () => {
+  sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  url = sandbox.urls.GLB;
+});
+afterAll(() => sandbox.stop());
+
+/** A form whose values are well-formed, for a lot number that was never issued. */
+function madeUp(lotNumber: string, changes: Record<string, string | undefined> = {}) {
+  return formOf(
+    { lot_number: lotNumber, captcha_output: 'output', pass_token: 'pass', gen_time: '1767323045' },
+    changes,
+  );
+}
+
+const outcome = async (form: URLSearchParams, captchaId = A) => outcomeOf(await validate(url, form, captchaId));
+
+describe('issuing a challenge', () => {
+  test('gives the four values of a client', async () => {
+    expect(await issue(url)).toEqual({
+      captcha_id: A,
+      lot_number: expect.stringMatching(/^[0-9a-f]{32}$/),
+      captcha_output: expect.stringMatching(/^.{64,}$/),
+      pass_token: expect.stringMatching(/^.{64}$/),
+      gen_time: expect.stringMatching(/^[0-9]{10}$/),
+    });
+  });
+
+  test.each([
+    ['', '-50101'],
+    ['short', '-50102'],
+    ['z'.repeat(32), '-50103'],
+    [B, '-50103'],
+    [C, '-50103'],
+    [D, '-50104'],
+    [E, '-50105'],
+  ])('for %j it is refused with %s, as a verification is', async (captchaId, code) => {
+    const refused = await issueAnswer(url, captchaId);
+    expect(refused).toMatchObject({ status: 'error', code, desc: { type: 'defined error' } });
+    expect(await validate(url, madeUp('sandbox:fail:x'), captchaId)).toEqual(refused);
+  });
+});
+
+describe('where the parameters stand', () => {
+  test('the captcha id may stand in the form, or in both places', async () => {
+    const post = async (search: string, form: URLSearchParams) =>
+      outcomeOf(await (await fetch(`${url}/validate${search}`, { method: 'POST', body: form })).json());
+    expect(await post('', formOf(await issue(url), { captcha_id: A }))).toBe('pass');
+    expect(await post(`?captcha_id=${A}`, formOf(await issue(url), { captcha_id: A }))).toBe('pass');
+    expect(await post(`?captcha_id=${A}`, formOf(await issue(url), { captcha_id: B }))).toBe('-50102');
+    // Fifteen and sixteen characters: together, with something between them, they are as long as an id.
+    expect(await post('?captcha_id=123456789012345', formOf({}, { captcha_id: '1234567890123456' }))).toBe('-50102');
+  });
+
+  test('a GET has them all in the query, whatever its content type', async () => {
+    const form = formOf(await issue(url), { captcha_id: A });
+    const response = await fetch(`${url}/validate?${form}`, { headers: { 'content-type': 'application/json' } });
+    expect(outcomeOf(await response.json())).toBe('pass');
+  });
+
+  test('a POST has all but the captcha id in the form', async () => {
+    const form = formOf(await issue(url));
+    const response = await fetch(`${url}/validate?captcha_id=${A}&${form}`, {
+      method: 'POST',
+      body: new URLSearchParams(),
+    });
+    expect(outcomeOf(await response.json())).toBe('-50005');
+  });
+
+  test('JSON is -50005 if the URL has the captcha id, and without it -50101', async () => {
+    const post = (search: string) =>
+      fetch(`${url}/validate${search}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ captcha_id: A }),
+      });
+    expect(outcomeOf(await (await post(`?captcha_id=${A}`)).json())).toBe('-50005');
+    expect(outcomeOf(await (await post('')).json())).toBe('-50101');
+  });
+
+  test('a body beyond the bound is a 413 with an exception', async () => {
+    const body = new URLSearchParams({ lot_number: 'x'.repeat(MAX_BODY_BYTES) });
+    const response = await fetch(`${url}/validate?captcha_id=${A}`, { method: 'POST', body });
+    expect(response.status).toBe(413);
+    expect(await response.json()).toEqual({
+      status: 'error',
+      code: '-50000',
+      msg: 'runtime error',
+      desc: { type: 'undefined error' },
+    });
+  });
+});
+
+describe('missing and ill-formed parameters', () => {
+  test.each([
+    ['gen_time', undefined, '-50005'],
+    ['gen_time', '', '-50005'],
+    ['gen_time', '１２３', '-50005'],
+    ['gen_time', '123\n', '-50005'],
+    ['lot_number', undefined, '-50302'],
+    ['lot_number', '', '-50302'],
+    ['lot_number', 'ABCDEF', '-50303'],
+    ['lot_number', 'sandbox:fail:', '-50303'],
+    ['lot_number', 'sandbox:exception:-1', '-50303'],
+    ['captcha_output', undefined, '-50002'],
+    ['pass_token', undefined, '-50306'],
+    ['sign_token', undefined, 'illegal sign_token'],
+    ['sign_token', '', 'illegal sign_token'],
+  ])('%s %j is %s', async (name, value, expected) => {
+    expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
+  });
+});
+
+describe('the life of a challenge', () => {
+  test('it passes once; after that it is a duplicate', async () => {
+    const form = formOf(await issue(url));
+    expect(await outcome(form)).toBe('pass');
+    expect(await outcome(form)).toBe('-50003');
+  });
+
+  test('of two at the same time one passes', async () => {
+    const form = formOf(await issue(url));
+    expect((await Promise.all([outcome(form), outcome(form)])).sort()).toEqual(['-50003', 'pass']);
+  });
+
+  test('nothing but a pass consumes it', async () => {
+    const challenge = await issue(url);
+    const lotNumber = challenge['lot_number'] ?? '';
+    expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber, 'wrong') }))).toBe('illegal sign_token');
+    expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber).toUpperCase() }))).toBe('illegal sign_token');
+    expect(await outcome(formOf(challenge, { captcha_output: 'forged' }))).toBe('-50002');
+    expect(await outcome(formOf(challenge, { pass_token: 'forged' }))).toBe('-50306');
+    expect(await outcome(formOf(challenge, { gen_time: '1' }))).toBe('-50005');
+    const na = formOf(challenge, { sign_token: sign(lotNumber, 'key_sandbox_na') });
+    expect(outcomeOf(await validate(sandbox.urls.NA, na, B))).toBe('lot_number not match');
+    expect(await outcome(formOf(challenge))).toBe('pass');
+  });
+
+  test('one that was never issued is no proof, which only a right signature can learn', async () => {
+    expect(await outcome(madeUp('0'.repeat(32)))).toBe('-50301');
+    expect(await outcome(madeUp('0'.repeat(32), { sign_token: 'x' }))).toBe('illegal sign_token');
+  });
+
+  test('it expires', async () => {
+    const brief = await startSandbox({ host: '127.0.0.1', port: 0, challengeLifetimeMs: 0 });
+    try {
+      const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
+      expect(outcomeOf(answer)).toBe('pass_token expire');
+    } finally {
+      await brief.stop();
+    }
+  });
+
+  test('another sandbox does not know it', async () => {
+    const other = await startSandbox({ host: '127.0.0.1', port: 0 });
+    try {
+      expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
+    } finally {
+      await other.stop();
+    }
+  });
+});
+
+describe('forced outcomes', () => {
+  test.each(['pass_token expire', 'lot_number not match', 'illegal sign_token', 'a reason: ünheard of'])(
+    'sandbox:fail:%s',
+    async (reason) => {
+      const lotNumber = `sandbox:fail:${reason}`;
+      expect(await validate(url, madeUp(lotNumber))).toEqual({
+        status: 'success',
+        result: 'fail',
+        reason,
+        captcha_args: { used_type: 'slide', user_ip: expect.any(String), lot_number: lotNumber },
+      });
+    },
+  );
+
+  test.each([...EXCEPTIONS])('sandbox:exception:%s', async (code, { msg }) => {
+    const type = code === '-50000' ? 'undefined error' : 'defined error';
+    const answer = await validate(url, madeUp(`sandbox:exception:${code}`));
+    expect(answer).toEqual({ status: 'error', code, msg, desc: { type } });
+  });
+
+  test.each(['sandbox:fail:pass_token expire', 'sandbox:exception:-50000'])(
+    '%s takes a right signature',
+    async (lot) => {
+      expect(await outcome(madeUp(lot, { sign_token: sign(lot, 'wrong') }))).toBe('illegal sign_token');
+    },
+  );
+});

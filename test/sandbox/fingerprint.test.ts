@@ -1,0 +1,198 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerQuery, isAllowed } from '../../src/sandbox/fingerprint.ts';
+import { MAX_BODY_BYTES } from '../../src/sandbox/http.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { dataOf, errorsOf, INVALID_TOKEN, query } from './support.ts';
+
+let sandbox: Sandbox;
+let url: string;
+beforeAll(async () => {
+  sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  url = sandbox.urls.GLB;
+});
+afterAll(() => sandbox.stop());
+
+describe('order of the checks', () => {
+  const wrong = { authorization: 'Bearer wrong', 'content-type': 'text/plain' };
+  const right = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'text/plain' };
+
+  test('the application comes before the secret', async () => {
+    expect((await query(url, '', { publicKey: 'pk_unknown', headers: wrong })).status).toBe(404);
+    expect((await query(sandbox.urls.EU, '', { headers: wrong })).status).toBe(404);
+  });
+
+  test.each(['pk_sandbox_disabled', 'pk_sandbox_allowlist'])('%s: secret, then 403, then body', async (publicKey) => {
+    expect((await query(url, '', { publicKey, headers: wrong })).status).toBe(401);
+    expect((await query(url, '', { publicKey, headers: right })).status).toBe(403);
+  });
+
+  test('the fields come before the token', async () => {
+    const errors = await errorsOf(await query(url, { device_token: 'no such token', event_time: 'noon' }));
+    expect(errors).toMatchObject([{ field: 'event_time' }]);
+  });
+
+  test('a body that is refused unread does not spoil the answer', async () => {
+    const response = await query(url, 'x'.repeat(4 * MAX_BODY_BYTES), { headers: wrong });
+    expect([response.status, await response.json()]).toEqual([
+      401,
+      { code: 401, message: 'Invalid bearer token', data: {} },
+    ]);
+  });
+});
+
+describe('the caller', () => {
+  test('the scheme may be written in any case', async () => {
+    const headers = { authorization: 'bearer sk_sandbox_glb', 'content-type': 'application/json; charset=utf-8' };
+    expect((await query(url, { device_token: 'sandbox:web' }, { headers })).status).toBe(200);
+  });
+
+  test('an allow-list holds the address of the socket, IPv4 in either spelling', () => {
+    expect(isAllowed('192.0.2.1', ['192.0.2.1'])).toBe(true);
+    expect(isAllowed('::ffff:192.0.2.1', ['192.0.2.1'])).toBe(true);
+    expect(isAllowed('192.0.2.2', ['192.0.2.1'])).toBe(false);
+    expect(isAllowed(undefined, ['192.0.2.1'])).toBe(false);
+    expect(isAllowed('192.0.2.2', undefined)).toBe(true);
+  });
+
+  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])('%s cannot pass an allow-list', async (header) => {
+    const headers = {
+      authorization: 'Bearer sk_sandbox_glb',
+      'content-type': 'application/json',
+      [header]: '192.0.2.1',
+    };
+    const response = await query(url, { device_token: 'sandbox:web' }, { publicKey: 'pk_sandbox_allowlist', headers });
+    expect(response.status).toBe(403);
+  });
+});
+
+describe('field errors beyond the two that are documented', () => {
+  test('every error is reported at once', async () => {
+    const body = {
+      colour: 'red',
+      metadata: { email: 1, ja4: null, score: 7, nested: { any: ['thing'] } },
+      event_type: 5,
+      event_time: '2026-01-02T03:04:05',
+    };
+    expect(await errorsOf(await query(url, body))).toEqual([
+      { field: 'device_token', reason: 'Field required', type: 'missing' },
+      { field: 'colour', reason: 'Extra inputs are not permitted', type: 'extra_forbidden' },
+      { field: 'metadata.email', reason: 'Input should be a valid string', type: 'string_type' },
+      { field: 'metadata.ja4', reason: 'Input should be a valid string', type: 'string_type' },
+      { field: 'event_type', reason: 'Input should be a valid string', type: 'string_type' },
+      { field: 'event_time', reason: 'Input should be an RFC 3339 date-time with an offset', type: 'datetime_parsing' },
+    ]);
+  });
+
+  test.each([
+    [{ device_token: '' }, 'device_token', 'string_too_short'],
+    [{ device_token: null }, 'device_token', 'string_type'],
+    [{ device_token: 'sandbox:web', metadata: null }, 'metadata', 'dict_type'],
+    [{ device_token: 'sandbox:web', metadata: [] }, 'metadata', 'dict_type'],
+    [{ device_token: 'sandbox:web', event_type: null }, 'event_type', 'string_type'],
+    [{ device_token: 'sandbox:web', event_time: 1767323045 }, 'event_time', 'string_type'],
+    ['{"device_token":"sandbox:web","__proto__":{}}', '__proto__', 'extra_forbidden'],
+    ['[]', 'body', 'dict_type'],
+    ['null', 'body', 'dict_type'],
+    ['', 'body', 'json_invalid'],
+    ['{"device_token":', 'body', 'json_invalid'],
+    ['x'.repeat(MAX_BODY_BYTES + 1), 'body', 'bytes_too_long'],
+  ])('%.60j: %s is %s', async (body, field, type) => {
+    expect(await errorsOf(await query(url, body))).toEqual([{ field, reason: expect.any(String), type }]);
+  });
+
+  test('text that is not UTF-8 is not JSON', async () => {
+    const headers = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'application/json' };
+    const body = Buffer.from('{"device_token":"sandbox:web#\xff"}', 'latin1');
+    const response = await fetch(`${url}/api/v2/fp_query/pk_sandbox_glb`, { method: 'POST', headers, body });
+    expect(await errorsOf(response)).toMatchObject([{ field: 'body', type: 'json_invalid' }]);
+  });
+
+  test('a media type other than JSON', async () => {
+    const headers = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'text/json' };
+    const response = await query(url, { device_token: 'sandbox:web' }, { headers });
+    expect(await errorsOf(response)).toMatchObject([{ field: 'Content-Type', type: 'literal_error' }]);
+  });
+});
+
+describe('what a token asks for', () => {
+  test('an unknown token is invalid, and so is sandbox:error:400', async () => {
+    for (const token of ['anything', 'sandbox:web:NO_SUCH_SIGNAL', 'sandbox:error:400']) {
+      expect(await errorsOf(await query(url, { device_token: token }))).toEqual(INVALID_TOKEN);
+    }
+  });
+
+  test.each([
+    [401, 'Invalid bearer token'],
+    [403, 'Forbidden'],
+    [404, 'integration not found'],
+    [500, 'Internal server error'],
+  ])('sandbox:error:%i gives that envelope', async (code, message) => {
+    const response = await query(url, { device_token: `sandbox:error:${code}#1` });
+    expect([response.status, await response.json()]).toEqual([code, { code, message, data: {} }]);
+  });
+
+  test('a suffix makes another analysis of another device', async () => {
+    const ask = async (token: string) => dataOf(await query(url, { device_token: token }));
+    const [one, same, other] = [await ask('sandbox:ios#1'), await ask('sandbox:ios#1'), await ask('sandbox:ios#2')];
+    expect([same.request_id, same.fp_detail, same.signals]).toEqual([one.request_id, one.fp_detail, []]);
+    expect(other.request_id).not.toBe(one.request_id);
+    expect(other.fp_detail.device_id).not.toBe(one.fp_detail.device_id);
+  });
+
+  test('a web device has keys that the document does not list', async () => {
+    const { detail } = await dataOf(await query(url, { device_token: 'sandbox:web' }));
+    expect(detail.device_basic).toMatchObject({ browser: { type: 'desktop' }, os: { arch: 'arm64' } });
+  });
+
+  test('a delay holds the answer back', async () => {
+    const begin = performance.now();
+    await dataOf(await query(url, { device_token: 'sandbox:delay:200:android' }));
+    expect(performance.now() - begin).toBeGreaterThan(190);
+  });
+
+  test('a delay ends when the client hangs up', async () => {
+    const client = new AbortController();
+    const body = JSON.stringify({ device_token: 'sandbox:delay:60000:android' });
+    const answer = answerQuery({
+      region: 'GLB',
+      publicKey: 'pk_sandbox_glb',
+      authorization: 'Bearer sk_sandbox_glb',
+      contentType: 'application/json',
+      remoteAddress: '127.0.0.1',
+      readBody: async () => Buffer.from(body),
+      hangUp: client.signal,
+    });
+    client.abort();
+    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+  });
+});
+
+describe('anything else', () => {
+  const notFound = [404, { code: 404, message: 'integration not found', data: {} }];
+
+  test.each([
+    ['GET', '/'],
+    ['GET', '/api/v2/fp_query/pk_sandbox_glb'],
+    ['POST', '/api/v2/fp_query/'],
+    ['POST', '/api/v2/fp_query/pk_sandbox_glb/'],
+    ['POST', '/api/v2/fp_query/pk_sandbox_na/../pk_sandbox_glb'],
+    ['POST', '/api/v2/fp_query/%E0%A4%A'],
+    ['POST', '//'],
+    ['PUT', '/validate'],
+    ['GET', '/sandbox/challenges'],
+  ])('%s %s is not found', async (method, path) => {
+    // node:http, because fetch would tidy the path up before it sends it.
+    const answer = await new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(url);
+      const call = request({ hostname, port, method, path, headers: { authorization: 'Bearer sk_sandbox_glb' } });
+      call.on('error', reject);
+      call.on('response', async (response) => {
+        const text = (await response.toArray()).join('');
+        resolve([response.statusCode, JSON.parse(text)]);
+      });
+      call.end();
+    });
+    expect(answer).toEqual(notFound);
+  });
+});
