@@ -1,6 +1,6 @@
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { nestsTooDeep } from '../fingerprint/free-form.ts';
 import { isRfc3339 } from '../fingerprint/time.ts';
-import { nestsTooDeep } from '../upstream/json.ts';
 
 /** Messages name what was expected and never what was got: a value may be personal data. */
 

@@ -4,6 +4,7 @@ import type { GraphQLSchema } from 'graphql';
 import { gql } from 'graphql-tag';
 import { captchaResolvers } from '../captcha/resolvers.ts';
 import { fingerprintResolvers } from '../fingerprint/resolvers.ts';
+import { isolateRepresentations } from './entities.ts';
 import { DateTime, JSONObject } from './scalars.ts';
 
 /** Beside `src` in the sources and beside `dist` in a build, which is the same distance from here. */
@@ -13,11 +14,15 @@ function typeDefs(file: string) {
   return gql(readFileSync(new URL(file, SCHEMA_FOLDER), 'utf8'));
 }
 
+const MODULES = [
+  { typeDefs: typeDefs('schema.graphql'), resolvers: { DateTime, JSONObject } },
+  { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
+  { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
+];
+
 /** The executable subgraph schema: the SDL of `schema/` with the resolvers of each capability. */
 export function buildSchema(): GraphQLSchema {
-  return buildSubgraphSchema([
-    { typeDefs: typeDefs('schema.graphql'), resolvers: { DateTime, JSONObject } },
-    { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
-    { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
-  ]);
+  const resolvers = MODULES.flatMap((module) => Object.entries(module.resolvers));
+  const entities = resolvers.filter(([, type]) => '__resolveReference' in type).map(([name]) => name);
+  return isolateRepresentations(buildSubgraphSchema(MODULES), new Set(entities));
 }

@@ -1,0 +1,49 @@
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { type App, createApp } from '../../src/app.ts';
+import type { Config, LiveUpstreams } from '../../src/config.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+
+/** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */
+export interface TestApp extends App {
+  /** Every log line so far. */
+  readonly logged: () => string;
+}
+
+const DEFAULTS: Omit<Config, 'upstreams'> = {
+  host: '127.0.0.1',
+  port: 0,
+  fingerprintTimeoutMs: 3_000,
+  captchaTimeoutMs: 5_000,
+  captchaFailOpen: 'faults',
+};
+
+/** The app as `npm run dev` starts it: with the embedded sandbox. */
+export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<TestApp> {
+  return start({ ...DEFAULTS, upstreams: { mode: 'sandbox', port: 0 }, ...overrides });
+}
+
+/** The app in live mode against whatever listens at these addresses, with the accounts of the sandbox. */
+export function startInLiveMode(
+  baseUrls: Readonly<Record<'GLB' | 'NA' | 'EU', string>>,
+  overrides: Partial<Config> = {},
+): Promise<TestApp> {
+  const upstreams: LiveUpstreams = {
+    mode: 'live',
+    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: baseUrls[row.region] })),
+    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: baseUrls[row.region] })),
+  };
+  return start({ ...DEFAULTS, upstreams, ...overrides });
+}
+
+async function start(config: Config): Promise<TestApp> {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const app = await createApp(config, pino(sink));
+  return { ...app, logged: () => lines.join('') };
+}

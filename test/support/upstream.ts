@@ -1,0 +1,63 @@
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A request as it reached an upstream. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface TestUpstream {
+  readonly url: string;
+  /** Everything that came in so far, oldest first. */
+  readonly received: ReceivedRequest[];
+  stop(): Promise<void>;
+}
+
+/** An HTTP server that keeps what it receives and answers as it is told: by hand, or by passing on to another server. */
+export async function startUpstream(
+  answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
+): Promise<TestUpstream> {
+  const received: ReceivedRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = '', url = '', headers } = request;
+    const seen = { method, url, headers, body: await text(request) };
+    received.push(seen);
+    await answer(seen, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // Sound: a server that listens on TCP has an AddressInfo.
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    received,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** Answers with JSON. */
+export function sendJson(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
+/** Passes requests on to another server, such as the sandbox, and its answers back. */
+export function passOnTo(baseUrl: string) {
+  return async ({ method, url, headers, body }: ReceivedRequest, response: ServerResponse): Promise<void> => {
+    const { authorization, 'content-type': type } = headers;
+    const answer = await fetch(baseUrl + url, {
+      method,
+      body,
+      headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
+    });
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(await answer.text());
+  };
+}
