@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { VARIABLES, type Variable } from '../src/config.ts';
+import { parseConfig } from '../src/config-parser.ts';
+import { ERROR_CATALOGUE } from '../src/errors.ts';
+import { startInSandboxMode } from './support/app.ts';
+import { ask } from './support/graphql.ts';
+
+/** What the README says is true: its answers, its tables, its commands and its paths. */
+
+const ROOT = join(import.meta.dirname, '..');
+const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
+const app = await startInSandboxMode();
+afterAll(() => app.stop());
+
+/** The cells of every table row whose first cell is in code. */
+const rows = [...README.matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) => row.split(' | ').map((cell) => cell.trim()));
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+const blocks: Block[] = [...README.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({
+  language,
+  text,
+}));
+
+/** Each operation with the JSON blocks that follow it: variables and answer, or the answer alone, or nothing. */
+const operations = blocks.flatMap(({ language, text }, index) => {
+  if (language !== 'graphql' || text.startsWith('type ')) return [];
+  const next = blocks.findIndex((block, later) => later > index && block.language === 'graphql');
+  const json = blocks.slice(index + 1, next < 0 ? undefined : next).filter((block) => block.language === 'json');
+  return [
+    { name: /\w+ (\w+)/.exec(text)?.[1] ?? '', document: text, json: json.map((block) => JSON.parse(block.text)) },
+  ];
+});
+
+async function solvedChallenge() {
+  const url = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
+  const { lot_number, captcha_output, pass_token, gen_time } = await (await fetch(url, { method: 'POST' })).json();
+  return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
+}
+
+describe('operations', () => {
+  test('there is one for each field of the graph, and more', () => {
+    expect(operations.map(({ name }) => name)).toEqual(['Login', 'Checkout', 'Rejected', 'Catalogue', 'Captcha']);
+  });
+
+  test.each(operations)('$name answers what the README shows', async ({ document, json }) => {
+    const [variables, answer] = json.length === 2 ? json : [{ input: await solvedChallenge() }, json[0]];
+    const { data, errors } = await ask(app.graphqlUrl, document, variables);
+    expect(errors).toBeUndefined();
+    if (answer) expect({ data }).toEqual(answer);
+  });
+});
+
+describe('tables', () => {
+  test('errors: every code, with its side and whether a retry helps', () => {
+    const documented = rows
+      .filter(([code = '', side = '']) => /^`[A-Z_]+`$/.test(code) && /^(caller|upstream|operator)$/.test(side))
+      .map(([code, side, retryable]) => [code, side, retryable]);
+    const catalogue = Object.entries(ERROR_CATALOGUE).map(([code, { side, retryable }]) => [
+      `\`${code}\``,
+      side,
+      retryable ? 'yes' : 'no',
+    ]);
+    expect(documented).toEqual(catalogue);
+  });
+
+  test('configuration: every variable, with its default and what is expected', () => {
+    const variables = Object.values<Variable>(VARIABLES);
+    const documented = rows.filter(([name = '']) =>
+      variables.some((variable) => name.startsWith(`\`${variable.name}\``)),
+    );
+    expect(documented).toEqual(
+      variables.map(({ name, secret, default: fallback, description, expected }) => [
+        `\`${name}\`${secret ? ' (secret)' : ''}`,
+        fallback ? `\`${fallback}\`` : 'none',
+        description,
+        expected,
+      ]),
+    );
+  });
+
+  test('the example of a configuration can be used', () => {
+    const example = blocks.find(({ text }) => text.includes('export '))?.text ?? '';
+    const env = Object.fromEntries(
+      [...example.matchAll(/^export (\w+)='?([^'\n]+)'?$/gm)].map(([, name, value]) => [name, value]),
+    );
+    expect(parseConfig(env, () => '').upstreams).toMatchObject({
+      mode: 'live',
+      applications: [{ publicKey: 'pk_1', baseUrl: 'https://fingerprint.eu.example' }],
+      captchas: [{ baseUrl: 'https://captcha.eu.example' }],
+    });
+  });
+});
+
+describe('names', () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+  test.each(
+    [...new Set([...README.matchAll(/npm (?:run )?([a-z]+)\b/g)].map(([, script = '']) => script))].filter(
+      (word) => !['ci'].includes(word),
+    ),
+  )('npm %s is there', (script) => expect(scripts).toHaveProperty(script));
+
+  const paths = [...README.matchAll(/`([\w./-]+(?:\.ts|\.graphql|\/))`/g)].map(([, path = '']) => path);
+  test.each([...new Set(paths)])('%s is there', (path) => {
+    expect(existsSync(join(ROOT, 'src', path)) || existsSync(join(ROOT, path))).toBe(true);
+  });
+});
