@@ -79,6 +79,11 @@ export const failedAnswer = z.object({
     .catch({ used_type: undefined, user_ip: undefined, lot_number: undefined }),
 });
 
+const exceptionCode = z
+  .string()
+  .trim()
+  .regex(/^-?\d{1,10}$/);
+
 /**
  * An exception (7.2). Lenient as well, and with a numeric `code` taken for its text: read as "no usable answer" a
  * client's exception would fall under a policy that may let it proceed.
@@ -86,7 +91,7 @@ export const failedAnswer = z.object({
 export const exceptionAnswer = z.object({
   status: z.literal('error'),
   code: z
-    .union([z.string(), z.int().transform(String)])
+    .preprocess((code) => (typeof code === 'number' ? String(code) : code), exceptionCode)
     .optional()
     .catch(undefined),
   desc: z.object({ type: lenientText }).catch({ type: undefined }),

@@ -1,5 +1,5 @@
 import type { GraphQLFormattedError } from 'graphql';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, Kind } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../errors.ts';
 
@@ -9,12 +9,14 @@ export function createErrorFormatter(log: Pick<Logger, 'warn' | 'error'>) {
     const original = rootOf(error);
     if (original instanceof DeviceTrustError) {
       const { code, internal, message } = original;
-      if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ code, internal, path: formatted.path }, message);
+      if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ code, internal, field: fieldOf(error) }, message);
       return { ...formatted, message };
     }
     const code = codeOf(formatted);
     const { retryable, message } = ERROR_CATALOGUE[code];
-    if (code === 'INTERNAL_SERVER_ERROR') log.error({ code, path: formatted.path, error: framesOf(original) }, message);
+    if (code === 'INTERNAL_SERVER_ERROR') {
+      log.error({ code, field: fieldOf(error), error: framesOf(original) }, message);
+    }
     return {
       ...formatted,
       message: isSafe(code, error) ? formatted.message : message,
@@ -30,6 +32,12 @@ function rootOf(error: unknown): unknown {
     root = root.originalError;
   }
   return root;
+}
+
+/** The field that failed, by its name in the schema: the path of an error has the caller's aliases in it. */
+function fieldOf(error: unknown): string | undefined {
+  const [node] = (error instanceof GraphQLError && error.nodes) || [];
+  return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
 function codeOf({ extensions }: GraphQLFormattedError): ErrorCode {

@@ -8,6 +8,9 @@ const MAX_BODY_BYTES = 256 * 1024;
 /** More sockets than this to one upstream would be an accident, not load. */
 const MAX_SOCKETS_PER_ORIGIN = 256;
 
+/** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
+const CONNECT_TIMEOUT_MS = 1_500;
+
 /** One POST to an upstream. */
 export interface UpstreamRequest {
   /** Scheme, host and port. */
@@ -45,7 +48,7 @@ export interface UpstreamHttp {
 /** Opens nothing yet: sockets are made when the first request needs one. */
 export function createUpstreamHttp(): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
-  const connect = buildConnector({ allowH2: false });
+  const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
   const agent = new Agent({
     connections: MAX_SOCKETS_PER_ORIGIN,
     maxResponseSize: MAX_BODY_BYTES,

@@ -152,6 +152,13 @@ describe('what is rejected or fails', () => {
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }]);
   });
 
+  test('the log names the field as the schema does, not as the caller calls it', async () => {
+    const query = '{ phone491701234567: deviceFingerprint(token: "sandbox:error:500") { __typename } }';
+    await ask(app.graphqlUrl, query);
+    expect(app.logged()).toContain('"field":"deviceFingerprint"');
+    expect(app.logged()).not.toContain('491701234567');
+  });
+
   test('an answer later than the deadline', async () => {
     const impatient = await startInSandboxMode({ fingerprintTimeoutMs: 100 });
     const { errors } = await ask(impatient.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:delay:2000:android' });
