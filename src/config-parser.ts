@@ -38,7 +38,8 @@ export function parseConfig(
     try {
       return readFile(path).trim();
     } catch {
-      complain({ name: `${name}_FILE`, expected: `a readable file with ${expected}` }, `one that is not, ${path}`);
+      // Without its text: someone may have put the secret itself there.
+      complain({ name: `${name}_FILE`, expected: `a readable file with ${expected}` }, 'a path that is none');
       return undefined;
     }
   }
@@ -48,7 +49,7 @@ export function parseConfig(
     if (text === undefined) return undefined;
     const result = variable.schema.safeParse(text);
     if (result.success) return result.data;
-    complain(variable, variable.secret ? whereWrong(result.error) : JSON.stringify(text));
+    complain(variable, variable.secret ? whereWrong(result.error) : shown(text));
     return undefined;
   }
 
@@ -106,6 +107,11 @@ export function parseConfig(
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: all of these have a default or are required, so one that is undefined has put a sentence into problems.
   return config as Config;
+}
+
+/** A value as it was found, without a password that should not have been in an address. */
+function shown(text: string): string {
+  return JSON.stringify(text.replace(/\/\/.*@/, '//***@'));
 }
 
 /** Names the place in a secret that is wrong, and what was expected there; zod's messages quote types, never values. */

@@ -153,8 +153,7 @@ export const VARIABLES = {
 } as const satisfies Record<string, Variable>;
 
 function isBaseUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, hostname, username, password, search, hash } = new URL(text);
-  if (username || password || search || hash) return false;
+  if (/[\s?#@]/.test(text) || !URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }

@@ -14,9 +14,11 @@ export const fingerprintResolvers: Resolvers = {
   },
   DeviceFingerprint: {
     // Async throughout: one that throws synchronously would null every entity of the batch.
-    __resolveReference: async (reference, { fingerprints, applicationFor }) => {
-      if (typeof reference.token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      const outcome = await fingerprints.load(toRequest(reference, applicationFor));
+    __resolveReference: async ({ token, ...reference }, { fingerprints, applicationFor }) => {
+      if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
+      // The keys alone: whatever else stands in a representation was never checked, so it must not become an argument.
+      const publicKey = 'publicKey' in reference ? reference.publicKey : null;
+      const outcome = await fingerprints.load(toRequest({ token, publicKey }, applicationFor));
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },

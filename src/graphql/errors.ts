@@ -12,7 +12,7 @@ export function createErrorFormatter(log: Pick<Logger, 'warn' | 'error'>) {
       if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ code, internal, field: fieldOf(error) }, message);
       return { ...formatted, message };
     }
-    const code = codeOf(formatted);
+    const code = codeOf(formatted, original);
     const { retryable, message } = ERROR_CATALOGUE[code];
     if (code === 'INTERNAL_SERVER_ERROR') {
       log.error({ code, field: fieldOf(error), error: framesOf(original) }, message);
@@ -40,9 +40,16 @@ function fieldOf(error: unknown): string | undefined {
   return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
-function codeOf({ extensions }: GraphQLFormattedError): ErrorCode {
+function codeOf({ extensions }: GraphQLFormattedError, original: unknown): ErrorCode {
   const code = extensions?.['code'];
-  return isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR';
+  if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
+  // Some values graphql-js can refuse only while it executes, such as null for a variable with a default.
+  return original instanceof GraphQLError && isAboutValue(original) ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
+}
+
+/** Is this about a value or a variable in the document? */
+function isAboutValue({ nodes }: GraphQLError): boolean {
+  return nodes?.some(({ kind }) => kind.endsWith('Value') || kind === Kind.VARIABLE) ?? false;
 }
 
 /**
@@ -50,13 +57,15 @@ function codeOf({ extensions }: GraphQLFormattedError): ErrorCode {
  * What it says of a value in the document quotes that value, and a syntax error quotes what it stumbled over.
  */
 function isSafe(code: ErrorCode, error: unknown): boolean {
-  if (code !== 'GRAPHQL_VALIDATION_FAILED' || !(error instanceof GraphQLError)) return false;
-  return !error.nodes?.some(({ kind }) => kind.endsWith('Value'));
+  return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAboutValue(error);
 }
 
 /** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
-export function framesOf(error: unknown): { name: string; frames: string[] } | { name: 'not an Error' } {
-  if (!(error instanceof Error)) return { name: 'not an Error' };
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
-  return { name: error.name, frames: frames.map((line) => line.trim()) };
+export function framesOf(error: unknown): { name: string; frames: string[] } {
+  if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
+  const { name, message, stack = '' } = error;
+  // The stack begins with the message, which may have lines that look like frames.
+  const from = stack.indexOf(message);
+  const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
+  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }

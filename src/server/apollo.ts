@@ -7,17 +7,22 @@ import {
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
 import type { Logger } from 'pino';
+import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { createErrorFormatter } from '../graphql/errors.ts';
 import { buildSchema } from '../graphql/schema.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { apolloSandboxPage } from './explorer.ts';
 
-const variablesChecked: ApolloServerPlugin<GraphQLContext> = {
+/** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
+const operationChecked: ApolloServerPlugin<GraphQLContext> = {
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, operation, request }) {
-        if (operation) checkVariables(schema, operation, request.variables ?? {});
+        if (!operation) return;
+        // graphql-js validates an operation of a kind that the schema does not have, and fails over it later.
+        if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
+        checkVariables(schema, operation, request.variables ?? {});
       },
     };
   },
@@ -39,7 +44,7 @@ export async function startApollo(log: Logger, explorable: boolean): Promise<Apo
     stopOnTerminationSignals: false,
     logger: quiet(log),
     plugins: [
-      variablesChecked,
+      operationChecked,
       explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
