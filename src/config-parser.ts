@@ -111,7 +111,7 @@ export function parseConfig(
 
 /** A value as it was found, without a password that should not have been in an address. */
 function shown(text: string): string {
-  return JSON.stringify(text.replace(/\/\/.*@/, '//***@'));
+  return JSON.stringify(text.replace(/^.*@/s, '***@'));
 }
 
 /** Names the place in a secret that is wrong, and what was expected there; zod's messages quote types, never values. */

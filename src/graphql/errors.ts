@@ -44,12 +44,16 @@ function codeOf({ extensions }: GraphQLFormattedError, original: unknown): Error
   const code = extensions?.['code'];
   if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
   // Some values graphql-js can refuse only while it executes, such as null for a variable with a default.
-  return original instanceof GraphQLError && isAboutValue(original) ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
+  const refused = original instanceof GraphQLError && (isAbout(original, VALUE) || isAbout(original, VARIABLE));
+  return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
-/** Is this about a value or a variable in the document? */
-function isAboutValue({ nodes }: GraphQLError): boolean {
-  return nodes?.some(({ kind }) => kind.endsWith('Value') || kind === Kind.VARIABLE) ?? false;
+const VALUE = /Value$/;
+const VARIABLE = /^Variable$/;
+
+/** Does an error point at a node of this kind in the document? */
+function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {
+  return nodes?.some((node) => kind.test(node.kind)) ?? false;
 }
 
 /**
@@ -57,7 +61,7 @@ function isAboutValue({ nodes }: GraphQLError): boolean {
  * What it says of a value in the document quotes that value, and a syntax error quotes what it stumbled over.
  */
 function isSafe(code: ErrorCode, error: unknown): boolean {
-  return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAboutValue(error);
+  return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAbout(error, VALUE);
 }
 
 /** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */

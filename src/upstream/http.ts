@@ -67,26 +67,31 @@ export function createUpstreamHttp(): UpstreamHttp {
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { timeoutMs, signal } = request;
     signal.throwIfAborted();
-    const deadline = new AbortController();
-    const onAbort = () => deadline.abort(signal.reason);
+    const over = new AbortController();
+    const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => {
-      deadline.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+      over.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
     }, timeoutMs);
     try {
-      try {
-        return await exchange(request, deadline.signal);
-      } catch (error) {
-        const nothingSent = error instanceof Error && failedConnects.has(error);
-        if (!nothingSent || deadline.signal.aborted) throw error;
-        return await exchange(request, deadline.signal);
-      }
+      // Raced, because undici heeds a signal only once the request has a connection.
+      return await Promise.race([attempt(request, over.signal), rejectionOn(over.signal)]);
     } catch (error) {
-      deadline.signal.throwIfAborted();
+      over.signal.throwIfAborted();
       throw asUpstreamError(error);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async function attempt(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
+    try {
+      return await exchange(request, signal);
+    } catch (error) {
+      const nothingSent = error instanceof Error && failedConnects.has(error);
+      if (!nothingSent || signal.aborted) throw error;
+      return exchange(request, signal);
     }
   }
 
@@ -96,6 +101,12 @@ export function createUpstreamHttp(): UpstreamHttp {
   }
 
   return { post, close: () => agent.destroy() };
+}
+
+function rejectionOn(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
 }
 
 /** A compressed body was not asked for, and inflating one could pass the size limit; it is refused unread. */
@@ -117,13 +128,20 @@ function parseJson(bytes: ArrayBuffer): unknown {
   }
 }
 
-/** Errors of undici and node:net, told apart by class and code, never by their words. */
+/** What a peer that does not keep to HTTP, or to the size limit, ends in. */
+const PROTOCOL_ERRORS = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+  errors.ResponseExceededMaxSizeError,
+];
+
+/** Errors of undici and node:net, told apart by class, never by their words. */
 function asUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown error';
-  const broken =
-    cause instanceof errors.ResponseExceededMaxSizeError ||
-    cause instanceof errors.HeadersOverflowError ||
-    cause instanceof errors.HTTPParserError;
-  return new DeviceTrustError(broken ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal: code, cause });
+  const code = PROTOCOL_ERRORS.some((type) => cause instanceof type)
+    ? 'UPSTREAM_PROTOCOL_ERROR'
+    : 'UPSTREAM_UNAVAILABLE';
+  const { name, code: detail = '' } = Object(cause);
+  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim(), cause });
 }
