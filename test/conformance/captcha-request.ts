@@ -1,0 +1,183 @@
+import {
+  expectException,
+  expectFail,
+  expectNoPass,
+  expectPass,
+  get,
+  type Parameters,
+  parametersOf,
+  post,
+  submit,
+  verify,
+} from './captcha-http.ts';
+import { expectObject, expectThat } from './expect.ts';
+import { type Audit, audit, REGION_PAIRS, REGIONS } from './target.ts';
+
+/** What the service checks in a request (1, 2.1, 4, 8). */
+
+const solved = ['captcha', 'solve'] as const;
+
+function without(parameters: Parameters, name: keyof Parameters): Partial<Parameters> {
+  return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
+}
+
+/** A text of the same length and alphabet that is certainly another: the first character that differs is swapped in. */
+function altered(text: string): string {
+  const [first = ''] = text;
+  const other = [...text].find((character) => character !== first) ?? (first === '1' ? '2' : '1');
+  return `${other}${text.slice(1)}`;
+}
+
+const genuineAudits: readonly Audit[] = [
+  ...REGIONS.map((region) =>
+    audit(
+      `CA-1-${region}`,
+      `a solved challenge passes in ${region}`,
+      ['captchas', 'solve'],
+      async ({ captchas, solve }) => {
+        expectPass(await verify(captchas[region], await solve(captchas[region])));
+      },
+    ),
+  ),
+  ...(['lot_number', 'captcha_output', 'pass_token', 'gen_time'] as const).map((name) =>
+    audit(`CA-1-altered-${name}`, `an altered ${name} never passes`, solved, async ({ captcha, solve }) => {
+      const challenge = await solve(captcha);
+      // Signed anew, so that it is the altered value that fails and not the signature.
+      expectNoPass(await verify(captcha, { ...challenge, [name]: altered(challenge[name]) }));
+    }),
+  ),
+  ...(['captcha_output', 'pass_token'] as const).map((name) =>
+    audit(
+      `CA-1-swapped-${name}`,
+      `the ${name} of another challenge never passes`,
+      solved,
+      async ({ captcha, solve }) => {
+        const challenge = await solve(captcha);
+        const other = await solve(captcha);
+        expectNoPass(await verify(captcha, { ...challenge, [name]: other[name] }));
+      },
+    ),
+  ),
+  ...REGION_PAIRS.map(({ home, node }) =>
+    audit(
+      `CA-1-${home}-at-${node}`,
+      `a captcha id of ${home} is not served in ${node}`,
+      ['captchas', 'solve'],
+      async ({ captchas, solve }) => {
+        const challenge = await solve(captchas[home]);
+        expectNoPass(await verify({ ...captchas[home], url: captchas[node].url }, challenge));
+      },
+    ),
+  ),
+];
+
+/** Codes where 7.2 names one for a missing parameter. No reason of 7.1 fits the others, so they raise any exception. */
+const REQUIRED = [
+  ['captcha_id', '-50101'],
+  ['lot_number', '-50302'],
+  ['captcha_output', undefined],
+  ['pass_token', undefined],
+  ['gen_time', undefined],
+] as const;
+
+/** Spoilt forms of a genuine gen_time: a service that reads past the flaw would let the challenge pass. */
+const NOT_DIGITS: readonly (readonly [id: string, name: string, spoil: (genTime: string) => string])[] = [
+  ['letter', 'a letter', (time) => `${time}a`],
+  ['minus', 'a minus sign', (time) => `-${time}`],
+  ['plus', 'a plus sign', (time) => `+${time}`],
+  ['point', 'decimals', (time) => `${time}.0`],
+  ['exponent', 'an exponent', (time) => `${time}e0`],
+  ['hexadecimal', 'a hexadecimal prefix', (time) => `0x${Number(time).toString(16)}`],
+  ['leading-space', 'a space in front', (time) => ` ${time}`],
+  ['trailing-space', 'a space behind', (time) => `${time} `],
+  ['newline', 'a line break', (time) => `${time}\n`],
+  ['comma', 'a comma', (time) => `${time.slice(0, 1)},${time.slice(1)}`],
+  ['full-width', 'full-width digits', (time) => digitsFrom(time, '０')],
+  ['arabic-indic', 'Arabic-Indic digits', (time) => digitsFrom(time, '٠')],
+];
+
+/** The same number in the digits of another script, whose zero is given. */
+function digitsFrom(time: string, zero: string): string {
+  const first = zero.codePointAt(0) ?? 0;
+  return time.replace(/[0-9]/g, (digit) => String.fromCodePoint(first + Number(digit)));
+}
+
+const parameterAudits: readonly Audit[] = [
+  ...REQUIRED.map(([name, code]) =>
+    audit(`CA-2.1-${name}`, `${name} missing`, solved, async ({ captcha, solve }) => {
+      const parameters = parametersOf(captcha, await solve(captcha));
+      expectException(await submit(captcha, without(parameters, name)), code);
+    }),
+  ),
+  // No code is named for it, and a missing signature is also a wrong one (5): both readings are the document's.
+  audit('CA-2.1-sign_token', 'sign_token missing', solved, async ({ captcha, solve }) => {
+    const reply = await submit(captcha, without(parametersOf(captcha, await solve(captcha)), 'sign_token'));
+    if (expectObject(reply.body, 'a verdict')['status'] === 'error') expectException(reply);
+    else expectFail(reply, 'illegal sign_token');
+  }),
+  ...NOT_DIGITS.map(([id, name, spoil]) =>
+    audit(`CA-2.1-digits-${id}`, `gen_time with ${name} is illegal`, solved, async ({ captcha, solve }) => {
+      const challenge = await solve(captcha);
+      const gen_time = spoil(challenge.gen_time);
+      expectException(await verify(captcha, { ...challenge, gen_time }), '-50005');
+    }),
+  ),
+  ...[1, 31, 33, 64].map((length) =>
+    audit(
+      `CA-8-length-${length}`,
+      `a captcha_id of ${length} characters is illegal`,
+      solved,
+      async ({ captcha, solve }) => {
+        const captchaId = captcha.captchaId.repeat(2).slice(0, length);
+        expectException(await verify({ ...captcha, captchaId }, await solve(captcha)), '-50102');
+      },
+    ),
+  ),
+];
+
+const formatAudits: readonly Audit[] = [
+  audit(
+    'CA-4-post',
+    'POST: captcha_id in the URL, five parameters as form data',
+    solved,
+    async ({ captcha, solve }) => {
+      const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+      expectPass(await post(captcha, { captcha_id }, new URLSearchParams(form).toString()));
+    },
+  ),
+  // The URL is recommended for the id, so it is not the only place for it.
+  audit('CA-4-id-in-form', 'captcha_id may stand in the form instead', solved, async ({ captcha, solve }) => {
+    const form = new URLSearchParams({ ...parametersOf(captcha, await solve(captcha)) });
+    expectPass(await post(captcha, {}, form.toString()));
+  }),
+  audit('CA-4-charset', 'form data may name its charset', solved, async ({ captcha, solve }) => {
+    const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+    const contentType = 'application/x-www-form-urlencoded; charset=UTF-8';
+    expectPass(await post(captcha, { captcha_id }, new URLSearchParams(form).toString(), contentType));
+  }),
+  audit('CA-4-json', 'a JSON body is a wrong format', solved, async ({ captcha, solve }) => {
+    const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+    expectException(await post(captcha, { captcha_id }, JSON.stringify(form), 'application/json'), '-50005');
+  }),
+  audit(
+    'CA-4-mislabelled',
+    'form data under another Content-Type is a wrong format',
+    solved,
+    async ({ captcha, solve }) => {
+      for (const contentType of ['application/json', 'text/plain']) {
+        const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+        const reply = await post(captcha, { captcha_id }, new URLSearchParams(form).toString(), contentType);
+        expectException(reply, '-50005');
+      }
+    },
+  ),
+  // How GET places its parameters is not shown. A choice: with all six in the query, the answer is at least of the
+  // documented kind.
+  audit('CA-4-get', 'GET is answered with a documented status', solved, async ({ captcha, solve }) => {
+    const { body } = await get(captcha, { ...parametersOf(captcha, await solve(captcha)) });
+    const { status } = expectObject(body, 'a verdict');
+    expectThat(status === 'success' || status === 'error', 'status success or error', status);
+  }),
+];
+
+export const requestAudits: readonly Audit[] = [...genuineAudits, ...parameterAudits, ...formatAudits];

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { EXCEPTIONS, FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
+import { signToken } from '../../src/captcha/signature.ts';
+import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { isRfc3339 } from '../../src/fingerprint/time.ts';
+import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
+import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
+import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
+import signals from '../fixtures/signals.json' with { type: 'json' };
+import signatures from '../fixtures/signature.json' with { type: 'json' };
+import { sign } from './captcha-http.ts';
+import { INVALID_TIMES, VALID_TIMES } from './event-times.ts';
+
+/** What the source says of the documents against what was copied from them by hand. Equality holds in both directions. */
+
+describe('the fingerprint document', () => {
+  test('has 51 signals, each with its level and confidence, in its order', () => {
+    expect(signals).toHaveLength(51);
+    const catalogue = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+    expect(catalogue).toEqual(signals);
+  });
+
+  test('describes WHITELIST_* as blacklists and BLACKLIST_* as whitelists', () => {
+    const effects = Map.groupBy(SIGNAL_CATALOGUE, ({ effect }) => effect);
+    const codesOf = (effect: 'ALLOW' | 'DENY' | 'RISK') => effects.get(effect)?.map(({ code }) => code);
+    expect(codesOf('DENY')).toEqual(['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT']);
+    expect(codesOf('ALLOW')).toEqual(['BLACKLIST_ACCOUNT_ID', 'BLACKLIST_IP', 'BLACKLIST_DEVICE_FINGERPRINT']);
+    expect(codesOf('RISK')).toHaveLength(45);
+  });
+
+  test('gives every signal a meaning', () => {
+    expect(SIGNAL_CATALOGUE.filter(({ meaning }) => meaning.trim() === '')).toEqual([]);
+  });
+
+  test('has 16 metadata keys', () => {
+    expect(metadataKeys).toHaveLength(16);
+    expect(METADATA_KEYS).toEqual(Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [graphql, wire])));
+  });
+
+  test.each(VALID_TIMES)('takes the event_time %s: %j', (_, text) => expect(isRfc3339(text)).toBe(true));
+  test.each(INVALID_TIMES)('refuses the event_time %s: %j', (_, text) => expect(isRfc3339(text)).toBe(false));
+});
+
+describe('the captcha document', () => {
+  test('has 19 exceptions, each with its message and who can cause it', () => {
+    expect(exceptions).toHaveLength(19);
+    expect([...EXCEPTIONS].map(([code, { msg, cause }]) => ({ code, msg, cause }))).toEqual(exceptions);
+  });
+
+  test('has 3 failure reasons', () => {
+    expect(reasons).toHaveLength(3);
+    expect([...FAILURE_CATEGORIES].map(([reason, category]) => ({ reason, category }))).toEqual(reasons);
+  });
+
+  test.each(signatures)('signs as openssl does: $name', ({ lotNumber, captchaKey, signToken: expected }) => {
+    expect(signToken(lotNumber, captchaKey)).toBe(expected);
+    // The audits have a signature of their own, and it needs the same proof.
+    expect(sign(lotNumber, captchaKey)).toBe(expected);
+  });
+});

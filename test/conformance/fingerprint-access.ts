@@ -1,0 +1,168 @@
+import { expectThat } from './expect.ts';
+import { expectError, expectSuccess, query } from './fingerprint-http.ts';
+import { type Application, type Audit, audit, REGION_PAIRS, REGIONS } from './target.ts';
+
+/** Who may ask, where, and how the application is named in the path (1, 4, 5, 8). */
+
+const regionAudits: readonly Audit[] = [
+  ...REGIONS.map((region) =>
+    audit(
+      `FP-1-${region}`,
+      `an application of ${region} is served by its own node`,
+      ['applications', 'token'],
+      async (target) => {
+        expectSuccess(await query(target.applications[region], { device_token: target.token }));
+      },
+    ),
+  ),
+  ...REGION_PAIRS.map(({ home, node }) =>
+    audit(
+      `FP-4-${home}-at-${node}`,
+      `an application of ${home} is not found at the node of ${node}`,
+      ['applications', 'token'],
+      async ({ applications, token }) => {
+        const astray: Application = { ...applications[home], url: applications[node].url };
+        expectError(await query(astray, { device_token: token }), 'integration_not_found');
+      },
+    ),
+  ),
+];
+
+/** The key with its first character percent-encoded: the same key to a reader of URLs. */
+function percentEncoded(key: string): string {
+  return `%${(key.codePointAt(0) ?? 0).toString(16).toUpperCase()}${key.slice(1)}`;
+}
+
+const both = ['application', 'token'] as const;
+
+const pathAudits: readonly Audit[] = [
+  audit('FP-4-key-encoded', 'a percent-encoded public key is the same key', both, async ({ application, token }) => {
+    const keyInPath = percentEncoded(application.publicKey);
+    expectSuccess(await query(application, { device_token: token }, { keyInPath }));
+  }),
+  audit('FP-4-key-unknown', 'an unknown public key is not found', both, async ({ application, token }) => {
+    const stranger = { ...application, publicKey: 'pk_conformance_unknown' };
+    expectError(await query(stranger, { device_token: token }), 'integration_not_found');
+  }),
+  audit(
+    'FP-4-key-exact',
+    'a public key in part or in another case is unknown',
+    both,
+    async ({ application, token }) => {
+      const { publicKey } = application;
+      for (const other of [publicKey.slice(0, -1), `${publicKey}x`, publicKey.toUpperCase(), `${publicKey} `]) {
+        const stranger = { ...application, publicKey: other };
+        expectError(await query(stranger, { device_token: token }), 'integration_not_found');
+      }
+    },
+  ),
+  audit('FP-4-key-slash', 'an encoded slash belongs to the key', both, async ({ application, token }) => {
+    for (const publicKey of [`${application.publicKey}/`, `x/../${application.publicKey}`, '/', '✓', '__proto__']) {
+      expectError(await query({ ...application, publicKey }, { device_token: token }), 'integration_not_found');
+    }
+  }),
+  // Which error a malformed path deserves is not shown; that every response is a documented envelope is.
+  audit('FP-4-key-malformed', 'a malformed percent sequence is refused', both, async ({ application, token }) => {
+    const { status } = await query(application, { device_token: token }, { keyInPath: '%ZZ' });
+    expectThat([400, 404].includes(status), '400 or 404', status);
+  }),
+  audit('FP-4-content-charset', 'application/json may name its charset', both, async ({ application, token }) => {
+    expectSuccess(
+      await query(application, { device_token: token }, { contentType: 'application/json; charset=utf-8' }),
+    );
+  }),
+  // The header is required; which error its absence raises is not shown.
+  audit('FP-4-content-type', 'another Content-Type, or none, is refused', both, async ({ application, token }) => {
+    for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', null]) {
+      const { status } = await query(application, { device_token: token }, { contentType });
+      expectThat([400, 401, 403, 404, 500].includes(status), `a documented error for ${contentType}`, status);
+    }
+  }),
+  // Also an answer of the router: which error, is not shown.
+  audit('FP-8-key-empty', 'a public key has at least one character', both, async ({ application, token }) => {
+    const { status } = await query({ ...application, publicKey: '' }, { device_token: token });
+    expectThat([400, 404].includes(status), '400 or 404', status);
+  }),
+  audit('FP-8-lengths', 'no length of one character is too short', both, async ({ application, token }) => {
+    expectError(await query(application, { device_token: 'x' }), 'invalid_token');
+    expectError(await query({ ...application, publicKey: 'x' }, { device_token: token }), 'integration_not_found');
+  }),
+];
+
+/** A query whose credential is refused. */
+function unauthorized(
+  id: `FP-5-${string}`,
+  name: string,
+  credentials: (application: Application) => readonly (string | null)[],
+): Audit {
+  return audit(id, name, both, async ({ application, token }) => {
+    for (const authorization of credentials(application)) {
+      expectError(await query(application, { device_token: token }, { authorization }), 'invalid_bearer_token');
+    }
+  });
+}
+
+const authenticationAudits: readonly Audit[] = [
+  unauthorized('FP-5-missing', 'no Authorization', () => [null]),
+  unauthorized('FP-5-scheme', 'another scheme, or none', ({ publicKey, secret }) => [
+    secret,
+    `Token ${secret}`,
+    `Digest ${secret}`,
+    `Basic ${Buffer.from(`${publicKey}:${secret}`).toString('base64')}`,
+  ]),
+  unauthorized('FP-5-empty', 'a Bearer without a secret', () => ['Bearer', 'Bearer ']),
+  unauthorized('FP-5-wrong', 'a wrong secret', () => ['Bearer wrong', 'Bearer undefined', 'Bearer null']),
+  unauthorized('FP-5-near', 'the secret in part, with more, or in another case', ({ secret }) => [
+    `Bearer ${secret.slice(0, -1)}`,
+    `Bearer ${secret}x`,
+    `Bearer ${secret} x`,
+    `Bearer ${secret === secret.toUpperCase() ? secret.toLowerCase() : secret.toUpperCase()}`,
+  ]),
+  unauthorized('FP-5-public-key', 'the public key is no credential', ({ publicKey }) => [`Bearer ${publicKey}`]),
+  audit(
+    'FP-5-other-secret',
+    'the secret of another application',
+    ['applications', 'token'],
+    async ({ applications, token }) => {
+      for (const { home, node } of REGION_PAIRS) {
+        const mixed = { ...applications[home], secret: applications[node].secret };
+        expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
+      }
+    },
+  ),
+  audit('FP-5-disabled', 'a disabled application is forbidden', ['disabledApplication', 'token'], async (target) => {
+    expectError(await query(target.disabledApplication, { device_token: target.token }), 'forbidden');
+  }),
+  audit(
+    'FP-5-allow-list',
+    'a caller who is not on the allow-list is forbidden',
+    ['excludedApplication', 'token'],
+    async (target) => {
+      expectError(await query(target.excludedApplication, { device_token: target.token }), 'forbidden');
+    },
+  ),
+  // The rule speaks of the caller's address; what the caller says about itself is not that.
+  audit(
+    'FP-5-allow-list-spoofed',
+    'nor does a header put the caller on it',
+    ['excludedApplication', 'token'],
+    async (target) => {
+      const { excludedApplication: application, token } = target;
+      const address = application.allowedAddress;
+      const claims = [
+        { 'x-forwarded-for': address },
+        { 'x-forwarded-for': `${address}, 127.0.0.1` },
+        { 'x-forwarded-for': `127.0.0.1, ${address}` },
+        { 'x-real-ip': address },
+        { 'x-client-ip': address },
+        { 'true-client-ip': address },
+        { forwarded: `for=${address}` },
+      ];
+      for (const headers of claims) {
+        expectError(await query(application, { device_token: token }, { headers }), 'forbidden');
+      }
+    },
+  ),
+];
+
+export const accessAudits: readonly Audit[] = [...regionAudits, ...pathAudits, ...authenticationAudits];

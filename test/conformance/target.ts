@@ -1,0 +1,93 @@
+/** What the audits run against: the sandbox or a live vendor, and what has to be known about it. */
+
+export const REGIONS = ['GLB', 'NA', 'EU'] as const;
+export type Region = (typeof REGIONS)[number];
+
+/** Every way to be at the node of another region. */
+export const REGION_PAIRS = REGIONS.flatMap((home) =>
+  REGIONS.filter((node) => node !== home).map((node) => ({ home, node })),
+);
+
+export interface Application {
+  /** Base address of the node that serves the application's region. */
+  readonly url: string;
+  readonly publicKey: string;
+  readonly secret: string;
+}
+
+export interface CaptchaAccount {
+  readonly url: string;
+  readonly captchaId: string;
+  readonly captchaKey: string;
+}
+
+/** What a client holds after a user solved a captcha. */
+export interface Challenge {
+  readonly lot_number: string;
+  readonly captcha_output: string;
+  readonly pass_token: string;
+  readonly gen_time: string;
+}
+
+/** Everything an audit can ask for. Tokens are named after what they make the service answer. */
+export interface Equipment {
+  readonly application: Application;
+  readonly applications: Readonly<Record<Region, Application>>;
+  readonly disabledApplication: Application;
+  /** An application whose allow-list leaves the caller out, and an address that is on the list. */
+  readonly excludedApplication: Application & { readonly allowedAddress: string };
+
+  readonly token: string;
+  readonly androidToken: string;
+  readonly iosToken: string;
+  readonly webToken: string;
+  readonly quietToken: string;
+  readonly brokenToken: string;
+  readonly tokenWithSignals: (signals: readonly string[]) => string;
+
+  readonly captcha: CaptchaAccount;
+  readonly captchas: Readonly<Record<Region, CaptchaAccount>>;
+  readonly deletedCaptcha: CaptchaAccount;
+  readonly pausedCaptcha: CaptchaAccount;
+  readonly solve: (account: CaptchaAccount) => Promise<Challenge>;
+  /** A lot number that makes a verification fail for a reason, or raise an exception. */
+  readonly failingLotNumber: (reason: string) => string;
+  readonly raisingLotNumber: (code: string) => string;
+}
+
+export type Need = keyof Equipment;
+
+/** Any part may be missing: the audits that need it do not apply to that target. */
+export type Target = Partial<Equipment>;
+
+export interface Audit {
+  /** `FP` or `CA`, the document's section, and the rule. Stable: other people's reports cite it. */
+  readonly id: string;
+  readonly section: string;
+  readonly name: string;
+  readonly needs: readonly Need[];
+  readonly fn: (target: Target) => Promise<void>;
+}
+
+/** One row of an audit list. The section is the middle of the id, so the two cannot disagree. */
+export function audit<const N extends Need>(
+  id: `${'FP' | 'CA' | 'SB'}-${string}-${string}`,
+  name: string,
+  needs: readonly N[],
+  fn: (equipment: Pick<Equipment, N>) => Promise<void>,
+): Audit {
+  const [, section = ''] = id.split('-');
+  return { id, section, name, needs, fn: (target) => fn(equipped(target, needs)) };
+}
+
+/** The parts that an audit needs and a target lacks. */
+export function missingNeeds(needs: readonly Need[], target: Target): readonly Need[] {
+  return needs.filter((need) => target[need] === undefined);
+}
+
+function equipped<N extends Need>(target: Target, needs: readonly N[]): Pick<Equipment, N> {
+  const missing = missingNeeds(needs, target);
+  if (missing.length > 0) throw new Error(`expected a target with ${needs.join(', ')}, but got none of ${missing}`);
+  // Sound: every part that N names was just found to be there.
+  return target as Pick<Equipment, N>;
+}
