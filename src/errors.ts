@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql';
+import { type ASTNode, GraphQLError } from 'graphql';
 
 /** Who has to act when an error appears: the one who asked, the upstream's operator, or the operator of this subgraph. */
 export type Side = 'caller' | 'upstream' | 'operator';
@@ -103,6 +103,8 @@ interface Details {
   internal?: string;
   /** HTTP status of the answer when the whole request fails; an error of one field leaves it 200. */
   status?: number;
+  /** Where in the document. */
+  nodes?: readonly ASTNode[];
   cause?: unknown;
 }
 
@@ -112,9 +114,12 @@ export class DeviceTrustError extends GraphQLError {
   /** For the log alone. */
   readonly internal: string | undefined;
 
-  constructor(code: ErrorCode, { message, internal, status, cause }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, status, nodes, cause }: Details = {}) {
     const { message: standard, retryable } = ERROR_CATALOGUE[code];
-    super(message ?? standard, { extensions: { code, retryable, ...(status && { http: { status } }) } });
+    super(message ?? standard, {
+      nodes: nodes ?? null,
+      extensions: { code, retryable, ...(status && { http: { status } }) },
+    });
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;

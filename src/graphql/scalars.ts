@@ -1,20 +1,30 @@
-import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
+import { type FloatValueNode, GraphQLScalarType, type IntValueNode, Kind, type ValueNode } from 'graphql';
+import { DeviceTrustError } from '../errors.ts';
 import { nestsTooDeep } from '../fingerprint/free-form.ts';
 import { isRfc3339 } from '../fingerprint/time.ts';
 
-/** Messages name what was expected and never what was got: a value may be personal data. */
+/** What our scalars take, to complete "expected …"; the value itself is never repeated, it may be personal data. */
+export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
+  ['DateTime', 'DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00'],
+  ['JSONObject', 'JSONObject, a JSON object of at most 32 levels'],
+]);
 
-function toDateTime(value: unknown): string {
+function refusal(scalar: string, node?: ValueNode): DeviceTrustError {
+  const message = `Expected ${SCALAR_EXPECTATIONS.get(scalar)}.`;
+  return new DeviceTrustError('BAD_USER_INPUT', { message, ...(node && { nodes: [node] }) });
+}
+
+function toDateTime(value: unknown, node?: ValueNode): string {
   if (typeof value === 'string' && isRfc3339(value)) return value;
-  throw new GraphQLError('expected an RFC 3339 date-time with an offset, such as 2026-03-01T09:30:00+01:00');
+  throw refusal('DateTime', node);
 }
 
 /** `DateTime`: checked, and kept as text, so that it reaches the upstream as the caller wrote it. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  serialize: toDateTime,
-  parseValue: toDateTime,
-  parseLiteral: (node) => toDateTime(node.kind === Kind.STRING ? node.value : undefined),
+  serialize: (value) => toDateTime(value),
+  parseValue: (value) => toDateTime(value),
+  parseLiteral: (node) => toDateTime(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
 /** Keys that could reach an object's prototype wherever a later reader merges or assigns. */
@@ -24,9 +34,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function toJsonObject(value: unknown): Record<string, unknown> {
-  if (!isObject(value)) throw new GraphQLError('expected a JSON object');
-  if (nestsTooDeep(value)) throw new GraphQLError('expected a JSON object that nests less deeply');
+function toJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
+  if (!isObject(value) || nestsTooDeep(value)) throw refusal('JSONObject', node);
   return withoutUnsafeKeys(value);
 }
 
@@ -51,7 +60,7 @@ function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unkno
       return variables[node.name.value] ?? null;
     case Kind.INT:
     case Kind.FLOAT:
-      return Number(node.value);
+      return finite(node);
     case Kind.NULL:
       return null;
     default:
@@ -59,10 +68,17 @@ function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unkno
   }
 }
 
+/** A literal such as 1e400 has no JSON form: it would become null on its way. */
+function finite(node: IntValueNode | FloatValueNode): number {
+  const number = Number(node.value);
+  if (!Number.isFinite(number)) throw refusal('JSONObject', node);
+  return number;
+}
+
 /** `JSONObject`: any JSON object, at most 32 levels deep, without the keys that could reach a prototype. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
   name: 'JSONObject',
-  serialize: toJsonObject,
-  parseValue: toJsonObject,
-  parseLiteral: (node, variables) => toJsonObject(fromLiteral(node, variables ?? {})),
+  serialize: (value) => toJsonObject(value),
+  parseValue: (value) => toJsonObject(value),
+  parseLiteral: (node, variables) => toJsonObject(fromLiteral(node, variables ?? {}), node),
 });

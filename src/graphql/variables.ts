@@ -7,10 +7,12 @@ import {
   isInputType,
   isListType,
   isNonNullType,
+  isScalarType,
   type OperationDefinitionNode,
   typeFromAST,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
+import { SCALAR_EXPECTATIONS } from './scalars.ts';
 
 /** More sentences than this do not help anyone. */
 const MAX_PROBLEMS = 5;
@@ -68,7 +70,12 @@ function explain(type: GraphQLInputType, value: unknown): string {
       ? `expected ${type} with ${missing.join(', ')}, but got an object without`
       : `expected ${type}, but got an object with a field that it does not define`;
   }
-  return `expected ${type}, but got ${kindOf(value)}${typeof value === 'string' ? ' that is no such value' : ''}`;
+  return `expected ${expectationOf(type)}, but got ${kindOf(value)}`;
+}
+
+function expectationOf(type: GraphQLInputType): string {
+  const nullable = getNullableType(type);
+  return (isScalarType(nullable) && SCALAR_EXPECTATIONS.get(nullable.name)) || String(type);
 }
 
 function kindOf(value: unknown): string {

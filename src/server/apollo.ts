@@ -6,6 +6,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
+import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
@@ -34,7 +35,9 @@ const operationChecked: ApolloServerPlugin<GraphQLContext> = {
 export async function startApollo(log: Logger, explorable: boolean): Promise<ApolloServer<GraphQLContext>> {
   const apollo = new ApolloServer<GraphQLContext>({
     schema: buildSchema(),
-    introspection: explorable,
+    // By a rule instead of `introspection: false`, whose refusal explains how this server is configured.
+    introspection: true,
+    validationRules: explorable ? [] : [NoSchemaIntrospectionCustomRule],
     hideSchemaDetailsFromClientErrors: !explorable,
     includeStacktraceInErrorResponses: false,
     formatError: createErrorFormatter(log),

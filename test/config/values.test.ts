@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigError, parseConfig } from '../../src/config-parser.ts';
+
+/** What an operator may write, and what one reads who wrote something else (design, section 3). */
+
+const ID = 'a'.repeat(32);
+const APPLICATIONS = '[{"publicKey":"pk_1","secret":"sk_1","region":"GLB"}]';
+const CAPTCHAS = `[{"captchaId":"${ID}","captchaKey":"key_1","region":"GLB"}]`;
+const LIVE = {
+  FINGERPRINT_APPLICATIONS: APPLICATIONS,
+  FINGERPRINT_URL_GLB: 'https://fp.example',
+  CAPTCHA_CONFIGURATIONS: CAPTCHAS,
+  CAPTCHA_URL_GLB: 'https://captcha.example',
+};
+const CANARY = 'canary-7f3a';
+
+type Texts = Readonly<Record<string, string>>;
+
+/** No file but these can be read. */
+const parse = (env: Texts, files: Texts = {}) =>
+  parseConfig(env, (path) => {
+    const text = files[path];
+    if (text === undefined) throw new Error(`ENOENT: ${path}`);
+    return text;
+  });
+
+function problemsOf(env: Texts, files: Texts = {}): readonly string[] {
+  try {
+    parse(env, files);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+const DEFAULTS = {
+  host: '127.0.0.1',
+  port: 4001,
+  fingerprintTimeoutMs: 3000,
+  captchaTimeoutMs: 5000,
+  captchaFailOpen: 'faults',
+};
+const LIVE_UPSTREAMS = {
+  mode: 'live',
+  applications: [{ publicKey: 'pk_1', secret: 'sk_1', region: 'GLB', baseUrl: 'https://fp.example' }],
+  captchas: [{ captchaId: ID, captchaKey: 'key_1', region: 'GLB', baseUrl: 'https://captcha.example' }],
+};
+
+describe('what need not be said', () => {
+  test('live mode is the default, and the rest has defaults too', () => {
+    expect(parse(LIVE)).toEqual({ ...DEFAULTS, upstreams: LIVE_UPSTREAMS });
+  });
+
+  test('the sandbox serves only when asked for, and needs nothing else', () => {
+    expect(parse({ UPSTREAM_MODE: 'sandbox' })).toEqual({ ...DEFAULTS, upstreams: { mode: 'sandbox', port: 4100 } });
+  });
+
+  test('an empty text is as good as none', () => {
+    const names = ['UPSTREAM_MODE', 'HOST', 'PORT', 'SANDBOX_PORT', 'CAPTCHA_FAIL_OPEN', 'FINGERPRINT_URL_NA'];
+    const secrets = ['FINGERPRINT_APPLICATIONS_FILE', 'CAPTCHA_CONFIGURATIONS_FILE'];
+    const times = ['FINGERPRINT_TIMEOUT_MS', 'CAPTCHA_TIMEOUT_MS'];
+    const empty = Object.fromEntries([...names, ...secrets, ...times].map((name) => [name, '']));
+    expect(parse({ ...empty, ...LIVE })).toEqual(parse(LIVE));
+    expect(problemsOf({ FINGERPRINT_APPLICATIONS: '', CAPTCHA_CONFIGURATIONS: '' })).toHaveLength(2);
+  });
+});
+
+describe('what is taken', () => {
+  test.each<[string, string, object]>([
+    ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
+    ['HOST', '::1', { host: '::1' }],
+    ['PORT', '0', { port: 0 }],
+    ['PORT', '65535', { port: 65_535 }],
+    ['FINGERPRINT_TIMEOUT_MS', '1', { fingerprintTimeoutMs: 1 }],
+    ['CAPTCHA_TIMEOUT_MS', '60000', { captchaTimeoutMs: 60_000 }],
+    ['CAPTCHA_FAIL_OPEN', 'always', { captchaFailOpen: 'always' }],
+    ['CAPTCHA_FAIL_OPEN', 'never', { captchaFailOpen: 'never' }],
+    ['UPSTREAM_MODE', 'live', { upstreams: LIVE_UPSTREAMS }],
+  ])('%s=%s', (name, text, expected) => {
+    expect(parse({ ...LIVE, [name]: text })).toMatchObject(expected);
+  });
+
+  test.each(['0', '65533'])('SANDBOX_PORT=%s', (port) => {
+    const { upstreams } = parse({ UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: port });
+    expect(upstreams).toEqual({ mode: 'sandbox', port: Number(port) });
+  });
+
+  test.each([
+    ['https://fp.example', 'https://fp.example'],
+    ['https://fp.example:8443/', 'https://fp.example:8443'],
+    ['https://fp.example/base//', 'https://fp.example/base'],
+    ['http://127.0.0.1:4100', 'http://127.0.0.1:4100'],
+    ['http://127.8.9.10', 'http://127.8.9.10'],
+    ['http://localhost:1', 'http://localhost:1'],
+    ['http://[::1]:1', 'http://[::1]:1'],
+  ])('FINGERPRINT_URL_GLB=%s', (text, baseUrl) => {
+    expect(parse({ ...LIVE, FINGERPRINT_URL_GLB: text }).upstreams).toMatchObject({ applications: [{ baseUrl }] });
+  });
+
+  test('each entry gets the address of its own region', () => {
+    const regions = ['EU', 'GLB', 'NA', 'EU'];
+    const rows = regions.map((region, index) => ({ publicKey: `pk_${index}`, secret: 's', region }));
+    const { upstreams } = parse({
+      ...LIVE,
+      FINGERPRINT_APPLICATIONS: JSON.stringify(rows),
+      FINGERPRINT_URL_NA: 'https://fp-na.example',
+      FINGERPRINT_URL_EU: 'https://fp-eu.example',
+    });
+    expect(upstreams).toMatchObject({
+      applications: [
+        { publicKey: 'pk_0', baseUrl: 'https://fp-eu.example' },
+        { publicKey: 'pk_1', baseUrl: 'https://fp.example' },
+        { publicKey: 'pk_2', baseUrl: 'https://fp-na.example' },
+        { publicKey: 'pk_3', baseUrl: 'https://fp-eu.example' },
+      ],
+    });
+  });
+
+  test('secrets may come from files, whose last line may end', () => {
+    const { FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB } = LIVE;
+    const files = { '/run/fp': `${APPLICATIONS}\n`, '/run/captcha': CAPTCHAS };
+    const names = { FINGERPRINT_APPLICATIONS_FILE: '/run/fp', CAPTCHA_CONFIGURATIONS_FILE: '/run/captcha' };
+    expect(parse({ FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB, ...names }, files)).toEqual(parse(LIVE));
+  });
+});
+
+const WHOLE = 'expected a whole number from 1 to 60000';
+const ADDRESS = 'expected an https address without user, query or fragment; plain http only to this machine';
+
+describe('what is refused, in one sentence', () => {
+  test.each<[string, string, readonly string[]]>([
+    ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
+    ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
+    ['SANDBOX_PORT', 'expected a port from 0 to 65533', ['65534', 'auto']],
+    ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
+    ['CAPTCHA_TIMEOUT_MS', WHOLE, ['0', '60001', '5_000', 'never']],
+    ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
+    ['FINGERPRINT_URL_GLB', ADDRESS, ['fp.example', '//fp.example', 'ftp://fp.example', 'https://', 'https://a b']],
+    ['FINGERPRINT_URL_GLB', ADDRESS, ['http://fp.example', 'http://10.0.0.1', 'http://0.0.0.0', 'http://[::2]']],
+    ['FINGERPRINT_URL_GLB', ADDRESS, ['http://localhost.evil.com', 'http://127.0.0.1.evil.com', 'http://evil.com#127']],
+    ['CAPTCHA_URL_GLB', ADDRESS, ['https://c.example?x=1', 'https://c.example/#x', 'http://localhost?region=eu']],
+    ['CAPTCHA_URL_EU', ADDRESS, ['captcha']],
+  ])('%s: %s', (name, expected, values) => {
+    for (const value of values) {
+      expect(problemsOf({ ...LIVE, [name]: value })).toEqual([
+        `${name}: ${expected}, but got ${JSON.stringify(value)}.`,
+      ]);
+    }
+  });
+
+  // Either one swallows the path that is appended to the address.
+  test.each(['https://fp.example?', 'https://fp.example/#'])(
+    'an address with an empty query or fragment: %s',
+    (url) => {
+      expect(problemsOf({ ...LIVE, FINGERPRINT_URL_GLB: url })).toEqual([
+        `FINGERPRINT_URL_GLB: ${ADDRESS}, but got ${JSON.stringify(url)}.`,
+      ]);
+    },
+  );
+
+  // Before the appended path, a space is no valid host any more.
+  test('an address with a space at the end, unless it is cut off', () => {
+    const env = { ...LIVE, FINGERPRINT_URL_GLB: 'https://fp.example ' };
+    if (problemsOf(env).length === 0) expect(parse(env)).toEqual(parse(LIVE));
+  });
+
+  test.each(['https://user:pw@fp.example', 'http://user:pw@127.0.0.1', 'https://user@fp.example'])(
+    'an address with credentials: %s',
+    (url) => {
+      expect(problemsOf({ ...LIVE, FINGERPRINT_URL_GLB: url })).toEqual([expect.stringContaining(ADDRESS)]);
+    },
+  );
+
+  test('all mistakes at once', () => {
+    const problems = problemsOf({
+      ...LIVE,
+      PORT: '70000',
+      FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_1","secret":"${CANARY}","region":"MARS"}]`,
+      FINGERPRINT_TIMEOUT_MS: '3s',
+      CAPTCHA_URL_GLB: 'http://captcha.example',
+      CAPTCHA_FAIL_OPEN: 'sometimes',
+    });
+    expect(problems).toHaveLength(5);
+    for (const [name, got] of [
+      ['PORT', '"70000"'],
+      ['FINGERPRINT_APPLICATIONS', '0.region'],
+      ['FINGERPRINT_TIMEOUT_MS', '"3s"'],
+      ['CAPTCHA_URL_GLB', '"http://captcha.example"'],
+      ['CAPTCHA_FAIL_OPEN', '"sometimes"'],
+    ]) {
+      const sentence = problems.find((problem) => problem.startsWith(`${name}: expected `));
+      expect(sentence).toContain(got);
+      expect(sentence).not.toContain(CANARY);
+    }
+  });
+});

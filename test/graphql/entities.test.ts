@@ -1,0 +1,63 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ask } from '../support/graphql.ts';
+import { CANARIES, expectNoCanary, startRecorded } from './support.ts';
+
+/** `_entities`: nothing is invented, nothing is repeated, and a representation carries its key and no more. */
+
+const { app, upstream, stop } = await startRecorded();
+afterAll(stop);
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const QUERY = `query ($representations: [_Any!]!) {
+  _entities(representations: $representations) {
+    __typename
+    ... on Device { id }
+    ... on DeviceFingerprint { publicKey version device { id } }
+  }
+}`;
+const entities = (...representations: unknown[]) => ask(app.graphqlUrl, QUERY, { representations });
+
+describe.each(CANARIES)('%s', (canary) => {
+  test.each<[string, unknown]>([
+    ['a Device, which is not resolvable here', { __typename: 'Device', id: canary }],
+    ['a type that is no entity', { __typename: 'IpInfo', ip: canary }],
+    ['a type that does not exist', { __typename: canary, id: canary }],
+    ['a type that every object has', { __typename: 'constructor', id: canary }],
+    ['a type that is a list', { __typename: [canary] }],
+    ['no type', { id: canary }],
+    ['no object', canary],
+    ['no key', { __typename: 'DeviceFingerprint', version: canary, device: { id: canary } }],
+    ['a key that is a list', { __typename: 'DeviceFingerprint', token: [canary] }],
+    ['an unknown application', { __typename: 'DeviceFingerprint', token: canary, publicKey: canary }],
+    ['an application that is an object', { __typename: 'DeviceFingerprint', token: canary, publicKey: { canary } }],
+  ])('%s: no data, no call', async (_what, representation) => {
+    const answer = await entities(representation);
+    expect([answer.status, answer.data]).toEqual([200, { _entities: [null] }]);
+    expect(answer.errors).toMatchObject([
+      { path: ['_entities', 0], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
+    ]);
+    expectNoCanary(answer.text);
+    expectNoCanary(app.logged());
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+test('what stands beside the key does not become an argument', async () => {
+  await entities({
+    __typename: 'DeviceFingerprint',
+    token: 'tok',
+    metadata: { email: { not: 'a string' }, additional: 'not an object' },
+    eventTime: 'not a time',
+    eventType: 5,
+  });
+  expect(upstream.received.map(({ body }) => JSON.parse(body))).toEqual([{ device_token: 'tok' }]);
+});
+
+test('nor can it end the stack', async () => {
+  let deep: unknown = 1;
+  for (let level = 0; level < 3_000; level++) deep = { a: deep };
+  const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata: { additional: deep } });
+  expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+});

@@ -1,0 +1,198 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ask } from '../support/graphql.ts';
+import { startRecorded } from './support.ts';
+
+/** `DateTime` and `JSONObject`, as variables and as literals, by what reaches the upstream. */
+
+const { app, upstream, stop } = await startRecorded();
+afterAll(stop);
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const TIME_QUERY = 'query ($time: DateTime) { deviceFingerprint(token: "x", eventTime: $time) { __typename } }';
+const timeLiteral = (literal: string) => `{ deviceFingerprint(token: "x", eventTime: ${literal}) { __typename } }`;
+const OBJECT_QUERY = `query ($object: JSONObject) {
+  deviceFingerprint(token: "x", metadata: { additional: $object }) { __typename }
+}`;
+const objectLiteral = (literal: string) =>
+  `{ deviceFingerprint(token: "x", metadata: { additional: ${literal} }) { __typename } }`;
+
+/** The body that the upstream got, or undefined if it was not asked. */
+async function forwarded(query: string, variables = {}): Promise<unknown> {
+  await ask(app.graphqlUrl, query, variables);
+  expect(upstream.received.length).toBeLessThan(2);
+  const [request] = upstream.received.splice(0);
+  return request && JSON.parse(request.body);
+}
+
+describe('DateTime', () => {
+  test.each([
+    '2026-03-01T09:30:00+01:00',
+    '2026-03-01T08:30:00Z',
+    '2026-03-01t08:30:00z',
+    '2026-03-01T08:30:00.123456789Z',
+    '2024-02-29T00:00:00-12:34',
+    '2016-12-31T23:59:60Z',
+    '2026-03-01T08:30:00-00:00',
+  ])('%s is forwarded unchanged', async (time) => {
+    const body = { device_token: 'x', event_time: time };
+    expect(await forwarded(TIME_QUERY, { time })).toEqual(body);
+    expect(await forwarded(timeLiteral(JSON.stringify(time)))).toEqual(body);
+  });
+
+  test('null is left out', async () => {
+    expect(await forwarded(TIME_QUERY, { time: null })).toEqual({ device_token: 'x' });
+    expect(await forwarded(timeLiteral('null'))).toEqual({ device_token: 'x' });
+  });
+
+  test.each([
+    '2026-03-01T09:30:00',
+    '2026-03-01',
+    '2026-02-30T09:30:00Z',
+    '2025-02-29T09:30:00Z',
+    '2026-03-01T24:00:00Z',
+    '2026-03-01T09:60:00Z',
+    '2026-03-01T09:30:60Z',
+    '2026-03-01 09:30:00Z',
+    '2026-03-01T09:30:00+0100',
+    '2026-03-01T09:30:00.Z',
+    ' 2026-03-01T09:30:00Z',
+    '2026-03-01T09:30:00Z\n',
+    '２026-03-01T09:30:00Z',
+    '1772353800',
+    '',
+  ])('%j is refused', async (time) => {
+    for (const [query, variables, code] of [
+      [TIME_QUERY, { time }, 'BAD_USER_INPUT'],
+      [timeLiteral(JSON.stringify(time)), {}, 'GRAPHQL_VALIDATION_FAILED'],
+    ] as const) {
+      const { status, errors } = await ask(app.graphqlUrl, query, variables);
+      expect(status).toBe(400);
+      expect(errors).toMatchObject([{ extensions: { code, retryable: false } }]);
+      expect(errors?.[0]?.message).toMatch(/DateTime|date-time/);
+    }
+    expect(upstream.received).toEqual([]);
+  });
+
+  test.each(['1772353800', '1.5', 'true', '{}', 'NOW'])('the literal %s is refused', async (literal) => {
+    expect((await ask(app.graphqlUrl, timeLiteral(literal))).status).toBe(400);
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe('JSONObject', () => {
+  const VALUES = { text: 'a "b" \n é', int: -7, float: 1.5, yes: true, no: null, list: [1, ['x'], { y: null }], o: {} };
+  const { no, ...withoutNull } = VALUES;
+
+  test('reaches the upstream whole, but for null on top', async () => {
+    expect(no).toBeNull();
+    const body = { device_token: 'x', metadata: withoutNull };
+    expect(await forwarded(OBJECT_QUERY, { object: VALUES })).toEqual(body);
+    const literal =
+      '{ text: "a \\"b\\" \\n é", int: -7, float: 1.5, yes: true, no: null, list: [1, ["x"], { y: null }], o: {} }';
+    expect(await forwarded(objectLiteral(literal))).toEqual(body);
+  });
+
+  test('a literal may hold variables, block texts and enum values', async () => {
+    const query = `query ($a: String, $b: [Int], $c: JSONObject, $d: Int) {
+      deviceFingerprint(token: "x", metadata: {
+        additional: { a: $a, inner: { b: $b, c: $c, d: $d }, block: """ x """, kind: LOGIN }
+      }) { __typename }
+    }`;
+    expect(await forwarded(query, { a: 'A', b: [1, 2], c: { z: 1 } })).toEqual({
+      device_token: 'x',
+      metadata: { a: 'A', inner: { b: [1, 2], c: { z: 1 }, d: null }, block: ' x ', kind: 'LOGIN' },
+    });
+  });
+
+  test('keys that could reach a prototype are left out, wherever they stand', async () => {
+    const unsafe = '"__proto__": { "admin": 1 }, "constructor": { "prototype": { "admin": 1 } }, "prototype": 1';
+    const object = `{ ${unsafe}, "a": { ${unsafe}, "b": [{ ${unsafe}, "c": 1 }] } }`;
+    const body = { device_token: 'x', metadata: { a: { b: [{ c: 1 }] } } };
+    const response = await fetch(app.graphqlUrl, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{ "query": ${JSON.stringify(OBJECT_QUERY)}, "variables": { "object": ${object} } }`,
+    });
+    await response.text();
+    expect(upstream.received.map((request) => JSON.parse(request.body))).toEqual([body]);
+    expect(upstream.received.splice(0)[0]?.body).not.toMatch(/proto|constructor|admin/);
+
+    expect(await forwarded(objectLiteral(object.replace(/"(\w+)":/g, '$1:')))).toEqual(body);
+    expect(Object.hasOwn(Object.prototype, 'admin')).toBe(false);
+  });
+
+  const nested = (levels: number): unknown => (levels === 0 ? 1 : { a: nested(levels - 1) });
+  const asLiteral = (value: unknown) => JSON.stringify(value).replaceAll('"', '');
+
+  test('32 levels are taken', async () => {
+    const body = { device_token: 'x', metadata: nested(32) };
+    expect(await forwarded(OBJECT_QUERY, { object: nested(32) })).toEqual(body);
+    expect(await forwarded(objectLiteral(asLiteral(nested(32))))).toEqual(body);
+  });
+
+  test.each<[string, unknown]>([
+    ['33 levels', nested(33)],
+    ['1000 levels', nested(1000)],
+    ['a list', [{ a: 1 }]],
+    ['a text', 'a'],
+    ['a text that is JSON', '{"a":1}'],
+    ['a number', 5],
+    ['a boolean', true],
+  ])('%s: refused', async (_what, object) => {
+    const literal = typeof object === 'string' ? JSON.stringify(object) : asLiteral(object);
+    for (const [query, variables] of [
+      [OBJECT_QUERY, { object }],
+      [objectLiteral(literal), {}],
+    ] as const) {
+      const { status, errors } = await ask(app.graphqlUrl, query, variables);
+      expect(status).toBe(400);
+      expect(errors?.[0]?.message).toMatch(/JSONObject|JSON object/);
+    }
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe('what was expected is said', () => {
+  const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
+
+  test.each([
+    [
+      'DateTime',
+      TIME_QUERY,
+      { time: 'soon' },
+      '$time: expected DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00, but got a string.',
+    ],
+    [
+      'JSONObject',
+      OBJECT_QUERY,
+      { object: deep(33) },
+      '$object: expected JSONObject, a JSON object of at most 32 levels, but got an object.',
+    ],
+    [
+      'JSONObject',
+      OBJECT_QUERY,
+      { object: [] },
+      '$object: expected JSONObject, a JSON object of at most 32 levels, but got a list.',
+    ],
+  ])('of a variable: %s', async (_type, query, variables, message) => {
+    const { errors } = await ask(app.graphqlUrl, query, variables);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  test.each([
+    ['eventTime: "soon"', 'Expected DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00.'],
+    ['metadata: { additional: "x" }', 'Expected JSONObject, a JSON object of at most 32 levels.'],
+    ['metadata: { additional: { a: 1e400 } }', 'Expected JSONObject, a JSON object of at most 32 levels.'],
+  ])('of a literal, with its place: %s', async (argument, message) => {
+    const { errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "t", ${argument}) { __typename } }`);
+    expect(errors).toMatchObject([
+      {
+        message,
+        locations: [{ line: 1, column: expect.any(Number) }],
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+      },
+    ]);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect } from 'vitest';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import type { GraphqlAnswer } from '../support/graphql.ts';
+import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
+
+/** What a caller may send and must never read again: a telephone number, an e-mail address and a token. */
+export const CANARIES = ['13800138000', 'ada.canary@mail.example', 'tok_canary_9f8e7d'] as const;
+
+/** Live mode against an upstream that keeps what it receives and answers nothing but 500. */
+export async function startRecorded(): Promise<{ app: TestApp; upstream: TestUpstream; stop: () => Promise<unknown> }> {
+  const upstream = await startUpstream((_request, response) =>
+    sendJson(response, 500, { code: 500, message: 'Internal server error', data: {} }),
+  );
+  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
+  return { app, upstream, stop: () => Promise.all([app.stop(), upstream.stop()]) };
+}
+
+/** One error of the caller's own making, by its code, and nothing that was sent in it. */
+export function expectCallersFault({ errors, text }: GraphqlAnswer, code: string): void {
+  expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code, retryable: false }]);
+  expectNoCanary(text);
+}
+
+export function expectNoCanary(text: string): void {
+  for (const canary of CANARIES) expect(text).not.toContain(canary);
+}

@@ -1,0 +1,82 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { shell, startProcess, type TestProcess } from '../support/process.ts';
+
+/** The process as `npm run dev` and `npm run sandbox` start it. */
+
+let child: TestProcess;
+afterEach(() => child.stop());
+
+describe('in sandbox mode', () => {
+  beforeEach(() => {
+    child = startProcess('src/main.ts', { UPSTREAM_MODE: 'sandbox', PORT: '0', SANDBOX_PORT: '0' });
+  });
+
+  test('says where it is and what to ask, and all of that works, twice', async () => {
+    const [, graphqlUrl = '', url = ''] = await child.waitFor(/Device trust is at (\S+), Apollo Sandbox at (\S+)\n/);
+    await child.waitFor(/validateCaptcha[^\n]*\n/);
+    expect(graphqlUrl).toBe(`${url}/graphql`);
+    expect((await fetch(url, { headers: { accept: 'text/html' } })).status).toBe(200);
+
+    const commands = child
+      .stdout()
+      .split('\n')
+      .filter((line) => line.startsWith('curl '));
+    expect(commands).toHaveLength(3);
+    for (const command of [...commands, ...commands]) {
+      const { data, errors } = JSON.parse(await shell(command));
+      expect(errors).toBeUndefined();
+      expect(Object.values(data)).toEqual([expect.anything()]);
+      if ('validateCaptcha' in data)
+        expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
+      if ('deviceFingerprint' in data) expect(data.deviceFingerprint).toMatchObject({ clientType: 'ANDROID' });
+      if ('signalCatalogue' in data) expect(data.signalCatalogue).toHaveLength(51);
+    }
+    expect(child.stderr()).toBe('');
+  }, 30_000);
+
+  test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it in good order', async (signal) => {
+    const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
+    await child.waitFor(/validateCaptcha[^\n]*\n/);
+    // Leaves a connection open, as a router does.
+    await (await fetch(graphqlUrl, { method: 'POST' })).text();
+    expect(await child.end(signal)).toBe(0);
+    expect(child.stderr()).toBe('');
+    await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+  });
+});
+
+test('in live mode it logs where it is, and prints no commands', async () => {
+  child = startProcess('src/main.ts', {
+    PORT: '0',
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
+    FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
+    CAPTCHA_URL_EU: 'http://127.0.0.1:9',
+  });
+  const [line] = await child.waitFor(/^.*"ready".*\n/m);
+  const { url, upstreams } = JSON.parse(line);
+  expect(upstreams).toBe('live');
+  expect(await (await fetch(url.replace('/graphql', '/readyz'))).text()).toBe('ready\n');
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect([child.stdout(), child.stderr()]).toEqual([line, '']);
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('the sandbox alone starts, serves, and ends at %s', async (signal) => {
+  child = startProcess('src/main-sandbox.ts', { SANDBOX_PORT: '0' });
+  await child.waitFor(/EU: \S+\n/);
+  const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\S+)$/gm)].map(([, region, url]) => [
+    region,
+    url,
+  ]);
+  expect(urls.map(([region]) => region)).toEqual(['GLB', 'NA', 'EU']);
+  for (const [region, url] of urls) {
+    const answer = await fetch(`${url}/api/v2/fp_query/pk_sandbox_${region?.toLowerCase()}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer sk_sandbox_${region?.toLowerCase()}`, 'content-type': 'application/json' },
+      body: '{"device_token":"sandbox:web"}',
+    });
+    expect(await answer.json()).toMatchObject({ code: 200, message: 'Success' });
+  }
+  expect(await child.end(signal)).toBe(0);
+  expect(child.stderr()).toBe('');
+});

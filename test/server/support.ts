@@ -1,0 +1,36 @@
+import { expect } from 'vitest';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+
+/** What came back over HTTP. */
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Asks without following a redirect. */
+export async function request(url: string, init: RequestInit = {}): Promise<HttpAnswer> {
+  const response = await fetch(url, { redirect: 'manual', ...init });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** A POST with a JSON body. */
+export function json(body: string, headers: Record<string, string> = {}): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** Live mode with upstreams that nobody runs: port 9 is refused. */
+export function startWithoutUpstreams(): Promise<TestApp> {
+  const nobody = 'http://127.0.0.1:9';
+  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody });
+}
+
+/** Every refusal has the shape of a GraphQL error, and is never stored. */
+export function expectRefusal({ status, headers, text }: HttpAnswer, expectedStatus: number): void {
+  expect(status).toBe(expectedStatus);
+  expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(JSON.parse(text)).toEqual({
+    errors: [{ message: expect.stringMatching(/^\S.*\.$/), extensions: { code: 'BAD_REQUEST', retryable: false } }],
+  });
+}

@@ -1,0 +1,78 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+/** The project's folder. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** One of our programs as a process of its own. Whoever starts one stops it. */
+export interface TestProcess {
+  /** Everything written so far. */
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Exit code, or the signal that ended it. */
+  readonly ended: Promise<number | NodeJS.Signals | null>;
+  /** The first match in stdout, as soon as it is there. Rejects if the process ends without, or after 10 s. */
+  waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Asks it to end, and gives what `ended` gives. */
+  end(signal: NodeJS.Signals): TestProcess['ended'];
+  /** Makes sure that it is gone. */
+  stop(): Promise<void>;
+}
+
+/** Starts a script of this project, by its path from the root, with this environment and nothing of ours but PATH. */
+export function startProcess(script: string, env: Readonly<Record<string, string>> = {}): TestProcess {
+  const { PATH = '' } = process.env;
+  const child: ChildProcess = spawn(process.execPath, [script], { cwd: ROOT, env: { PATH, ...env }, stdio: 'pipe' });
+  const written = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      written[name] += text;
+    });
+  }
+  // 'close' comes after the last byte of both streams; 'error' if there is no such program.
+  const ended = new Promise<number | NodeJS.Signals | null>((resolve, reject) => {
+    child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal));
+  });
+  const stdout = () => written.stdout;
+  const stderr = () => written.stderr;
+
+  function waitFor(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const giveUp = (why: string) => reject(new Error(`${why} without ${pattern}\n${stdout()}\n${stderr()}`));
+      const timer = setTimeout(() => giveUp('10 s went by'), 10_000);
+      const look = () => {
+        const match = pattern.exec(stdout());
+        if (match) resolve(match);
+        return match;
+      };
+      child.stdout?.on('data', look);
+      ended.then((code) => look() || giveUp(`ended with ${code}`), reject).finally(() => clearTimeout(timer));
+      if (look()) clearTimeout(timer);
+    });
+  }
+
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    return ended;
+  };
+  return {
+    stdout,
+    stderr,
+    ended,
+    waitFor,
+    end,
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) await end('SIGKILL');
+    },
+  };
+}
+
+/** Runs a command as a person would paste it, and gives what it prints. Rejects if it fails or takes more than 10 s. */
+export async function shell(command: string): Promise<string> {
+  const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], {
+    cwd: ROOT,
+    timeout: 10_000,
+  });
+  return stdout;
+}
