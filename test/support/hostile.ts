@@ -1,0 +1,176 @@
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+
+/** One request that reached a hostile upstream, and the raw socket to mistreat its sender with. */
+export interface Exchange {
+  readonly socket: Socket;
+  /** 1 for the first request, 2 for the second. */
+  readonly nth: number;
+  /** Head and body as they came. */
+  readonly request: string;
+}
+
+/** How an upstream misbehaves, once a whole request has arrived. */
+export type Behaviour = (exchange: Exchange) => void;
+
+/** A TCP server on loopback that can do to a connection what no well-meaning HTTP server would. */
+export interface Hostile {
+  readonly url: string;
+  readonly port: number;
+  /** Connections ever accepted. */
+  readonly connections: number;
+  /** Connections on which at least one byte arrived. */
+  readonly spokenTo: number;
+  /** Whole requests ever received. */
+  readonly requests: number;
+  /** Connections that are open now. */
+  readonly open: number;
+  /** Closes everything, whatever is under way. */
+  stop(): Promise<void>;
+}
+
+/** @param greet what to do to a connection before anything was read from it */
+export async function startHostile(behave: Behaviour, greet: (socket: Socket) => void = () => {}): Promise<Hostile> {
+  const open = new Set<Socket>();
+  const count = { connections: 0, spokenTo: 0, requests: 0 };
+  const server = createServer({ noDelay: true }, (socket) => {
+    count.connections += 1;
+    open.add(socket);
+    // The other side hangs up as it likes: here that is the thing to be seen, never an accident.
+    socket.on('error', () => {}).on('close', () => open.delete(socket));
+    socket.once('data', () => {
+      count.spokenTo += 1;
+    });
+    let unread = '';
+    socket.on('data', (bytes) => {
+      unread += bytes.toString('latin1');
+      for (let end = endOfRequest(unread); end > 0; end = endOfRequest(unread)) {
+        count.requests += 1;
+        behave({ socket, nth: count.requests, request: unread.slice(0, end) });
+        unread = unread.slice(end);
+      }
+    });
+    greet(socket);
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    get connections() {
+      return count.connections;
+    },
+    get spokenTo() {
+      return count.spokenTo;
+    },
+    get requests() {
+      return count.requests;
+    },
+    get open() {
+      return open.size;
+    },
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
+  };
+}
+
+/** Length of the first whole request; 0 while it is incomplete. Our client always names the length of its body. */
+function endOfRequest(text: string): number {
+  const head = text.indexOf('\r\n\r\n');
+  if (head < 0) return 0;
+  const [, length = '0'] = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head)) ?? [];
+  const end = head + 4 + Number(length);
+  return text.length >= end ? end : 0;
+}
+
+/** Listens on a free port of loopback. */
+export async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // Sound: a server that listens on TCP has an AddressInfo.
+  return (server.address() as AddressInfo).port;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Start line and headers of an answer. */
+export function head(status: number, headers: Headers = {}): string {
+  const lines = Object.entries({ 'content-type': 'application/json', ...headers }).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return [`HTTP/1.1 ${status} Status`, ...lines, '', ''].join('\r\n');
+}
+
+/** A complete answer, well-formed as HTTP. A length among the headers replaces the true one. */
+export function answer(status: number, body: string | Uint8Array, headers: Headers = {}): Behaviour {
+  return ({ socket }) => {
+    socket.write(head(status, { 'content-length': String(Buffer.byteLength(body)), ...headers }));
+    socket.write(body);
+  };
+}
+
+/** These bytes as they are, then nothing more. */
+export function bytes(text: string): Behaviour {
+  return ({ socket }) => socket.write(text);
+}
+
+/** Takes the request and never says anything. */
+export const hang: Behaviour = () => {};
+
+/** Takes the request and resets the connection. */
+export const reset: Behaviour = ({ socket }) => socket.resetAndDestroy();
+
+/** Takes the request and closes the connection properly. */
+export const hangUp: Behaviour = ({ socket }) => socket.end();
+
+/** What the behaviour does, then the end of the connection. */
+export function thenHangUp(behave: Behaviour): Behaviour {
+  return (exchange) => {
+    behave(exchange);
+    exchange.socket.end();
+  };
+}
+
+/** What the behaviour does, then a reset, once that has left: a reset at once would overtake it. */
+export function thenReset(behave: Behaviour): Behaviour {
+  return (exchange) => {
+    behave(exchange);
+    setTimeout(() => exchange.socket.resetAndDestroy(), 50);
+  };
+}
+
+/** `first`, then `again` every 50 ms until the other side hangs up. */
+export function trickle(first: string, again: string): Behaviour {
+  return ({ socket }) => {
+    socket.write(first);
+    const timer = setInterval(() => socket.write(again), 50);
+    socket.once('close', () => clearInterval(timer));
+  };
+}
+
+/** `first`, then `piece` until 100 MB are sent or the other side hangs up; never more than the socket takes. */
+export function flood(first: string, piece: string | Uint8Array): Behaviour {
+  return ({ socket }) => {
+    let left = HUNDRED_MB;
+    const pump = () => {
+      while (left > 0 && !socket.destroyed) {
+        left -= piece.length;
+        if (!socket.write(piece)) {
+          socket.once('drain', pump);
+          return;
+        }
+      }
+    };
+    socket.write(first);
+    pump();
+  };
+}
+
+export const HUNDRED_MB = 100_000_000;
+
+/** `text` and then 200 MiB of white space, about 200 KB on the wire: members of gzip may simply follow one another. */
+export function gzipBomb(text: string): Uint8Array {
+  const megabyte = gzipSync(Buffer.alloc(1024 * 1024, ' '));
+  return Buffer.concat([gzipSync(text), ...Array.from({ length: 200 }, () => megabyte)]);
+}

@@ -1,0 +1,114 @@
+import { expect } from 'vitest';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';
+import type { Hostile } from '../support/hostile.ts';
+import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
+
+export const RETRYABLE = {
+  UPSTREAM_TIMEOUT: true,
+  UPSTREAM_UNAVAILABLE: true,
+  UPSTREAM_REJECTED: false,
+  UPSTREAM_PROTOCOL_ERROR: false,
+} as const;
+
+/** The codes of design, section 1, that an upstream can cause. */
+export type UpstreamCode = keyof typeof RETRYABLE;
+
+/** What a frontend asks of an upstream, and that upstream's good answer. */
+export interface Question {
+  readonly good: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Nothing of these may be logged: credentials, and what identifies a person or a session. */
+const PRIVATE = {
+  token: 'token-of-a-device',
+  phone: '+49 30 901820',
+  email: 'someone@mail.example',
+  captchaOutput: 'output-of-the-widget',
+  passToken: 'pass-token-of-the-widget',
+};
+
+export const FINGERPRINT: Question = {
+  good: JSON.stringify(ANDROID),
+  query: FINGERPRINT_QUERY,
+  variables: { token: PRIVATE.token, metadata: { phoneNum: PRIVATE.phone, email: PRIVATE.email } },
+};
+
+export const CAPTCHA: Question = {
+  good: JSON.stringify(PASS),
+  query: CAPTCHA_MUTATION,
+  variables: {
+    input: {
+      lotNumber: LOT_NUMBER,
+      captchaOutput: PRIVATE.captchaOutput,
+      passToken: PRIVATE.passToken,
+      genTime: '17',
+    },
+  },
+};
+
+/** The app in live mode with one upstream for everything and one deadline. */
+export function startAgainst({ url }: Pick<Hostile, 'url'>, deadlineMs: number): Promise<TestApp> {
+  const urls = { GLB: url, NA: url, EU: url };
+  return startInLiveMode(urls, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs });
+}
+
+/** What was answered, and after how many ms. */
+export interface Timed extends GraphqlAnswer {
+  readonly elapsed: number;
+}
+
+export async function askTimed({ graphqlUrl }: TestApp, { query, variables }: Question): Promise<Timed> {
+  const start = performance.now();
+  const answer = await ask(graphqlUrl, query, variables);
+  return { ...answer, elapsed: performance.now() - start };
+}
+
+/** An error of the field (design, section 1), with the HTTP status of an answer. */
+export function expectError({ status, data, errors }: GraphqlAnswer, code: UpstreamCode): void {
+  expect({ status, data }).toEqual({ status: 200, data: { deviceFingerprint: null } });
+  expect(errors).toMatchObject([{ path: ['deviceFingerprint'], extensions: { code, retryable: RETRYABLE[code] } }]);
+  expect(errors).toHaveLength(1);
+}
+
+/** Data of the field, which holds at least this. */
+export function expectData({ status, data, errors }: GraphqlAnswer, field: string, atLeast: object): void {
+  expect({ status, errors }).toEqual({ status: 200, errors: undefined });
+  expect(data[field]).toMatchObject(atLeast);
+}
+
+export function expectNoVerdict(answer: GraphqlAnswer): void {
+  const noVerdict = { __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT', proceed: true, code: null, type: null };
+  expectData(answer, 'validateCaptcha', noVerdict);
+}
+
+const SECRETS = [
+  ...SANDBOX_APPLICATIONS.map(({ secret }) => secret),
+  ...SANDBOX_CAPTCHAS.map(({ captchaKey }) => captchaKey),
+];
+const INTERNAL = [
+  '127.0.0.1',
+  'localhost',
+  'econn',
+  'und_err',
+  'undici',
+  'socket',
+  'stack',
+  'node:',
+  '<html',
+  'page of the upstream',
+];
+
+/** Design, section 1: nothing internal leaves in an answer; section 3: no secret, and nobody's data, stands in the log. */
+export function expectDiscretion({ text }: GraphqlAnswer, app: TestApp, ports: readonly number[]): void {
+  const answered = text.toLowerCase();
+  const log = app.logged();
+  const forbidden = [...SECRETS, ...Object.values(PRIVATE)];
+  for (const word of [...forbidden, ...INTERNAL, ...ports.map(String)])
+    expect(answered).not.toContain(word.toLowerCase());
+  // Its percent-encoded form would tell as much.
+  for (const word of forbidden) for (const form of [word, encodeURIComponent(word)]) expect(log).not.toContain(form);
+}

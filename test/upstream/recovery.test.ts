@@ -1,0 +1,114 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { answer, type Behaviour, bytes, head, startHostile, thenHangUp } from '../support/hostile.ts';
+import { ANDROID, altered } from './documented.ts';
+import { askTimed, CAPTCHA, expectData, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
+
+/** What one misbehaviour, or one odd habit, means for those who ask next or at the same time. */
+
+const QUESTIONS = [
+  { name: 'fingerprint', field: 'deviceFingerprint', typename: 'DeviceFingerprint', question: FINGERPRINT },
+  { name: 'captcha', field: 'validateCaptcha', typename: 'CaptchaPassed', question: CAPTCHA },
+] as const;
+
+async function start(behave: Behaviour, deadlineMs = 10_000) {
+  const upstream = await startHostile(behave);
+  onTestFinished(upstream.stop);
+  const app = await startAgainst(upstream, deadlineMs);
+  onTestFinished(app.stop);
+  return { upstream, app };
+}
+
+/** The answer about a device of this name. */
+const deviceAnswer = (name: string) => answer(200, altered(ANDROID, 'data.fp_detail.device_id', name));
+const about = (id: string) => ({ device: { id } });
+
+describe('one answer is never taken for another', () => {
+  test('two answers to one request', async () => {
+    const { upstream, app } = await start((exchange) => {
+      const answers: string[] = [];
+      // Written at once, so that both arrive in one piece.
+      exchange.socket.cork();
+      for (const kind of ['own', 'surplus']) answers.push(`${kind}-${exchange.nth}`);
+      for (const name of answers) deviceAnswer(name)(exchange);
+      exchange.socket.uncork();
+    });
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('own-1'));
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('own-2'));
+    expect(upstream.requests).toBe(2);
+  });
+
+  test('an answer that comes after the deadline', async () => {
+    const deadline = 300;
+    const { upstream, app } = await start((exchange) => {
+      if (exchange.nth > 1) deviceAnswer('in-time')(exchange);
+      else setTimeout(() => deviceAnswer('late')(exchange), deadline + 20);
+    }, deadline);
+    expectError(await askTimed(app, FINGERPRINT), 'UPSTREAM_TIMEOUT');
+    await expect.poll(() => upstream.open).toBe(0);
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('in-time'));
+  });
+});
+
+describe.each(QUESTIONS)('$name', ({ field, typename, question }) => {
+  test('an idle connection that the upstream closed is not asked again', async () => {
+    const { upstream, app } = await start((exchange) => {
+      answer(200, question.good)(exchange);
+      setTimeout(() => exchange.socket.end(), 50);
+    });
+    for (let round = 1; round <= 3; round += 1) {
+      expectData(await askTimed(app, question), field, { __typename: typename });
+      await expect.poll(() => upstream.open).toBe(0);
+      expect(upstream.requests).toBe(round);
+    }
+  });
+
+  test('a connection that works is used again', async () => {
+    const { upstream, app } = await start(answer(200, question.good));
+    for (let round = 1; round <= 5; round += 1) await askTimed(app, question);
+    expect({ requests: upstream.requests, connections: upstream.connections }).toEqual({ requests: 5, connections: 1 });
+  });
+
+  // Odd, but HTTP allows it: no misbehaviour.
+  test.each<[string, Behaviour]>([
+    ['hints before the answer', (exchange) => answer(200, question.good)(send(exchange, 'HTTP/1.1 103 Early\r\n\r\n'))],
+    [
+      'an answer of one-byte chunks',
+      bytes(`${head(200, { 'transfer-encoding': 'chunked' })}${question.good.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`),
+    ],
+    ['a body that ends with the connection', thenHangUp(bytes(head(200, { connection: 'close' }) + question.good))],
+    ['no content type', answer(200, question.good, { 'content-type': '' })],
+    ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
+    ['an encoding called identity', answer(200, question.good, { 'content-encoding': 'identity' })],
+  ])('understands %s', async (_name, behave) => {
+    const { app } = await start(behave);
+    expectData(await askTimed(app, question), field, { __typename: typename });
+  });
+
+  /** Design, section 2: "Client gone or operation over: the upstream call is aborted." */
+  test('a caller who hangs up takes the upstream call along', async () => {
+    const asked = Promise.withResolvers<{ closed: Promise<unknown> }>();
+    const { upstream, app } = await start(({ socket }) => asked.resolve({ closed: once(socket, 'close') }), 3_000);
+    const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    caller.on('error', () => {});
+    caller.end(JSON.stringify({ query: question.query, variables: question.variables }));
+    const { closed } = await asked.promise;
+    const left = performance.now();
+    caller.destroy();
+    await closed;
+    expect(performance.now() - left).toBeLessThan(500);
+    expect(upstream).toMatchObject({ requests: 1, open: 0 });
+    // The operator is not woken for it, and the next caller is served.
+    expect(app.logged()).not.toMatch(/UPSTREAM_|INTERNAL_SERVER_ERROR/);
+  });
+});
+
+/** Sends this first; the exchange itself, to go on with. */
+function send<Exchange extends { socket: { write(text: string): unknown } }>(
+  exchange: Exchange,
+  text: string,
+): Exchange {
+  exchange.socket.write(text);
+  return exchange;
+}

@@ -1,0 +1,54 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { type Hostile, listen } from '../support/hostile.ts';
+
+/** An address at which no connection can be made. */
+export type Unreachable = Pick<Hostile, 'url' | 'port' | 'stop'>;
+
+/** An address that refuses connections. One old connection is kept open, so that no other server can get the port. */
+export async function startRefusing(): Promise<Unreachable> {
+  const server = createServer();
+  const port = await listen(server);
+  const keeper = connect(port, '127.0.0.1').on('error', () => {});
+  const kept = await new Promise<Socket>((resolve) => server.once('connection', resolve));
+  kept.on('error', () => {});
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    stop: () => {
+      keeper.destroy();
+      kept.destroy();
+      return closed;
+    },
+  };
+}
+
+const NEVER_ACCEPTING = `
+  const { parentPort } = require('node:worker_threads');
+  const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    parentPort.postMessage(server.address().port);
+    setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
+  });
+`;
+
+/** An address where connecting neither succeeds nor fails: its owner sleeps and its queue is full. Undefined where the system cannot do that. */
+export async function startBlackHole(): Promise<Unreachable | undefined> {
+  const worker = new Worker(NEVER_ACCEPTING, { eval: true });
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const queue: Socket[] = [];
+  const stop = async () => {
+    for (const socket of queue) socket.destroy();
+    await worker.terminate();
+  };
+  for (let full = false; !full; ) {
+    if (queue.length === 16) return void (await stop());
+    const socket = connect(port, '127.0.0.1').on('error', () => {});
+    queue.push(socket);
+    full = await Promise.race([
+      new Promise<boolean>((resolve) => socket.once('connect', () => resolve(false))),
+      new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 300)),
+    ]);
+  }
+  return { url: `http://127.0.0.1:${port}`, port, stop };
+}
