@@ -8,7 +8,7 @@ import { createLogger } from './observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { startApollo } from './server/apollo.ts';
-import { exampleCommands } from './server/examples.ts';
+import { type ExampleCommand, exampleCommands } from './server/examples.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
 import { createUpstreamHttp, type UpstreamHttp } from './upstream/http.ts';
 
@@ -20,7 +20,7 @@ export interface App {
   /** Addresses of the embedded sandbox by region; undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
   /** Commands that ask this app something and work; none in live mode. */
-  readonly examples: readonly { title: string; command: string }[];
+  readonly examples: readonly ExampleCommand[];
   /** Finishes what is under way and closes every socket. */
   stop(): Promise<void>;
 }
@@ -69,7 +69,7 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** One line for each upstream. */
+/** Gives each upstream's client what it needs: its accounts, its deadline, the shared sockets. */
 function connect(config: Config, { applications, captchas }: Accounts, http: UpstreamHttp, log: Logger): Capabilities {
   return {
     applicationFor: directory(

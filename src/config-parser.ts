@@ -39,7 +39,7 @@ export function parseConfig(
       return readFile(path).trim();
     } catch {
       // Without its text: someone may have put the secret itself there.
-      complain({ name: `${name}_FILE`, expected: `a readable file with ${expected}` }, 'a path that is none');
+      complain({ name: `${name}_FILE`, expected: `a readable file with ${expected}` }, 'a path that cannot be read');
       return undefined;
     }
   }
@@ -117,5 +117,5 @@ function shown(text: string): string {
 /** Names the place in a secret that is wrong, and what was expected there; zod's messages quote types, never values. */
 function whereWrong({ issues }: z.ZodError): string {
   const places = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
-  return `a value that is not one (${places.join('; ')})`;
+  return `a value that does not fit (${places.join('; ')})`;
 }

@@ -41,7 +41,7 @@ export const ERROR_CATALOGUE = {
       'The service behind this field refused our credentials or configuration. The operator of this subgraph has to act.',
   },
   UPSTREAM_PROTOCOL_ERROR: {
-    side: 'upstream',
+    side: 'operator',
     retryable: false,
     message:
       'The service behind this field gave an answer that its contract does not allow. The operator of this subgraph has to act.',
@@ -100,12 +100,11 @@ interface Details {
   /** Replaces the catalogue's message, in words that are fit for any caller. */
   message?: string;
   /** For the log alone: what exactly happened. Never a secret, a token or personal data. */
-  internal?: string;
+  internal?: string | undefined;
   /** HTTP status of the answer when the whole request fails; an error of one field leaves it 200. */
   status?: number;
   /** Where in the document. */
   nodes?: readonly ASTNode[];
-  cause?: unknown;
 }
 
 /** A failure of the catalogue on its way to the caller. */
@@ -114,7 +113,7 @@ export class DeviceTrustError extends GraphQLError {
   /** For the log alone. */
   readonly internal: string | undefined;
 
-  constructor(code: ErrorCode, { message, internal, status, nodes, cause }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, status, nodes }: Details = {}) {
     const { message: standard, retryable } = ERROR_CATALOGUE[code];
     super(message ?? standard, {
       nodes: nodes ?? null,
@@ -123,7 +122,6 @@ export class DeviceTrustError extends GraphQLError {
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;
-    if (cause !== undefined) this.cause = cause;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../graphql/types.generated.ts';
+import { flawsIn } from '../upstream/flaws.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream/http.ts';
-import { type ValidateForm, validatePath } from './contract.ts';
+import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
 
@@ -26,7 +27,7 @@ export type CaptchaValidator = (input: ValidateCaptchaInput, signal: AbortSignal
 
 interface Options {
   readonly http: UpstreamHttp;
-  /** The captcha id with this name, the first one if none is named; undefined if it is unknown. */
+  /** The configuration with this captcha id; the first one if none is named, undefined if it is unknown. */
   readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
   /** For one whole call, in ms. */
   readonly timeoutMs: number;
@@ -34,6 +35,10 @@ interface Options {
   readonly log: Pick<Logger, 'warn'>;
 }
 
+/**
+ * A validator over the configured captcha ids. What the service leaves open the policy decides (document, 7.3); what an
+ * operator has to know goes to the log.
+ */
 export function createCaptchaValidator({ http, configurationFor, timeoutMs, policy, log }: Options): CaptchaValidator {
   return async (input, signal) => {
     const configuration = configurationFor(input.captchaId);
@@ -51,7 +56,7 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
       return indeterminate('TRANSPORT', policy);
     }
     const verdict = toVerdict(answer, input.lotNumber, policy);
-    report(verdict, captchaId, answer.status, log);
+    report(verdict, answer, { captchaId, lotNumber: input.lotNumber }, log);
     return verdict;
   };
 }
@@ -83,11 +88,21 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
 }
 
 /** What an operator has to know: our key or captcha id is wrong, or the service misbehaves. A caller's doing is no news. */
-function report(verdict: CaptchaVerdict, captchaId: string, status: number, log: Options['log']): void {
+function report(
+  verdict: CaptchaVerdict,
+  { status, json }: UpstreamAnswer,
+  { captchaId, lotNumber }: { captchaId: string; lotNumber: string },
+  log: Options['log'],
+): void {
   if (verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN') {
     log.warn({ captchaId }, 'captcha service rejects our signature: is the captcha key right?');
   }
+  if (verdict.__typename === 'CaptchaFailed' && verdict.details.lotNumber !== lotNumber) {
+    log.warn({ captchaId, status }, 'captcha service answered for another lot number');
+  }
   if (verdict.__typename === 'CaptchaIndeterminate' && verdict.cause !== 'CLIENT') {
-    log.warn({ captchaId, status, cause: verdict.cause, code: verdict.code }, 'captcha service gave no verdict');
+    const { cause, code } = verdict;
+    const flaws = cause === 'TRANSPORT' ? flawsIn(passedAnswer.safeParse(json).error) : undefined;
+    log.warn({ captchaId, status, cause, code, flaws }, 'captcha service gave no verdict');
   }
 }

@@ -9,6 +9,7 @@ import type {
   Signal,
   Web,
 } from '../graphql/types.generated.ts';
+import { flawsIn } from '../upstream/flaws.ts';
 import type { UpstreamAnswer } from '../upstream/http.ts';
 import {
   anyEnvelope,
@@ -56,15 +57,14 @@ export function toOutcome(request: FingerprintRequest, { status, json }: Upstrea
   throw protocolError(`HTTP status ${status}`);
 }
 
-function protocolError(internal: string): DeviceTrustError {
+function protocolError(internal: string | undefined): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }
 
 function parseAs<T>(schema: z.ZodType<T>, json: unknown): T {
   const result = schema.safeParse(json);
   if (result.success) return result.data;
-  // Paths and expected types only: what was received may be personal data.
-  throw protocolError(result.error.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; '));
+  throw protocolError(flawsIn(result.error));
 }
 
 /** The token or another argument can never be judged (document, section 7, status 400). */

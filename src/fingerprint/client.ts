@@ -5,7 +5,11 @@ import type { FingerprintRequest } from './request.ts';
 /** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the signal's reason. */
 export type FingerprintClient = (request: FingerprintRequest, signal: AbortSignal) => Promise<FingerprintOutcome>;
 
-/** @param timeoutMs for one whole call */
+/**
+ * A client that calls the service once for each request, but for an empty token, whose answer is known.
+ *
+ * @param timeoutMs for one whole call
+ */
 export function createFingerprintClient(http: UpstreamHttp, timeoutMs: number): FingerprintClient {
   return async (request, signal) => {
     // The service would say the same (document, section 8), at the price of a call.

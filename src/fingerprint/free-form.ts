@@ -1,4 +1,4 @@
-/** Free-form objects deeper than this are refused: serialising is recursive, and a deep enough one ends the process's stack. */
+/** Free-form objects deeper than this are refused: serialising is recursive, and a deep enough one overflows the stack. */
 const MAX_NESTING = 32;
 
 /** Does a JSON value nest objects and arrays more than 32 levels deep? Looks no deeper than that itself. */

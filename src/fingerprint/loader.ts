@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintOutcome } from './answer.ts';
 import type { FingerprintClient } from './client.ts';
 import type { FingerprintRequest } from './request.ts';
@@ -6,22 +7,30 @@ import type { FingerprintRequest } from './request.ts';
 /** The questions of one GraphQL request, each asked once. */
 export type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, string>;
 
+/** Different questions that one GraphQL request may put to the service: what a page of orders needs, and then some. */
+const MAX_CALLS = 100;
+
 /**
  * A loader for one GraphQL request; never share one, its answers are one caller's. The service judges one token a call,
  * so there is no batch to collect: `batch: false` sends each key at once and lets a quick answer go ahead of a slow one,
- * while identical keys still share a call.
+ * while identical keys still share a call. From the 101st key on, a key fails with OVERLOADED, alone.
  */
 export function createFingerprintLoader(query: FingerprintClient, signal: AbortSignal): FingerprintLoader {
+  let calls = 0;
+  const ask = async (request: FingerprintRequest) => {
+    calls += 1;
+    if (calls > MAX_CALLS) throw new DeviceTrustError('OVERLOADED', { message: TOO_MANY });
+    return query(request, signal);
+  };
   return new DataLoader(
-    // Settled one by one: a rejected batch would fail every key in it.
-    async (requests) => {
-      const settled = await Promise.allSettled(requests.map((request) => query(request, signal)));
-      return settled.map((result) => (result.status === 'fulfilled' ? result.value : asError(result.reason)));
-    },
+    // A failure is a value here: DataLoader forgets a key whose batch rejects, and would ask the same question again.
+    (requests) => Promise.all(requests.map((request) => ask(request).catch(asError))),
     { batch: false, cacheKeyFn: ({ key }) => key },
   );
 }
 
+const TOO_MANY = `One request may ask about ${MAX_CALLS} different device tokens. Ask about the others in another request.`;
+
 function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('rejected with something that is no Error', { cause: reason });
+  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
 }

@@ -47,8 +47,8 @@ export function toRequest(
 }
 
 /**
- * The request body (document, 2.1) with its keys in a fixed order. What is null or empty is left out, so it cannot make
- * a second question out of the first; the time goes as the caller wrote it.
+ * The request body (document, 2.1) with its keys in a fixed order. A null argument or metadata key, and metadata with
+ * nothing in it, are left out, so they cannot make a second question out of the first; the time goes as it was written.
  */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = toMetadata(metadata ?? {});

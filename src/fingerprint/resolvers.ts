@@ -13,7 +13,6 @@ export const fingerprintResolvers: Resolvers = {
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    // Async throughout: one that throws synchronously would null every entity of the batch.
     __resolveReference: async ({ token, ...reference }, { fingerprints, applicationFor }) => {
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // The keys alone: whatever else stands in a representation was never checked, so it must not become an argument.

@@ -1,8 +1,8 @@
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import { badUserInput } from '../errors.ts';
 
 /**
- * Makes the `_entities` field resolve each representation by itself. As it comes, one that cannot be resolved at all, such
+ * Changes the schema so that its `_entities` field resolves each representation by itself. As it comes, one that cannot be resolved at all, such
  * as one of an unknown type, throws for the whole list, with its neighbours' upstream calls already under way; and one of
  * a type without a reference resolver is answered with the caller's own fields.
  *
@@ -13,19 +13,14 @@ export function isolateRepresentations(schema: GraphQLSchema, entities: Readonly
   const resolveAll = field?.resolve;
   if (!field || !resolveAll) throw new Error('expected a subgraph schema with an _entities field, but got one without');
 
-  const resolveOne = async (representation: unknown, ...[source, context, info]: Rest) => {
-    const type = Object(representation).__typename;
-    if (!entities.has(type)) {
-      throw badUserInput('representations', `a __typename among ${[...entities].join(', ')}`, 'another or none');
-    }
-    // Sound: the field is a list in the schema, with one entry for each representation.
-    const [entity] = (await resolveAll(source, { representations: [representation] }, context, info)) as [unknown];
-    return entity;
-  };
   field.resolve = (source, { representations }, context, info) =>
-    representations.map((representation: unknown) => resolveOne(representation, source, context, info));
+    representations.map(async (representation: unknown) => {
+      if (!entities.has(Object(representation).__typename)) {
+        throw badUserInput('representations', `a __typename among ${[...entities].join(', ')}`, 'another or none');
+      }
+      // Sound: the field is a list in the schema, with one entry for each representation.
+      const [entity] = (await resolveAll(source, { representations: [representation] }, context, info)) as [unknown];
+      return entity;
+    });
   return schema;
 }
-
-type Arguments = Parameters<GraphQLFieldResolver<unknown, unknown>>;
-type Rest = [source: Arguments[0], context: Arguments[2], info: Arguments[3]];

@@ -16,7 +16,10 @@ export type Scalars = {
    * Fractions of a second are kept to the last digit: the text goes to the fingerprint service exactly as you wrote it.
    */
   DateTime: { input: string; output: string; }
-  /** A free-form JSON object. Its keys are not part of this contract: read it defensively. */
+  /**
+   * A free-form JSON object, at most 32 levels deep. Its keys are not part of this contract: read it defensively. The keys
+   * `__proto__`, `constructor` and `prototype` are left out, at every level.
+   */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
 };
@@ -58,7 +61,7 @@ export type CaptchaFailed = CaptchaValidation & {
   details: CaptchaFailureDetails;
   /** Always false here. */
   proceed: Scalars['Boolean']['output'];
-  /** The service's own words, such as `pass_token expire`. For logs; to branch, use `category`. */
+  /** Why not, such as `pass_token expire`, in the service's words where it gave any; may be empty. For logs; to branch, use `category`. */
   reason: Scalars['String']['output'];
 };
 
@@ -66,7 +69,7 @@ export type CaptchaFailed = CaptchaValidation & {
 export type CaptchaFailureCategory =
   /** The service did not accept our signature: the key configured for this captcha id is wrong. Tell the platform team. */
   | 'ILLEGAL_SIGN_TOKEN'
-  /** The serial number is not the one of this challenge: values of two challenges were mixed, or the request was tampered with. */
+  /** The serial number is not the one of this challenge: values of two challenges were mixed, the request was tampered with, or the service answered for another challenge. */
   | 'LOT_NUMBER_MISMATCH'
   /** A reason that this contract does not know yet: read `reason`. */
   | 'OTHER'
@@ -245,9 +248,9 @@ export type DeviceMetadataInput = {
 /** One thing that was wrong with the arguments. */
 export type FieldError = {
   __typename?: 'FieldError';
-  /** The argument as it is called here, such as `eventTime` or `metadata.email`. */
+  /** The argument as it is called here, such as `eventTime` or `metadata.email`; the service's own name where it has none here. */
   field: Scalars['String']['output'];
-  /** What is wrong with it, for a person. */
+  /** What is wrong with it, in the service's words. For logs and support, not for end users. */
   reason: Scalars['String']['output'];
   /** The kind of problem, for a program, such as `missing` or `value_error`. */
   type: Scalars['String']['output'];
@@ -345,7 +348,7 @@ export type SignalCode =
   | 'ANTIDETECT_BROWSER'
   /** A tool that clones apps is installed. */
   | 'APP_CLONE_TOOL_INSTALLED'
-  /** A tool for automation or for steering many devices is installed. */
+  /** A tool for automation or for controlling many devices at once is installed. */
   | 'AUTOMATION_TOOL_INSTALLED'
   /** A debugger can attach to the device or already has. */
   | 'BEING_DEBUGGED'
@@ -371,13 +374,13 @@ export type SignalCode =
   | 'DEVICE_ROOTED'
   /** No SIM card was found. */
   | 'DEVICE_WITHOUT_SIM'
-  /** The device is emulated by software of the older kind. */
+  /** The device is an emulator of an older kind. */
   | 'EMULATOR'
   /** A tool that modifies games is installed. */
   | 'GAME_TAMPER_TOOL_INSTALLED'
   /** Code was altered, high risk. */
   | 'HOOK_TAMPERING_HIGH'
-  /** Code may have been altered, low risk; leave your own instrumentation out before you act on this. */
+  /** Code may have been altered, low risk; rule out your own instrumentation before you act on this. */
   | 'HOOK_TAMPERING_LOW'
   /** Code was altered; the logic of the app may have changed. */
   | 'HOOK_TAMPERING_MEDIUM'
@@ -423,7 +426,7 @@ export type SignalCode =
   | 'TAMPER_TOOL_INSTALLED'
   /** The device token is too old, or was used before. */
   | 'TOKEN_EXPIRED'
-  /** A tool for automation or for steering many devices is in use. */
+  /** A tool for automation or for controlling many devices at once is in use. */
   | 'USING_AUTOMATION_TOOL'
   /** A tool that modifies apps or devices is in use. */
   | 'USING_DEVICE_TAMPERING_TOOL'

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { SANDBOX_REGIONS, type SandboxRegion } from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
@@ -43,11 +44,8 @@ export async function startSandbox(options: {
   return { urls: { GLB, NA, EU }, stop };
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve());
-  });
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  await once(server.listen(port, host), 'listening'); // rejects on 'error'
 }
 
 /** Also for a server that does not listen: what close reports then is what is wanted. */

@@ -16,7 +16,7 @@ import { checkVariables } from '../graphql/variables.ts';
 import { apolloSandboxPage } from './explorer.ts';
 
 /** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
-const operationChecked: ApolloServerPlugin<GraphQLContext> = {
+const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, operation, request }) {
@@ -30,6 +30,8 @@ const operationChecked: ApolloServerPlugin<GraphQLContext> = {
 };
 
 /**
+ * Builds the schema and starts Apollo Server: no batches, no persisted queries, no stack traces, nothing told to Apollo.
+ *
  * @param explorable Introspection and a landing page: for people at a desk, never in live mode
  */
 export async function startApollo(log: Logger, explorable: boolean): Promise<ApolloServer<GraphQLContext>> {
@@ -47,7 +49,7 @@ export async function startApollo(log: Logger, explorable: boolean): Promise<Apo
     stopOnTerminationSignals: false,
     logger: quiet(log),
     plugins: [
-      operationChecked,
+      checkOperation,
       explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),

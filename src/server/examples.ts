@@ -1,6 +1,6 @@
 /** Operations that work against the sandbox, for its landing page and for whoever starts it in a terminal. */
 
-export interface Example {
+interface Example {
   readonly title: string;
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -26,13 +26,13 @@ export const FINGERPRINT_EXAMPLE: Example = {
   variables: { token: 'sandbox:android:EMULATOR,VPN_ENABLED', metadata: { accountId: 'account-1' } },
 };
 
-export const CATALOGUE_EXAMPLE: Example = {
+const CATALOGUE_EXAMPLE: Example = {
   title: 'Which signals are there?',
   document: '{ signalCatalogue { code level confidence effect meaning } }',
   variables: {},
 };
 
-export const CAPTCHA_EXAMPLE: Example = {
+const CAPTCHA_EXAMPLE: Example = {
   title: 'Did a human really solve this captcha?',
   document: `mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
   validateCaptcha(input: $input) {
@@ -46,8 +46,14 @@ export const CAPTCHA_EXAMPLE: Example = {
   variables: {},
 };
 
+/** Something to paste into a shell. */
+export interface ExampleCommand {
+  readonly title: string;
+  readonly command: string;
+}
+
 /** Commands for a shell that put the examples to a running subgraph in sandbox mode. */
-export function exampleCommands(graphqlUrl: string, challengeUrl: string) {
+export function exampleCommands(graphqlUrl: string, challengeUrl: string): ExampleCommand[] {
   return [
     ...[FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE].map((example) => ({
       title: example.title,

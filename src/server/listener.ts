@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { ApolloServer } from '@apollo/server';
@@ -49,9 +50,7 @@ export async function listen(options: Options): Promise<Listener> {
       route(options, draining, request, response).catch((error: unknown) => refuse(response, error, log));
     },
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, host, () => resolve(server.off('error', reject) && undefined));
-  });
+  await once(server.listen(port, host), 'listening'); // rejects on 'error'
   return {
     url: urlOf(server),
     stop: () => {

@@ -143,5 +143,5 @@ function asUpstreamError(cause: unknown): DeviceTrustError {
     ? 'UPSTREAM_PROTOCOL_ERROR'
     : 'UPSTREAM_UNAVAILABLE';
   const { name, code: detail = '' } = Object(cause);
-  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim(), cause });
+  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim() });
 }

@@ -90,6 +90,14 @@ describe('within one operation', () => {
 });
 
 describe('entity references', () => {
+  test('the 101st different token fails alone; the same token again costs nothing', async () => {
+    const tokens = Array.from({ length: 101 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i}` }));
+    const { data, errors } = await entities([...tokens, { ...TYPE, token: 'sandbox:web#0' }]);
+    expect(errors).toMatchObject([{ path: ['_entities', 100], extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(data._entities.filter((entity: unknown) => entity !== null)).toHaveLength(101);
+    expect(glb.received).toHaveLength(100);
+  });
+
   test('30 references to 3 tokens are 3 calls', async () => {
     const { data, errors } = await entities(
       Array.from({ length: 30 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i % 3}` })),

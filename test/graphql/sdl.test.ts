@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { type DefinitionNode, Kind, parse, print } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ask } from '../support/graphql.ts';
 import { startRecorded } from './support.ts';
 
@@ -53,6 +54,14 @@ function namedIn(definition: DefinitionNode): [path: string, node: Described][] 
 
 describe('descriptions', () => {
   const named = definitions.flatMap(namedIn);
+
+  test('a signal means in an answer what it means in the schema', () => {
+    const described = named.flatMap(([path, node]) =>
+      path.startsWith('SignalCode.') ? [[path.slice('SignalCode.'.length), node.description?.value]] : [],
+    );
+    const meanings = SIGNAL_CATALOGUE.map(({ code, meaning }) => [code, meaning]);
+    expect(Object.fromEntries(described)).toEqual(Object.fromEntries(meanings));
+  });
 
   test('the walk sees the graph', () => {
     const paths = named.map(([path]) => path);

@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import { startInLiveMode } from '../support/app.ts';
+import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** A challenge that says nothing to anyone, for upstreams that answer as they are told. */
+export const INPUT = { lotNumber: 'lot-1', captchaOutput: 'output-1', passToken: 'pass-1', genTime: '1700000000' };
+
+/** One app for each policy, before one upstream whose answer the test sets. */
+export async function startWithAllPolicies() {
+  let answer = (response: ServerResponse) => sendJson(response, 500, {});
+  const upstream = await startUpstream((_request, response) => answer(response));
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const apps = {
+    faults: await startInLiveMode(urls),
+    always: await startInLiveMode(urls, { captchaFailOpen: 'always' }),
+    never: await startInLiveMode(urls, { captchaFailOpen: 'never' }),
+  };
+  return {
+    apps,
+    upstream,
+    answerWith(body: unknown, status = 200) {
+      answer = (response) => sendJson(response, status, body);
+    },
+    /** The outcome, or the errors. */
+    async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults') {
+      const { data, errors } = await ask(apps[policy].graphqlUrl, CAPTCHA_MUTATION, { input });
+      return errors ?? data.validateCaptcha;
+    },
+    stop: () => Promise.all([...Object.values(apps).map((app) => app.stop()), upstream.stop()]),
+  };
+}
