@@ -53,60 +53,57 @@ export function parseConfig(
     return undefined;
   }
 
-  /** Gives each entry the address of its region; complains of a region in use that has none. */
-  function addressed<Entry extends { region: Region }>(
-    entries: readonly Entry[],
-    addresses: Readonly<Record<Region, Variable & { schema: z.ZodType<string> }>>,
-  ): (Entry & { baseUrl: string })[] {
-    for (const region of new Set(entries.map((entry) => entry.region))) {
-      if (!isSet(addresses[region])) complain(addresses[region], `nothing, although region ${region} is in use`);
-    }
-    const baseUrls = { GLB: read(addresses.GLB), NA: read(addresses.NA), EU: read(addresses.EU) };
-    return entries.map((entry) => ({ ...entry, baseUrl: baseUrls[entry.region] ?? '' }));
-  }
-
-  /** The entries of a list that live mode cannot do without. */
-  function readRequired<Schema extends z.ZodType<unknown[]>>(variable: Variable & { schema: Schema }) {
-    if (!isSet(variable)) complain(variable, 'nothing');
-    return read(variable) ?? [];
-  }
-
-  function readUpstreams(mode: 'live' | 'sandbox' | undefined): Config['upstreams'] | undefined {
-    const { fingerprintApplications, captchaConfigurations } = VARIABLES;
-    const port = read(VARIABLES.sandboxPort);
-    if (mode === 'sandbox') {
-      // Credentials of the real services beside the sandbox are an accident that must not pass for production.
-      for (const { name } of [fingerprintApplications, captchaConfigurations].filter(isSet)) {
-        complain({ name, expected: `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox` }, 'a value');
+  function readAddresses(variables: Readonly<Record<Region, Variable & { schema: z.ZodType<string> }>>) {
+    const urls = { GLB: read(variables.GLB), NA: read(variables.NA), EU: read(variables.EU) };
+    /** Gives each entry the address of its region; complains of a region in use that has none. */
+    return <Entry extends { region: Region }>(entries: readonly Entry[]) => {
+      for (const region of new Set(entries.map((entry) => entry.region))) {
+        if (!isSet(variables[region])) complain(variables[region], `nothing, although region ${region} is in use`);
       }
-      return port === undefined ? undefined : { mode, port };
-    }
-    const fingerprintUrls = {
-      GLB: VARIABLES.fingerprintUrlGlb,
-      NA: VARIABLES.fingerprintUrlNa,
-      EU: VARIABLES.fingerprintUrlEu,
+      return entries.map((entry) => ({ ...entry, baseUrl: urls[entry.region] ?? '' }));
     };
-    const captchaUrls = { GLB: VARIABLES.captchaUrlGlb, NA: VARIABLES.captchaUrlNa, EU: VARIABLES.captchaUrlEu };
-    return (
-      mode && {
-        mode,
-        applications: addressed(readRequired(fingerprintApplications), fingerprintUrls),
-        captchas: addressed(readRequired(captchaConfigurations), captchaUrls),
-      }
-    );
   }
 
+  // Everything is read whatever the mode, so that every mistake is told at once.
   const config = {
     host: read(VARIABLES.host),
     port: read(VARIABLES.port),
-    upstreams: readUpstreams(read(VARIABLES.upstreamMode)),
     fingerprintTimeoutMs: read(VARIABLES.fingerprintTimeoutMs),
     captchaTimeoutMs: read(VARIABLES.captchaTimeoutMs),
     captchaFailOpen: read(VARIABLES.captchaFailOpen),
   };
+  const mode = read(VARIABLES.upstreamMode);
+  const sandboxPort = read(VARIABLES.sandboxPort);
+  const applications = read(VARIABLES.fingerprintApplications) ?? [];
+  const captchas = read(VARIABLES.captchaConfigurations) ?? [];
+  const addressApplications = readAddresses({
+    GLB: VARIABLES.fingerprintUrlGlb,
+    NA: VARIABLES.fingerprintUrlNa,
+    EU: VARIABLES.fingerprintUrlEu,
+  });
+  const addressCaptchas = readAddresses({
+    GLB: VARIABLES.captchaUrlGlb,
+    NA: VARIABLES.captchaUrlNa,
+    EU: VARIABLES.captchaUrlEu,
+  });
+
+  function upstreamsOf(mode: 'live' | 'sandbox') {
+    const credentials = [VARIABLES.fingerprintApplications, VARIABLES.captchaConfigurations];
+    if (mode === 'sandbox') {
+      // Credentials of the real services beside the sandbox are an accident that must not pass for production.
+      for (const { name } of credentials.filter(isSet)) {
+        complain({ name, expected: `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox` }, 'a value');
+      }
+      return { mode, port: sandboxPort };
+    }
+    for (const variable of credentials) if (!isSet(variable)) complain(variable, 'nothing');
+    return { mode, applications: addressApplications(applications), captchas: addressCaptchas(captchas) };
+  }
+
+  const upstreams = mode && upstreamsOf(mode);
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: all of these have a default or are required, so one that is undefined has put a sentence into problems.
-  return config as Config;
+  return { ...config, upstreams } as Config;
 }
 
 /** A value as it was found, without a password that should not have been in an address. */

@@ -196,3 +196,17 @@ describe('what is refused, in one sentence', () => {
     }
   });
 });
+
+test('a wrong mode hides no other mistake', () => {
+  const problems = problemsOf({
+    ...LIVE,
+    UPSTREAM_MODE: 'production',
+    FINGERPRINT_URL_EU: 'ftp://x',
+    CAPTCHA_CONFIGURATIONS: '[]',
+  });
+  expect(problems.map((problem) => problem.split(':', 1)[0]).sort()).toEqual([
+    'CAPTCHA_CONFIGURATIONS',
+    'FINGERPRINT_URL_EU',
+    'UPSTREAM_MODE',
+  ]);
+});
