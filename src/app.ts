@@ -4,6 +4,7 @@ import type { Config, LiveUpstreams } from './config.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
+import { buildSchema } from './graphql/schema.ts';
 import { createLogger } from './observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
@@ -37,7 +38,7 @@ export async function createApp(config: Config, log: Logger = createLogger()): P
     const http = createUpstreamHttp();
     closers.push(http.close);
     const explorable = config.upstreams.mode === 'sandbox';
-    const apollo = await startApollo(log, explorable);
+    const apollo = await startApollo(buildSchema(), log, explorable);
     closers.push(() => apollo.stop());
     const capabilities = connect(config, accounts, http, log);
     const listener = await listen({ host: config.host, port: config.port, apollo, capabilities, explorable, log });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildSubgraphSchema } from '@apollo/subgraph';
+import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import type { GraphQLSchema } from 'graphql';
 import { gql } from 'graphql-tag';
 import { captchaResolvers } from '../captcha/resolvers.ts';
@@ -14,15 +14,15 @@ function typeDefs(file: string) {
   return gql(readFileSync(new URL(file, SCHEMA_FOLDER), 'utf8'));
 }
 
-const MODULES = [
+const MODULES: GraphQLSchemaModule[] = [
   { typeDefs: typeDefs('schema.graphql'), resolvers: { DateTime, JSONObject } },
   { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
   { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
 ];
 
-/** The executable subgraph schema: the SDL of `schema/` with the resolvers of each capability. */
-export function buildSchema(): GraphQLSchema {
-  const resolvers = MODULES.flatMap((module) => Object.entries(module.resolvers));
+/** An executable subgraph schema: ours, the SDL of `schema/` with the resolvers of each capability, if none is given. */
+export function buildSchema(modules = MODULES): GraphQLSchema {
+  const resolvers = modules.flatMap((module) => Object.entries(module.resolvers ?? {}));
   const entities = resolvers.filter(([, type]) => '__resolveReference' in type).map(([name]) => name);
-  return isolateRepresentations(buildSubgraphSchema(MODULES), new Set(entities));
+  return isolateRepresentations(buildSubgraphSchema(modules), new Set(entities));
 }

@@ -6,12 +6,11 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { createErrorFormatter } from '../graphql/errors.ts';
-import { buildSchema } from '../graphql/schema.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { apolloSandboxPage } from './explorer.ts';
 
@@ -30,13 +29,17 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
 };
 
 /**
- * Builds the schema and starts Apollo Server: no batches, no persisted queries, no stack traces, nothing told to Apollo.
+ * Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing told to Apollo.
  *
  * @param explorable Introspection and a landing page: for people at a desk, never in live mode
  */
-export async function startApollo(log: Logger, explorable: boolean): Promise<ApolloServer<GraphQLContext>> {
+export async function startApollo(
+  schema: GraphQLSchema,
+  log: Logger,
+  explorable: boolean,
+): Promise<ApolloServer<GraphQLContext>> {
   const apollo = new ApolloServer<GraphQLContext>({
-    schema: buildSchema(),
+    schema,
     // By a rule instead of `introspection: false`, whose refusal explains how this server is configured.
     introspection: true,
     validationRules: explorable ? [] : [NoSchemaIntrospectionCustomRule],

@@ -1,0 +1,74 @@
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { ApolloGateway, IntrospectAndCompose } from '@apollo/gateway';
+import { ApolloServer } from '@apollo/server';
+import { startStandaloneServer } from '@apollo/server/standalone';
+import { pino } from 'pino';
+import { listen } from '../support/hostile.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+import { startProducts } from './products.ts';
+
+/** The supergraph of the compatibility suite: its own `users` and `inventory`, our `products`, and a gateway. */
+export interface SuiteSupergraph {
+  readonly productsUrl: string;
+  readonly gatewayUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Composes what the three say at `_service { sdl }`. Rejects with nothing left running. */
+export async function startSuiteSupergraph(): Promise<SuiteSupergraph> {
+  const log = pino({ level: 'silent' });
+  const closers: (() => Promise<unknown>)[] = [];
+  const stop = async () => {
+    for (let close = closers.pop(); close; close = closers.pop()) await close();
+  };
+  try {
+    const products = await startProducts(log);
+    closers.push(products.stop);
+    const users = await startNeighbour('users');
+    closers.push(users.stop);
+    const inventory = await startNeighbour('inventory');
+    closers.push(inventory.stop);
+    const subgraphs = [
+      { name: 'products', url: products.graphqlUrl },
+      { name: 'users', url: users.url },
+      { name: 'inventory', url: inventory.url },
+    ];
+    const gateway = new ApolloGateway({ supergraphSdl: new IntrospectAndCompose({ subgraphs }), logger: log });
+    const server = new ApolloServer({ gateway, logger: log });
+    closers.push(() => server.stop());
+    const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
+    return { productsUrl: products.graphqlUrl, gatewayUrl: url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+const { resolve } = createRequire(import.meta.url);
+
+/** One of the subgraphs that the suite brings along, as a process: it starts on import and has no way to be stopped. */
+async function startNeighbour(
+  name: 'users' | 'inventory',
+  attempts = 3,
+): Promise<{ url: string } & Pick<TestProcess, 'stop'>> {
+  const script = resolve(`@apollo/federation-subgraph-compatibility-tests/dist/subgraphs/${name}/index.js`);
+  const port = await findFreePort();
+  const running = startProcess(script, { [`${name.toUpperCase()}_PORT`]: String(port) });
+  try {
+    await running.waitFor(/subgraph ready at/);
+  } catch (error) {
+    await running.stop();
+    // It takes port 0 for its default, so its port is chosen here, and someone else can be faster to take it.
+    if (attempts > 1 && running.stderr().includes('EADDRINUSE')) return startNeighbour(name, attempts - 1);
+    throw error;
+  }
+  return { url: `http://127.0.0.1:${port}`, stop: running.stop };
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  const port = await listen(server);
+  await new Promise((done) => server.close(done));
+  return port;
+}
