@@ -277,8 +277,9 @@ export type Mobile = {
 export type Mutation = {
   __typename?: 'Mutation';
   /**
-   * Asks the captcha service whether a human really solved this challenge. Put it first in the operation, before the
-   * business mutation that it guards, and go on only when `proceed` is true.
+   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own, and the
+   * business mutation that it guards only once `proceed` is true: within one operation GraphQL runs the next mutation
+   * whatever this one answers.
    *
    * A challenge can be verified once: send the values that the captcha widget handed to your page straight away, and never
    * retry with the same values. Null together with an entry in `errors` means that the question could not be asked at all

@@ -1,24 +1,24 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as apollo from '@apollo/composition';
 import * as guild from '@theguild/federation-composition';
 import { parse } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
+import { sdlOf } from './compose.ts';
+import { startOrders } from './orders.ts';
+import { startUsers } from './users.ts';
 
-/** What a platform team does with our schema: fetch it as a router does, and compose it with a neighbour's. */
+/** What a platform team does with our schema: fetch it as a router does, and compose it with the neighbours'. */
 
 const app = await startInLiveMode({ GLB: 'http://127.0.0.1:9', NA: 'http://127.0.0.1:9', EU: 'http://127.0.0.1:9' });
-afterAll(() => app.stop());
-const { data } = await ask(app.graphqlUrl, '{ _service { sdl } }');
-const orders = readFileSync(join(import.meta.dirname, 'orders.graphql'), 'utf8');
-const subgraphs = [
-  { name: 'device-trust', url: app.graphqlUrl, typeDefs: parse(data._service.sdl) },
-  { name: 'orders', url: 'http://127.0.0.1:9', typeDefs: parse(orders) },
-];
+const neighbours = { users: await startUsers(), orders: await startOrders() };
+afterAll(() => Promise.all([app.stop(), neighbours.users.stop(), neighbours.orders.stop()]));
 
-describe('composition with the order subgraph', () => {
+const urls = { 'device-trust': app.graphqlUrl, users: neighbours.users.url, orders: neighbours.orders.url };
+const subgraphs = await Promise.all(
+  Object.entries(urls).map(async ([name, url]) => ({ name, url, typeDefs: parse(await sdlOf(url)) })),
+);
+
+describe('composition with the user and order subgraphs', () => {
   test('by @apollo/composition: no error, no hint', () => {
     const { errors, hints, supergraphSdl } = apollo.composeServices(subgraphs);
     expect(errors).toBeUndefined();

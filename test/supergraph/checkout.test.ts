@@ -1,0 +1,83 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ask } from '../support/graphql.ts';
+import { GATEWAYS } from './gateways.ts';
+import { startMesh } from './mesh.ts';
+
+/** A checkout through each gateway: the captcha first, then the order. */
+
+const mesh = await startMesh();
+afterAll(() => mesh.stop());
+beforeEach(() => {
+  mesh.done.length = 0;
+  mesh.dead = false;
+});
+
+const CHECKOUT = `mutation ($captcha: ValidateCaptchaInput!, $order: PlaceOrderInput!) {
+  validateCaptcha(input: $captcha) { __typename proceed ... on CaptchaIndeterminate { cause code } }
+  placeOrder(input: $order) { status customer { name } deviceFingerprint { clientType signals { code } } }
+}`;
+const VERIFY = `mutation ($captcha: ValidateCaptchaInput!) {
+  validateCaptcha(input: $captcha) { __typename proceed ... on CaptchaIndeterminate { cause code } }
+}`;
+const ORDER = { customerId: 'user-1', item: 'Vase', deviceToken: 'sandbox:ios:VPN_ENABLED' };
+const PLACED = {
+  status: 'PLACED',
+  customer: { name: 'Ada' },
+  deviceFingerprint: { clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }] },
+};
+
+describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
+  const gateway = await startGateway(mesh.supergraphSdl);
+  afterAll(() => gateway.stop());
+  const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
+
+  test('a captcha that cannot be asked about goes by the policy, as data', async () => {
+    const captcha = await mesh.solve();
+    mesh.dead = true;
+    const { data, errors } = await query(VERIFY, { captcha });
+    expect(errors).toBeUndefined();
+    expect(data.validateCaptcha).toEqual({
+      __typename: 'CaptchaIndeterminate',
+      proceed: true,
+      cause: 'TRANSPORT',
+      code: null,
+    });
+  });
+
+  test('an exhausted captcha is data that says no', async () => {
+    const captcha = await mesh.solve();
+    const first = await query(VERIFY, { captcha });
+    expect(first.data.validateCaptcha).toEqual({ __typename: 'CaptchaPassed', proceed: true });
+    const second = await query(VERIFY, { captcha });
+    expect(second.errors).toBeUndefined();
+    expect(second.data.validateCaptcha).toMatchObject({
+      __typename: 'CaptchaIndeterminate',
+      proceed: false,
+      cause: 'CLIENT',
+    });
+  });
+
+  test('checkout: the captcha is verified before the order is placed, in one operation', async () => {
+    const { data, errors } = await query(CHECKOUT, { captcha: await mesh.solve(), order: ORDER });
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({ validateCaptcha: { __typename: 'CaptchaPassed', proceed: true }, placeOrder: PLACED });
+    expect(mesh.done).toEqual(['captcha verified', 'order placed']);
+  });
+
+  test('checkout: an answer of no does not hold the order back; a page that wants that sends two operations', async () => {
+    const captcha = await mesh.solve();
+    await query(VERIFY, { captcha });
+    const { data } = await query(CHECKOUT, { captcha, order: ORDER });
+    expect(data).toMatchObject({ validateCaptcha: { proceed: false }, placeOrder: PLACED });
+  });
+
+  test('checkout: a captcha that is no captcha is null with a code, and does not null the order', async () => {
+    const captcha = { ...(await mesh.solve()), genTime: 'yesterday' };
+    const { data, errors } = await query(CHECKOUT, { captcha, order: ORDER });
+    expect(data).toEqual({ validateCaptcha: null, placeOrder: PLACED });
+    expect(errors).toMatchObject([
+      { path: ['validateCaptcha'], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
+    ]);
+    expect(mesh.done).toEqual(['order placed']);
+  });
+});

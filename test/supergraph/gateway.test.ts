@@ -1,0 +1,136 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ask } from '../support/graphql.ts';
+import { CROSSING } from './crossing.ts';
+import { GATEWAYS } from './gateways.ts';
+import { BULK_BUYER, FIFTY, startMesh } from './mesh.ts';
+
+/** What a client of the company's graph gets, through two gateways that were told nothing about this subgraph. */
+
+const mesh = await startMesh();
+afterAll(() => mesh.stop());
+beforeEach(() => {
+  mesh.asked.length = 0;
+  mesh.dead = false;
+});
+
+const ORDERS_OF = `query ($user: ID!) {
+  user(id: $user) { name orders { id item deviceFingerprint { requestId clientType } } }
+}`;
+const JUDGE = `query ($token: String!) {
+  deviceFingerprint(token: $token) {
+    __typename
+    ... on DeviceFingerprint { clientType }
+    ... on DeviceFingerprintRejected { reason errors { field reason type } }
+  }
+  me { name }
+}`;
+describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
+  const gateway = await startGateway(mesh.supergraphSdl);
+  afterAll(() => gateway.stop());
+  const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
+
+  test('one question crosses all three subgraphs and comes back', async () => {
+    const { data, errors, text } = await query(CROSSING);
+    expect(errors).toBeUndefined();
+    expect(data.user.name).toBe('Ada');
+    expect(data.user.orders[0]).toEqual({
+      id: 'order-1',
+      item: 'Kettle',
+      deviceFingerprint: {
+        clientType: 'ANDROID',
+        signals: [{ code: 'EMULATOR', level: 'HIGH', confidence: 0.95, effect: 'RISK' }],
+        device: {
+          orders: [
+            { id: 'order-1', item: 'Kettle', customer: { name: 'Ada' } },
+            { id: 'order-3', item: 'Gift card', customer: { name: 'Grace' } },
+            { id: 'order-5', item: 'Gift card', customer: { name: 'Mallory' } },
+          ],
+        },
+      },
+    });
+    expect(data.user.orders[1].deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [] });
+    expect(mesh.asked).toHaveLength(2);
+    expect(text).not.toContain('sandbox:');
+  });
+
+  test('fifty orders from five devices are five upstream calls', async () => {
+    const { data, errors } = await query(ORDERS_OF, { user: BULK_BUYER });
+    expect(errors).toBeUndefined();
+    const analyses = data.user.orders.map((order: Order) => order.deviceFingerprint?.requestId);
+    expect(analyses).toHaveLength(FIFTY);
+    expect(new Set(analyses).size).toBe(5);
+    expect(mesh.asked).toHaveLength(5);
+  });
+
+  test('the token is not part of the public graph', async () => {
+    const { errors } = await query('{ me { orders { deviceFingerprint { token } } } }');
+    expect(errors?.[0]?.message).toContain('Cannot query field "token"');
+    expect(mesh.asked).toEqual([]);
+  });
+
+  test('references that cannot be judged are null with a code, and their neighbours whole', async () => {
+    const { data, errors, text } = await query(ORDERS_OF, { user: 'user-3' });
+    expect(data.user).toEqual({
+      name: 'Mallory',
+      orders: [
+        {
+          id: 'order-5',
+          item: 'Gift card',
+          deviceFingerprint: { requestId: expect.stringMatching(/^req_/), clientType: 'ANDROID' },
+        },
+        { id: 'order-6', item: 'Gift card', deviceFingerprint: null },
+        { id: 'order-7', item: 'Gift card', deviceFingerprint: null },
+      ],
+    });
+    expect(codesByOrder(errors)).toEqual({
+      1: { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
+      2: { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+    });
+    expect(text).not.toContain('not-a-token');
+  });
+
+  test('a token that is asked about and rejected is data', async () => {
+    const { data, errors } = await query(JUDGE, { token: 'not-a-token' });
+    expect(errors).toBeUndefined();
+    expect(data).toEqual({
+      deviceFingerprint: {
+        __typename: 'DeviceFingerprintRejected',
+        reason: 'INVALID_TOKEN',
+        errors: [{ field: 'token', reason: 'Invalid token', type: 'value_error' }],
+      },
+      me: { name: 'Ada' },
+    });
+  });
+
+  test('a dead upstream takes down its own fields alone', async () => {
+    mesh.dead = true;
+    const asked = await query(JUDGE, { token: 'sandbox:ios' });
+    expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
+    expect(asked.errors).toMatchObject([
+      { path: ['deviceFingerprint'], extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } },
+    ]);
+
+    const referred = await query(ORDERS_OF, { user: 'user-1' });
+    expect(referred.data.user.orders).toEqual([
+      { id: 'order-1', item: 'Kettle', deviceFingerprint: null },
+      { id: 'order-2', item: 'Lamp', deviceFingerprint: null },
+    ]);
+    const lost = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+    expect(codesByOrder(referred.errors)).toEqual({ 0: lost, 1: lost });
+    expect(asked.text + referred.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
+  });
+});
+
+interface Order {
+  readonly deviceFingerprint: { readonly requestId: string } | null;
+}
+
+/** What was said about each order's fingerprint. Gateways differ in how deep into it the path of an error goes. */
+function codesByOrder(errors: Awaited<ReturnType<typeof ask>>['errors'] = []) {
+  return Object.fromEntries(
+    errors.map(({ path = [], extensions: { code, retryable } }) => {
+      expect(path.slice(0, 4)).toEqual(['user', 'orders', path[2], 'deviceFingerprint']);
+      return [path[2], { code, retryable }];
+    }),
+  );
+}

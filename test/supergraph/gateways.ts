@@ -1,0 +1,45 @@
+import { ApolloGateway } from '@apollo/gateway';
+import { ApolloServer } from '@apollo/server';
+import { startStandaloneServer } from '@apollo/server/standalone';
+import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
+import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import { CROSSING } from './crossing.ts';
+import { listen, type Running } from './listen.ts';
+
+/** Two gateways that no one here wrote, on loopback. */
+
+/** Apollo's gateway for Node, on a free port. */
+export async function startApolloGateway(supergraphSdl: string): Promise<Running> {
+  const server = new ApolloServer({
+    gateway: new ApolloGateway({ supergraphSdl }),
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+  });
+  const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
+  return { url, stop: () => server.stop() };
+}
+
+/** Hive Gateway, with GraphiQL and the crossing query in it for whoever comes with a browser; port 0 picks a free one. */
+export async function startHiveGateway(supergraphSdl: string, port = 0): Promise<Running> {
+  const gateway = createGatewayRuntime({
+    supergraph: supergraphSdl,
+    logging: false,
+    landingPage: false,
+    graphiql: { title: 'Supergraph', defaultQuery: CROSSING },
+    renderGraphiQL,
+  });
+  const { url, stop } = await listen(gateway, port);
+  return {
+    url,
+    stop: async () => {
+      await stop();
+      await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Both, by name: what holds through one has to hold through the other. */
+export const GATEWAYS = [
+  ['Apollo Gateway', startApolloGateway],
+  ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl)],
+] as const;

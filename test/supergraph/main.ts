@@ -1,0 +1,64 @@
+import { createApp } from '../../src/app.ts';
+import { parseConfig } from '../../src/config-parser.ts';
+import { composeSupergraph } from './compose.ts';
+import { CROSSING } from './crossing.ts';
+import { startHiveGateway } from './gateways.ts';
+import { startOrders } from './orders.ts';
+import { startUsers } from './users.ts';
+
+/**
+ * A whole company graph in one process: the sandbox, this subgraph, its neighbours and a gateway. The gateway listens on
+ * PORT (4000), the three subgraphs on the ports that follow; with PORT=0 and SANDBOX_PORT=0 all of them are free ones.
+ */
+
+const { PORT = '4000', SANDBOX_PORT = '' } = process.env;
+const closers: (() => Promise<void>)[] = [];
+
+/** Last started, first stopped: nobody is left without those that it asks. */
+async function stop(): Promise<void> {
+  for (let close = closers.pop(); close; close = closers.pop()) await close();
+}
+
+async function start(): Promise<string> {
+  const port = (offset: number) => (PORT === '0' ? 0 : Number(PORT) + offset);
+  const app = await createApp(parseConfig({ UPSTREAM_MODE: 'sandbox', PORT: String(port(1)), SANDBOX_PORT }, () => ''));
+  closers.push(app.stop);
+  const users = await startUsers(port(2));
+  closers.push(users.stop);
+  const orders = await startOrders(port(3));
+  closers.push(orders.stop);
+  const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
+  const gateway = await startHiveGateway(await composeSupergraph(subgraphs), port(0));
+  closers.push(gateway.stop);
+
+  const sandboxes = Object.entries(app.sandboxUrls ?? {}).map(([region, url]) => [`sandbox ${region}`, url]);
+  const addresses = [...Object.entries(subgraphs), ...sandboxes].map(([name, url]) => `  ${name}: ${url}`);
+  const body = JSON.stringify({ query: CROSSING.replace(/\s+/g, ' ') });
+  return `
+The supergraph is at ${gateway.url}, with GraphiQL for a browser. Behind it:
+${addresses.join('\n')}
+
+Who else ordered from the devices that a customer ordered from?
+
+curl -s ${gateway.url} -H 'content-type: application/json' -d '${body}'
+
+`;
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // Once: a second signal finds no handler and ends the process at once.
+  process.once(signal, () => {
+    stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  });
+}
+
+try {
+  process.stdout.write(await start());
+} catch (error) {
+  process.stderr.write(`The supergraph cannot start: ${error instanceof Error ? error.message : error}\n`);
+  await stop();
+  process.exit(1);
+}

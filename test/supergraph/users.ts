@@ -1,0 +1,33 @@
+import type { Running } from './listen.ts';
+import { startSubgraph } from './subgraph.ts';
+
+/** The users team's subgraph: who the customers are, and which orders are theirs. */
+
+export interface User {
+  readonly id: string;
+  readonly name: string;
+  /** Numbers of their orders. What an order is, this subgraph leaves to the one that has them. */
+  readonly orderIds: readonly string[];
+}
+
+export const USERS: readonly User[] = [
+  { id: 'user-1', name: 'Ada', orderIds: ['order-1', 'order-2'] },
+  { id: 'user-2', name: 'Grace', orderIds: ['order-3', 'order-4'] },
+  { id: 'user-3', name: 'Mallory', orderIds: ['order-5', 'order-6', 'order-7'] },
+];
+
+/** @param users the customers; the first one is signed in */
+export function startUsers(port = 0, users = USERS): Promise<Running> {
+  const byId = new Map(users.map((user) => [user.id, user]));
+  const resolvers = {
+    Query: {
+      me: () => users[0],
+      user: (_root: unknown, { id }: { id: string }) => byId.get(id),
+    },
+    User: {
+      __resolveReference: async ({ id }: { id: string }) => byId.get(id),
+      orders: ({ orderIds }: User) => orderIds.map((id) => ({ id })),
+    },
+  };
+  return startSubgraph('users.graphql', resolvers, port);
+}
