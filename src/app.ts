@@ -35,12 +35,13 @@ export async function createApp(config: Config, log: Logger = createLogger()): P
   try {
     const { accounts, sandbox } = await openUpstreams(config.upstreams);
     if (sandbox) closers.push(sandbox.stop);
-    const http = createUpstreamHttp();
-    closers.push(http.close);
+    // A pool for each service: a crowd of slow calls to one must not starve the other.
+    const pools = { fingerprint: createUpstreamHttp(), captcha: createUpstreamHttp() };
+    closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
     const apollo = await startApollo(buildSchema(), log, explorable);
     closers.push(() => apollo.stop());
-    const capabilities = connect(config, accounts, http, log);
+    const capabilities = connect(config, accounts, pools, log);
     const listener = await listen({ host: config.host, port: config.port, apollo, capabilities, explorable, log });
     closers.push(listener.stop);
     const graphqlUrl = listener.url + GRAPHQL_PATH;
@@ -70,16 +71,18 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Gives each upstream's client what it needs: its accounts, its deadline, the shared sockets. */
-function connect(config: Config, { applications, captchas }: Accounts, http: UpstreamHttp, log: Logger): Capabilities {
+type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;
+
+/** Gives each upstream's client what it needs: its accounts, its deadline, its sockets. */
+function connect(config: Config, { applications, captchas }: Accounts, pools: Pools, log: Logger): Capabilities {
   return {
     applicationFor: directory(
       applications.map((row) => prepareApplication(row.publicKey, row.secret, row.baseUrl)),
       ({ publicKey }) => publicKey,
     ),
-    queryFingerprint: createFingerprintClient(http, config.fingerprintTimeoutMs),
+    queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs),
     validateCaptcha: createCaptchaValidator({
-      http,
+      http: pools.captcha,
       configurationFor: directory(
         captchas.map((row) => prepareCaptcha(row.captchaId, row.captchaKey, row.baseUrl)),
         ({ captchaId }) => captchaId,

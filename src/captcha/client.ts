@@ -50,7 +50,8 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
     try {
       answer = await http.post({ origin, path, headers: FORM_HEADERS, body, timeoutMs, signal });
     } catch (error) {
-      if (signal.aborted || !(error instanceof DeviceTrustError)) throw error;
+      // Our own limit is no word about the challenge: as an outcome, a bot could turn load into a request that proceeds.
+      if (signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       return indeterminate('TRANSPORT', policy);

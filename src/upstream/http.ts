@@ -5,8 +5,8 @@ import { DeviceTrustError } from '../errors.ts';
 /** No documented answer comes near this many bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** More sockets than this to one upstream would be an accident, not load. */
-const MAX_SOCKETS_PER_ORIGIN = 256;
+/** More calls than this at once would be an accident or an attack. Beyond it a call fails rather than waits its turn. */
+const MAX_IN_FLIGHT = 512;
 
 /** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -31,13 +31,13 @@ export interface UpstreamAnswer {
   readonly json: unknown;
 }
 
-/** The process's way to the upstreams: a bounded pool of sockets. */
+/** The process's way to one upstream service: a bounded pool of sockets. */
 export interface UpstreamHttp {
   /**
    * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
    * new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or OVERLOADED, unsent
    * @throws the signal's reason, once it is aborted
    */
   post(request: UpstreamRequest): Promise<UpstreamAnswer>;
@@ -48,9 +48,10 @@ export interface UpstreamHttp {
 /** Opens nothing yet: sockets are made when the first request needs one. */
 export function createUpstreamHttp(): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
+  let inFlight = 0;
   const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
   const agent = new Agent({
-    connections: MAX_SOCKETS_PER_ORIGIN,
+    connections: MAX_IN_FLIGHT,
     maxResponseSize: MAX_BODY_BYTES,
     allowH2: false,
     // The one deadline of post() covers both; these two only measure idle time between bytes.
@@ -67,6 +68,8 @@ export function createUpstreamHttp(): UpstreamHttp {
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { timeoutMs, signal } = request;
     signal.throwIfAborted();
+    if (inFlight >= MAX_IN_FLIGHT) throw new DeviceTrustError('OVERLOADED');
+    inFlight += 1;
     const over = new AbortController();
     const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -80,6 +83,7 @@ export function createUpstreamHttp(): UpstreamHttp {
       over.signal.throwIfAborted();
       throw asUpstreamError(error);
     } finally {
+      inFlight -= 1;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
