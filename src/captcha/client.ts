@@ -62,6 +62,9 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
   };
 }
 
+/** Far above what a widget gives. A size that the service refuses is no verdict, and could proceed at a bot's will. */
+const MAX_VALUE_LENGTH = 4_096;
+
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
 
 /** The form of section 4, which carries everything but the captcha id. */
@@ -83,6 +86,9 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
     if (value === '') throw badUserInput(`input.${name}`, 'at least 1 character', 'none');
+    if (value.length > MAX_VALUE_LENGTH) {
+      throw badUserInput(`input.${name}`, `at most ${MAX_VALUE_LENGTH} characters`, 'more');
+    }
     if (!value.isWellFormed()) throw badUserInput(`input.${name}`, 'well-formed Unicode', 'a lone surrogate');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');

@@ -48,6 +48,7 @@ describe('what is sent (section 4)', () => {
     ['lotNumber', ''],
     ['lotNumber', 'lot\ud800'],
     ['captchaOutput', ''],
+    ['captchaOutput', '!'.repeat(4_097)],
     ['passToken', '\udc00'],
     ['captchaId', 'f'.repeat(32)],
     ['captchaId', ''],
