@@ -70,6 +70,9 @@ export const passedAnswer = z.object({
 
 const lenientText = z.string().optional().catch(undefined);
 
+/** The challenge that an answer is about, however flawed the rest: an answer for another one is no answer to ours. */
+export const judgedChallenge = z.object({ captcha_args: z.object({ lot_number: z.string() }) });
+
 /** A rejection (2.3, 2.4). Lenient beyond the verdict itself: a "no" with a flaw in its details is still a "no". */
 export const failedAnswer = z.object({
   result: z.literal('fail'),

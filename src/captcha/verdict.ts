@@ -1,7 +1,14 @@
 import type { z } from 'zod';
 import type { CaptchaIndeterminateCause, ResolversTypes } from '../graphql/types.generated.ts';
 import type { UpstreamAnswer } from '../upstream/http.ts';
-import { EXCEPTIONS, exceptionAnswer, FAILURE_CATEGORIES, failedAnswer, passedAnswer } from './contract.ts';
+import {
+  EXCEPTIONS,
+  exceptionAnswer,
+  FAILURE_CATEGORIES,
+  failedAnswer,
+  judgedChallenge,
+  passedAnswer,
+} from './contract.ts';
 
 /** What to do when the service gives no verdict: `faults` proceeds on all but the caller's own doing. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
@@ -25,18 +32,21 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, p
     return indeterminate(cause, policy, code, desc.type ?? null);
   }
 
-  const passed = passedAnswer.safeParse(json);
-  if (status !== 200 || !passed.success) return indeterminate('TRANSPORT', policy);
-  const { used_type: usedType, user_ip: userIp, lot_number: judgedLot, scene, referer } = passed.data.captcha_args;
+  const judged = judgedChallenge.safeParse(json);
+  const judgedLot = judged.data?.captcha_args.lot_number ?? lotNumber;
   if (judgedLot !== lotNumber) {
     return {
       __typename: 'CaptchaFailed',
       proceed: false,
       reason: 'the service answered for another lot_number',
       category: 'LOT_NUMBER_MISMATCH',
-      details: { usedType, userIp, lotNumber: judgedLot },
+      details: { lotNumber: judgedLot },
     };
   }
+
+  const passed = passedAnswer.safeParse(json);
+  if (status !== 200 || !passed.success) return indeterminate('TRANSPORT', policy);
+  const { used_type: usedType, user_ip: userIp, scene, referer } = passed.data.captcha_args;
   return {
     __typename: 'CaptchaPassed',
     proceed: true,

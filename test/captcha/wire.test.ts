@@ -105,6 +105,11 @@ describe('a pass is exactly the documented one (2.3, 2.4)', () => {
     expect(apps.always.logged()).toContain('answered for another lot number');
   });
 
+  test('for another lot number it is a failure even with a flaw', async () => {
+    answerWith({ ...PASS, reason: null, captcha_args: { lot_number: 'lot-2' } });
+    expect(await validate(INPUT, 'always')).toMatchObject({ proceed: false, category: 'LOT_NUMBER_MISMATCH' });
+  });
+
   test('the log says where an answer is wrong, and not what stood there', async () => {
     answerWith({ ...PASS, captcha_args: { ...ARGS, scene: { secret: 'personal' } } });
     await validate();
