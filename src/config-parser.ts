@@ -49,7 +49,7 @@ export function parseConfig(
     if (text === undefined) return undefined;
     const result = variable.schema.safeParse(text);
     if (result.success) return result.data;
-    complain(variable, variable.secret ? whereWrong(result.error) : shown(text));
+    complain(variable, variable.secret || variable.confidential ? whereWrong(result.error) : JSON.stringify(text));
     return undefined;
   }
 
@@ -63,6 +63,9 @@ export function parseConfig(
       return entries.map((entry) => ({ ...entry, baseUrl: urls[entry.region] ?? '' }));
     };
   }
+
+  for (const name of strangersIn(env))
+    problems.push(`${name}: there is no such variable. Correct the name or remove it.`);
 
   // Everything is read whatever the mode, so that every mistake is told at once.
   const config = {
@@ -106,13 +109,20 @@ export function parseConfig(
   return { ...config, upstreams } as Config;
 }
 
-/** A value as it was found, without a password that should not have been in an address. */
-function shown(text: string): string {
-  return JSON.stringify(text.replace(/^.*@/s, '***@'));
-}
-
-/** Names the place in a secret that is wrong, and what was expected there; zod's messages quote types, never values. */
+/** Names the place in a value that is wrong, and what is wrong there; zod's messages quote types, never values. */
 function whereWrong({ issues }: z.ZodError): string {
   const places = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
   return `a value that does not fit (${places.join('; ')})`;
+}
+
+const KNOWN: ReadonlySet<string> = new Set(
+  Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
+);
+const OURS = /^(CAPTCHA|FINGERPRINT|SANDBOX|UPSTREAM)_/i;
+/** Kubernetes puts these into every container for each service of the namespace, and one may be called `captcha`. */
+const OF_KUBERNETES = /_(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_(TCP|UDP)(_\w+)?)?)$/;
+
+/** Variables that look like ours and are not: a mistyped CAPTCHA_FAIL_OPEN would otherwise leave the default in force. */
+function strangersIn(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.keys(env).filter((name) => OURS.test(name) && !KNOWN.has(name) && !OF_KUBERNETES.test(name));
 }

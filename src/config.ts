@@ -38,6 +38,8 @@ export interface Variable {
   readonly default?: string;
   /** Never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
+  /** Never shown, because a secret could stand in it by mistake. */
+  readonly confidential?: true;
 }
 
 const integer = (min: number, max: number) =>
@@ -66,15 +68,20 @@ const listOf = <Shape extends z.ZodRawShape, Id extends keyof Shape & string>(sh
 
 // Visible ASCII: anything else could not be sent in a header, or would end the header early.
 const credential = z.string().regex(/^[\x21-\x7e]+$/);
+// Any text can be the key of an HMAC, but white space around one comes from copying it.
+const captchaKey = z.string().regex(/^\S(.*\S)?$/s);
 const region = z.enum(REGIONS);
 
 const baseUrl = {
   expected: 'an https address without user, query or fragment; plain http only to this machine',
   schema: z
     .string()
-    .refine(isBaseUrl)
+    .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
+    .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment')
+    .refine(isEncryptedOrLocal, 'not https')
     .transform((text) => text.replace(/\/+$/, '')),
-};
+  confidential: true,
+} as const;
 const milliseconds = { expected: 'a whole number from 1 to 60000', schema: integer(1, 60_000) };
 
 /** Every variable, once. The README's table is checked against this one. */
@@ -130,7 +137,7 @@ export const VARIABLES = {
     expected:
       'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
     // 32 characters: captcha document, section 8.
-    schema: listOf({ captchaId: credential.length(32), captchaKey: z.string().min(1), region }, 'captchaId'),
+    schema: listOf({ captchaId: credential.length(32), captchaKey, region }, 'captchaId'),
     secret: true,
   },
   captchaUrlGlb: { name: 'CAPTCHA_URL_GLB', description: 'Captcha service of region GLB', ...baseUrl },
@@ -152,8 +159,7 @@ export const VARIABLES = {
   },
 } as const satisfies Record<string, Variable>;
 
-function isBaseUrl(text: string): boolean {
-  if (/[\s?#@]/.test(text) || !URL.canParse(text)) return false;
+function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }

@@ -45,6 +45,7 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
     if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
     refuseMalformed(input);
     const { origin, path, captchaId } = configuration;
+    const failOpen = { policy, isDefaultId: configuration === configurationFor(undefined) };
     const body = toForm(input, configuration.captchaKey);
     let answer: UpstreamAnswer;
     try {
@@ -54,9 +55,9 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
       if (signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      return indeterminate('TRANSPORT', policy);
+      return indeterminate('TRANSPORT', failOpen);
     }
-    const verdict = toVerdict(answer, input.lotNumber, policy);
+    const verdict = toVerdict(answer, input.lotNumber, failOpen);
     report(verdict, answer, { captchaId, lotNumber: input.lotNumber }, log);
     return verdict;
   };
@@ -81,7 +82,7 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 
 /**
  * What can be known to be wrong is refused before any call. A lone surrogate has no UTF-8 form: encoding replaces it, and
- * two different lot numbers would share one signature.
+ * two different lot numbers would share one signature. A control character is no widget's, and might make a service stumble.
  */
 function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
@@ -90,6 +91,7 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
       throw badUserInput(`input.${name}`, `at most ${MAX_VALUE_LENGTH} characters`, 'more');
     }
     if (!value.isWellFormed()) throw badUserInput(`input.${name}`, 'well-formed Unicode', 'a lone surrogate');
+    if (/\p{Cc}/u.test(value)) throw badUserInput(`input.${name}`, 'no control characters', 'at least one');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
@@ -107,9 +109,10 @@ function report(
   if (verdict.__typename === 'CaptchaFailed' && verdict.details.lotNumber !== lotNumber) {
     log.warn({ captchaId, status }, 'captcha service answered for another lot number');
   }
-  if (verdict.__typename === 'CaptchaIndeterminate' && verdict.cause !== 'CLIENT') {
+  // A 4xx without an exception may be the caller's doing, but also a wrong address or a firewall in between.
+  if (verdict.__typename === 'CaptchaIndeterminate' && (verdict.cause !== 'CLIENT' || verdict.code === null)) {
     const { cause, code } = verdict;
-    const flaws = cause === 'TRANSPORT' ? flawsIn(passedAnswer.safeParse(json).error) : undefined;
+    const flaws = code === null ? flawsIn(passedAnswer.safeParse(json).error) : undefined;
     log.warn({ captchaId, status, cause, code, flaws }, 'captcha service gave no verdict');
   }
 }

@@ -82,20 +82,20 @@ export const failedAnswer = z.object({
     .catch({ used_type: undefined, user_ip: undefined, lot_number: undefined }),
 });
 
-const exceptionCode = z
-  .string()
-  .trim()
-  .regex(/^-?\d{1,10}$/);
+const exceptionCode = z.preprocess(
+  (code) => (typeof code === 'number' ? String(code) : code),
+  z
+    .string()
+    .trim()
+    .regex(/^-?\d{1,10}$/),
+);
+const description = z.object({ type: lenientText }).catch({ type: undefined });
 
 /**
- * An exception (7.2). Lenient as well, and with a numeric `code` taken for its text: read as "no usable answer" a
- * client's exception would fall under a policy that may let it proceed.
+ * An exception (7.2). Lenient as well, with a numeric `code` taken for its text, and a documented code enough without its
+ * `status`: read as "no usable answer" a client's exception would fall under a policy that may let it proceed.
  */
-export const exceptionAnswer = z.object({
-  status: z.literal('error'),
-  code: z
-    .preprocess((code) => (typeof code === 'number' ? String(code) : code), exceptionCode)
-    .optional()
-    .catch(undefined),
-  desc: z.object({ type: lenientText }).catch({ type: undefined }),
-});
+export const exceptionAnswer = z.union([
+  z.object({ code: exceptionCode.refine((code) => EXCEPTIONS.has(code)), desc: description }),
+  z.object({ status: z.literal('error'), code: exceptionCode.optional().catch(undefined), desc: description }),
+]);

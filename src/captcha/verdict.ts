@@ -10,8 +10,15 @@ import {
   passedAnswer,
 } from './contract.ts';
 
-/** What to do when the service gives no verdict: `faults` proceeds on all but the caller's own doing. */
+/** What to do when the service gives no verdict: `faults` proceeds on all but what a caller can bring about. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
+
+/** What `proceed` follows when there is no verdict. */
+export interface FailOpen {
+  readonly policy: FailOpenPolicy;
+  /** Is this the captcha id that serves when a caller names none? Any other one is the caller's choice. */
+  readonly isDefaultId: boolean;
+}
 
 /** The three outcomes of a verification. */
 export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
@@ -21,15 +28,15 @@ export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
  * pass counts only as exactly the documented one, with status 200 and for the lot number that was asked about. So no
  * outcome is better than what the service said.
  */
-export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, policy: FailOpenPolicy): CaptchaVerdict {
+export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
   const failed = failedAnswer.safeParse(json);
   if (failed.success) return toFailed(failed.data, lotNumber);
 
   const exception = exceptionAnswer.safeParse(json);
   if (exception.success) {
     const { code = null, desc } = exception.data;
-    const cause = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
-    return indeterminate(cause, policy, code, desc.type ?? null);
+    const cause = EXCEPTIONS.get(code ?? '')?.cause ?? (isRefusal(status) ? 'CLIENT' : 'SERVICE');
+    return indeterminate(cause, failOpen, code, desc.type ?? null);
   }
 
   const judged = judgedChallenge.safeParse(json);
@@ -45,7 +52,7 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, p
   }
 
   const passed = passedAnswer.safeParse(json);
-  if (status !== 200 || !passed.success) return indeterminate('TRANSPORT', policy);
+  if (status !== 200 || !passed.success) return indeterminate(isRefusal(status) ? 'CLIENT' : 'TRANSPORT', failOpen);
   const { used_type: usedType, user_ip: userIp, scene, referer } = passed.data.captcha_args;
   return {
     __typename: 'CaptchaPassed',
@@ -54,20 +61,34 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, p
   };
 }
 
+/**
+ * Does the status blame the request? All that differs between our requests is what the caller sent, and how often, so a
+ * firewall's 403 or a rate limit's 429 can be provoked at will.
+ */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500;
+}
+
 /** The outcome when there is no verdict; `proceed` follows the policy. */
 export function indeterminate(
   cause: CaptchaIndeterminateCause,
-  policy: FailOpenPolicy,
+  failOpen: FailOpen,
   code: string | null = null,
   type: string | null = null,
 ): CaptchaVerdict {
-  const proceed = policy === 'always' || (policy === 'faults' && cause !== 'CLIENT');
+  const proceed = mayProceed(cause, failOpen);
   return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message: MESSAGES[cause] };
+}
+
+function mayProceed(cause: CaptchaIndeterminateCause, { policy, isDefaultId }: FailOpen): boolean {
+  if (policy !== 'faults') return policy === 'always';
+  // Otherwise a bot could name an id that is paused or deleted, and walk past the challenge of every other one.
+  return cause === 'CONFIGURATION' ? isDefaultId : cause !== 'CLIENT';
 }
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   CLIENT:
-    'The captcha service does not take these values: they were used before, have expired, or are not what the widget gave. Let the person solve a new challenge.',
+    'The captcha service does not take this request: its values were used before, have expired, or are not what the widget gave, or there were too many. Let the person solve a new challenge.',
   CONFIGURATION:
     'The captcha service does not accept the captcha id. The operator of this subgraph has to check its configuration.',
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',

@@ -84,9 +84,10 @@ const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** The document says that `field` is a name, not how a nested one is written: both spellings are understood. */
+/** The document says that `field` is a name, not how a nested one is written: every usual spelling is understood. */
 function toFieldError({ field, reason, type }: WireFieldError): FieldError {
-  return { field: ARGUMENT_NAMES.get(field) ?? field, reason, type };
+  const name = field.replace(/^body\./, '');
+  return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
 
 function judged({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {

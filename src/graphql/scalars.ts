@@ -1,4 +1,4 @@
-import { type FloatValueNode, GraphQLScalarType, type IntValueNode, Kind, type ValueNode } from 'graphql';
+import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
 import { nestsTooDeep } from '../fingerprint/free-form.ts';
 import { isRfc3339 } from '../fingerprint/time.ts';
@@ -6,7 +6,7 @@ import { isRfc3339 } from '../fingerprint/time.ts';
 /** What our scalars take, to complete "expected …"; the value itself is never repeated, it may be personal data. */
 export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['DateTime', 'DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00'],
-  ['JSONObject', 'JSONObject, a JSON object of at most 32 levels'],
+  ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
 ]);
 
 function refusal(scalar: string, node?: ValueNode): DeviceTrustError {
@@ -57,10 +57,10 @@ function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unkno
     case Kind.LIST:
       return node.values.map((value) => fromLiteral(value, variables));
     case Kind.VARIABLE:
-      return variables[node.name.value] ?? null;
+      return Object.hasOwn(variables, node.name.value) ? variables[node.name.value] : null;
     case Kind.INT:
     case Kind.FLOAT:
-      return finite(node);
+      return Number(node.value);
     case Kind.NULL:
       return null;
     default:
@@ -68,17 +68,22 @@ function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unkno
   }
 }
 
-/** A literal such as 1e400 has no JSON form: it would become null on its way. */
-function finite(node: IntValueNode | FloatValueNode): number {
-  const number = Number(node.value);
-  if (!Number.isFinite(number)) throw refusal('JSONObject', node);
-  return number;
+/** 1e400 would become null on its way, and 9007199254740993 its neighbour: something else than the caller said. */
+function survivesJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
+  return typeof value !== 'object' || value === null || Object.values(value).every(survivesJson);
+}
+
+function fromCaller(value: unknown, node?: ValueNode): Record<string, unknown> {
+  const object = toJsonObject(value, node);
+  if (!survivesJson(object)) throw refusal('JSONObject', node);
+  return object;
 }
 
 /** `JSONObject`: any JSON object, at most 32 levels deep, without the keys that could reach a prototype. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
   name: 'JSONObject',
   serialize: (value) => toJsonObject(value),
-  parseValue: (value) => toJsonObject(value),
-  parseLiteral: (node, variables) => toJsonObject(fromLiteral(node, variables ?? {}), node),
+  parseValue: (value) => fromCaller(value),
+  parseLiteral: (node, variables) => fromCaller(fromLiteral(node, variables ?? {}), node),
 });

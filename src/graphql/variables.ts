@@ -34,7 +34,7 @@ export function checkVariables(
     const name = variable.name.value;
     const type = typeFromAST(schema, typeNode);
     if (!isInputType(type)) continue;
-    const value = variables[name];
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined) {
       if (isNonNullType(type) && !defaultValue) problems.push(`$${name}: expected ${type}, but got nothing`);
     } else if (value === null) {
@@ -65,7 +65,7 @@ function explain(type: GraphQLInputType, value: unknown): string {
   const nullable = getNullableType(type);
   if (isInputObjectType(nullable) && kindOf(value) === 'an object') {
     const required = Object.values(nullable.getFields()).filter((field) => isNonNullType(field.type));
-    const missing = required.filter(({ name }) => Object(value)[name] === undefined).map(({ name }) => name);
+    const missing = required.filter(({ name }) => !Object.hasOwn(Object(value), name)).map(({ name }) => name);
     return missing.length > 0
       ? `expected ${type} with ${missing.join(', ')}, but got an object without`
       : `expected ${type}, but got an object with a field that it does not define`;

@@ -9,13 +9,16 @@ import { framesOf } from '../graphql/errors.ts';
 import { RequestRefused } from './body.ts';
 import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
 import { answerGraphql } from './graphql.ts';
-import { send } from './response.ts';
+import { refuseMalformed } from './malformed.ts';
+import { errorBody, send } from './response.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
 /** A request has to arrive whole within this time, in ms; a caller that drips bytes holds no socket for longer. */
 const RECEIVE_TIMEOUT_MS = 10_000;
+/** How often that is looked at, in ms; Node's own 30 s would let a connection live four times as long. */
+const CHECK_INTERVAL_MS = 1_000;
 /** Longer than routers keep an idle connection (60 s is common), so that it is never us who closes it under a request. */
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once the server stops, in ms. */
@@ -44,12 +47,18 @@ export async function listen(options: Options): Promise<Listener> {
   const { host, port, log } = options;
   let draining = false;
   const server = createServer(
-    { requestTimeout: RECEIVE_TIMEOUT_MS, headersTimeout: RECEIVE_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
+    {
+      requestTimeout: RECEIVE_TIMEOUT_MS,
+      headersTimeout: RECEIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+    },
     (request, response) => {
       if (draining) response.setHeader('connection', 'close');
       route(options, draining, request, response).catch((error: unknown) => refuse(response, error, log));
     },
   );
+  server.on('clientError', refuseMalformed);
   await once(server.listen(port, host), 'listening'); // rejects on 'error'
   return {
     url: urlOf(server),
@@ -118,8 +127,7 @@ function sendError(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  const errors = [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }];
-  send(response, status, { ...headers, 'content-type': 'application/json; charset=utf-8' }, JSON.stringify({ errors }));
+  send(response, status, { ...headers, 'content-type': 'application/json; charset=utf-8' }, errorBody(code, message));
 }
 
 async function close(server: Server): Promise<void> {

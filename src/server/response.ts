@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 
 /** Sends a whole answer, never to be stored by anyone; does nothing if the caller is gone. */
 export function send(
@@ -10,4 +11,9 @@ export function send(
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) });
   response.end(body);
+}
+
+/** One error in the shape of GraphQL, for what became no operation. */
+export function errorBody(code: ErrorCode, message: string): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });
 }

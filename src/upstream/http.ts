@@ -101,7 +101,14 @@ export function createUpstreamHttp(): UpstreamHttp {
 
   async function exchange({ origin, path, headers, body }: UpstreamRequest, signal: AbortSignal) {
     const response = await agent.request({ origin, path, method: 'POST', headers, body, signal });
-    return { status: response.statusCode, json: parseJson(await readBody(response)) };
+    const { statusCode: status } = response;
+    try {
+      return { status, json: parseJson(await readBody(response)) };
+    } catch (error) {
+      // A status of failure has said what there is to say, whatever is wrong with the page that comes along.
+      if (status < 400 || signal.aborted) throw error;
+      return { status, json: undefined };
+    }
   }
 
   return { post, close: () => agent.destroy() };
@@ -116,7 +123,7 @@ function rejectionOn(signal: AbortSignal): Promise<never> {
 /** A compressed body was not asked for, and inflating one could pass the size limit; it is refused unread. */
 async function readBody({ headers, body }: Dispatcher.ResponseData): Promise<ArrayBuffer> {
   const encoding = headers['content-encoding'];
-  if (encoding === undefined || encoding === 'identity') return body.arrayBuffer();
+  if (encoding === undefined || String(encoding).toLowerCase() === 'identity') return body.arrayBuffer();
   body.on('error', () => {}).destroy();
   throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'compressed body, though none was asked for' });
 }

@@ -4,7 +4,7 @@ import { INPUT, startWithAllPolicies } from './support.ts';
 
 /** Who can have caused an exception, and what each policy makes of it. Section numbers are the captcha document's. */
 
-const { answerWith, validate, stop } = await startWithAllPolicies();
+const { apps, answerWith, validate, stop } = await startWithAllPolicies();
 afterAll(stop);
 
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
@@ -23,7 +23,11 @@ describe('exceptions (7.2) and the policy', () => {
       type: 'defined error',
       message: expect.any(String),
     };
+    const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)];
     expect(await validate()).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
+    expect(await validate({ ...INPUT, captchaId: FIRST })).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
+    // Which other id to name is the caller's choice, so its settings are no fault that opens.
+    expect(await validate({ ...INPUT, captchaId: SECOND })).toEqual({ ...expected, proceed: cause === 'SERVICE' });
     expect(await validate(INPUT, 'always')).toEqual({ ...expected, proceed: true });
     expect(await validate(INPUT, 'never')).toEqual({ ...expected, proceed: false });
   });
@@ -39,6 +43,18 @@ describe('exceptions (7.2) and the policy', () => {
       'a numeric code is read as its text',
       { ...EXCEPTION, code: -50003 },
       { cause: 'CLIENT', code: '-50003', proceed: false },
+    ],
+    ['no status does not help a client', { ...EXCEPTION, status: undefined }, { cause: 'CLIENT', proceed: false }],
+    [
+      'an unknown code with an HTTP status of 429 is the client',
+      { ...EXCEPTION, code: '-59999' },
+      { cause: 'CLIENT', code: '-59999', proceed: false },
+      429,
+    ],
+    [
+      'no status and an unknown code is no answer',
+      { code: '-59999' },
+      { cause: 'TRANSPORT', code: null, proceed: true },
     ],
     [
       'an HTTP status of 400 does not help a client',
@@ -61,6 +77,14 @@ describe('exceptions (7.2) and the policy', () => {
   ])('%s', async (_what, body, expected, status) => {
     answerWith(body, status);
     expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', ...expected });
+  });
+
+  test.each([400, 401, 403, 404, 413, 429])('a bare %i can be provoked, so it does not proceed', async (status) => {
+    answerWith('<html>Request blocked</html>', status);
+    expect(await validate()).toMatchObject({ cause: 'CLIENT', code: null, proceed: false });
+    expect(await validate(INPUT, 'always')).toMatchObject({ cause: 'CLIENT', proceed: true });
+    // It may be a wrong address as well, and then the operator has to act.
+    expect(apps.faults.logged()).toContain(`"status":${status},"cause":"CLIENT"`);
   });
 
   test('our words about a replay do not repeat the service', async () => {

@@ -51,10 +51,11 @@ test('no answer is read as better than it is', () => {
   const status = fc.constantFrom(200, 200, 201, 302, 400, 500);
   const policy = fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never');
   fc.assert(
-    fc.property(answer, status, policy, (json, status, policy) => {
-      const verdict = toVerdict({ status, json }, 'lot-1', policy);
+    fc.property(answer, status, policy, fc.boolean(), (json, status, policy, isDefaultId) => {
+      const verdict = toVerdict({ status, json }, 'lot-1', { policy, isDefaultId });
       const { status: said, result } = Object(json);
       if (result === 'fail') expect(verdict.proceed).toBe(false);
+      if (policy === 'faults' && status === 400) expect(verdict.proceed).toBe(false);
       if (policy === 'never') expect(verdict.proceed).toBe(verdict.__typename === 'CaptchaPassed');
       if (verdict.__typename === 'CaptchaPassed') expect([status, said, result]).toEqual([200, 'success', 'success']);
     }),

@@ -104,8 +104,8 @@ describe('what does not pass', () => {
   test.each([
     [DELETED, '-50104'],
     [PAUSED, '-50105'],
-  ])('a captcha id out of service is ours to mend: %s', async (captchaId, code) => {
-    expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({ cause: 'CONFIGURATION', code, proceed: true });
+  ])('a captcha id out of service is ours to mend, and no way past the others: %s', async (captchaId, code) => {
+    expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({ cause: 'CONFIGURATION', code, proceed: false });
     expect(app.logged()).toContain(code);
   });
 

@@ -81,6 +81,7 @@ describe('a list that is not right names the place, and never the value', () => 
     ['an id of 31 characters', captcha({ captchaId: 'a'.repeat(31), captchaKey: CANARY }), '0.captchaId'],
     ['an id of 33 characters', captcha({ captchaId: 'a'.repeat(33), captchaKey: CANARY }), '0.captchaId'],
     ['an empty key', captcha({ captchaKey: '' }), '0.captchaKey'],
+    ['a key copied with a line end', captcha({ captchaKey: `${CANARY}\n` }), '0.captchaKey'],
     ['a key in an object', captcha({ captchaKey: { [CANARY]: CANARY } }), '0.captchaKey'],
     ['no region', captcha({ captchaKey: CANARY, region: undefined }), '0.region'],
     ['an id twice', JSON.stringify([CAPTCHA, { ...CAPTCHA, captchaKey: CANARY }]), 'same captchaId'],
@@ -143,6 +144,7 @@ describe('NAME_FILE', () => {
   test('is for secrets alone', () => {
     const { CAPTCHA_URL_GLB, ...others } = LIVE;
     expect(problemsOf({ ...others, CAPTCHA_URL_GLB_FILE: path }, { [path]: CAPTCHA_URL_GLB })).toEqual([
+      'CAPTCHA_URL_GLB_FILE: there is no such variable. Correct the name or remove it.',
       expect.stringMatching(/^CAPTCHA_URL_GLB: expected .* but got nothing, although region GLB is in use\.$/),
     ]);
   });

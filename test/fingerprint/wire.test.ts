@@ -153,6 +153,8 @@ describe('how answers are read', () => {
     ['metadata.ip_addr_v4', 'metadata.ipAddrV4'],
     ['phone_sha256', 'metadata.phoneSha256'],
     ['metadata', 'metadata'],
+    ['body.metadata.email', 'metadata.email'],
+    ['metadata.store_id', 'metadata.additional.store_id'],
     ['something_new', 'something_new'],
   ])('field error %s is about our %s', async (field, ours) => {
     const errors = [{ field, reason: 'Some reason', type: 'some_type' }];
@@ -164,6 +166,14 @@ describe('how answers are read', () => {
       reason: 'INVALID_INPUT',
       errors: [{ field: ours, reason: 'Some reason', type: 'some_type' }],
     });
+  });
+
+  test.each(['device_token', 'body.device_token'])('field error %s is about the token', async (field) => {
+    const errors = [{ field, reason: 'Invalid token', type: 'value_error' }];
+    answer = (_request, response) =>
+      sendJson(response, 400, { code: 400, message: 'Invalid request', data: { errors } });
+    const { data } = await fingerprint({ token: `t-${field}` });
+    expect(data.deviceFingerprint).toMatchObject({ reason: 'INVALID_TOKEN', errors: [{ field: 'token' }] });
   });
 
   test('a 400 without details is still a rejection (2.10)', async () => {

@@ -69,3 +69,20 @@ describe.each<[string, string, Record<string, unknown>]>([
     expectNoCanary(app.logged());
   });
 });
+
+describe('variables with the name of something that every object has', () => {
+  test.each(['constructor', 'toString', 'hasOwnProperty'])('$%s that was not sent is not there', async (name) => {
+    const judge = (argument: string, type: string) =>
+      ask(app.graphqlUrl, `query ($${name}: ${type}) { deviceFingerprint(${argument}) { __typename } }`);
+    const required = await judge(`token: $${name}`, 'String!');
+    expect(required.errors?.map(({ message }) => message)).toEqual([`$${name}: expected String!, but got nothing.`]);
+
+    upstream.received.length = 0;
+    await judge(`token: "t", publicKey: $${name}`, 'ID');
+    await judge(`token: "t", metadata: { additional: { a: { b: $${name} } } }`, 'Int');
+    expect(upstream.received.map(({ body }) => JSON.parse(body))).toEqual([
+      { device_token: 't' },
+      { device_token: 't', metadata: { a: { b: null } } },
+    ]);
+  });
+});

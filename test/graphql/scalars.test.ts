@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask, post } from '../support/graphql.ts';
 import { startRecorded } from './support.ts';
 
 /** `DateTime` and `JSONObject`, as variables and as literals, by what reaches the upstream. */
@@ -154,6 +154,27 @@ describe('JSONObject', () => {
   });
 });
 
+describe('numbers that would become others on their way', () => {
+  test.each(['1e400', '-1e400', '9007199254740993', '-9007199254740993', '1e21'])('%s is refused', async (number) => {
+    for (const additional of [`{ "a": ${number} }`, `{ "a": [{ "b": ${number} }] }`]) {
+      const asVariable = `{ "query": ${JSON.stringify(OBJECT_QUERY)}, "variables": { "object": ${additional} } }`;
+      for (const { status, errors } of [
+        await post(app.graphqlUrl, asVariable),
+        await ask(app.graphqlUrl, objectLiteral(additional.replaceAll('"', ''))),
+      ]) {
+        expect(status).toBe(400);
+        expect(errors?.[0]?.message).toContain('without integers beyond 2^53');
+      }
+    }
+    expect(upstream.received).toEqual([]);
+  });
+
+  test('the largest ones that would not are taken', async () => {
+    const object = { most: 9007199254740991, least: -9007199254740991, half: 0.5, tiny: 5e-324 };
+    expect(await forwarded(OBJECT_QUERY, { object })).toEqual({ device_token: 'x', metadata: object });
+  });
+});
+
 describe('what was expected is said', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
@@ -168,13 +189,13 @@ describe('what was expected is said', () => {
       'JSONObject',
       OBJECT_QUERY,
       { object: deep(33) },
-      '$object: expected JSONObject, a JSON object of at most 32 levels, but got an object.',
+      '$object: expected JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53, but got an object.',
     ],
     [
       'JSONObject',
       OBJECT_QUERY,
       { object: [] },
-      '$object: expected JSONObject, a JSON object of at most 32 levels, but got a list.',
+      '$object: expected JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53, but got a list.',
     ],
   ])('of a variable: %s', async (_type, query, variables, message) => {
     const { errors } = await ask(app.graphqlUrl, query, variables);
@@ -183,8 +204,14 @@ describe('what was expected is said', () => {
 
   test.each([
     ['eventTime: "soon"', 'Expected DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00.'],
-    ['metadata: { additional: "x" }', 'Expected JSONObject, a JSON object of at most 32 levels.'],
-    ['metadata: { additional: { a: 1e400 } }', 'Expected JSONObject, a JSON object of at most 32 levels.'],
+    [
+      'metadata: { additional: "x" }',
+      'Expected JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53.',
+    ],
+    [
+      'metadata: { additional: { a: 1e400 } }',
+      'Expected JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53.',
+    ],
   ])('of a literal, with its place: %s', async (argument, message) => {
     const { errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "t", ${argument}) { __typename } }`);
     expect(errors).toMatchObject([

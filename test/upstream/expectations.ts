@@ -80,9 +80,10 @@ export function expectData({ status, data, errors }: GraphqlAnswer, field: strin
   expect(data[field]).toMatchObject(atLeast);
 }
 
-export function expectNoVerdict(answer: GraphqlAnswer): void {
-  const noVerdict = { __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT', proceed: true, code: null, type: null };
-  expectData(answer, 'validateCaptcha', noVerdict);
+/** No verdict, and a cause that by default proceeds unless a caller can bring it about. */
+export function expectNoVerdict(answer: GraphqlAnswer, cause: 'TRANSPORT' | 'CLIENT' = 'TRANSPORT'): void {
+  const proceed = cause === 'TRANSPORT';
+  expectData(answer, 'validateCaptcha', { __typename: 'CaptchaIndeterminate', cause, proceed, code: null, type: null });
 }
 
 const SECRETS = [

@@ -143,6 +143,7 @@ const objects: readonly JsonRow[] = [
 export const FINGERPRINT_ROWS: readonly JsonRow[] = [...shape, ...envelopes, ...objects];
 
 const TRANSPORT = { __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT', proceed: true };
+const PROVOKED = { ...TRANSPORT, cause: 'CLIENT', proceed: false };
 const NO = { __typename: 'CaptchaFailed', proceed: false, category: 'PASS_TOKEN_EXPIRED' };
 const REPLAYED = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', code: '-50003', proceed: false };
 const replayed = exception('-50003', 'illegal verify');
@@ -150,7 +151,11 @@ const replayed = exception('-50003', 'illegal verify');
 /** Design, section 2: what passes, who can cause which exception, and the policy `faults`. */
 export const CAPTCHA_ROWS: readonly JsonRow[] = [
   ...[401, 403, 404, 429, 500, 502, 302].flatMap((status): JsonRow[] => [
-    { name: `a pass with ${status}`, behave: answer(status, JSON.stringify(PASS)), expected: TRANSPORT },
+    {
+      name: `a pass with ${status}`,
+      behave: answer(status, JSON.stringify(PASS)),
+      expected: status >= 400 && status < 500 ? PROVOKED : TRANSPORT,
+    },
     { name: `a "fail" with ${status}`, behave: answer(status, JSON.stringify(FAIL)), expected: NO },
     { name: `a replay with ${status}`, behave: answer(status, replayed), expected: REPLAYED },
   ]),
