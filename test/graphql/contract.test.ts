@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CriticalityLevel, diff } from '@graphql-inspector/core';
+import { buildSchema } from 'graphql';
+import { afterAll, describe, expect, test } from 'vitest';
+import { sdlOf } from '../supergraph/compose.ts';
+import { startRecorded } from './support.ts';
+
+/**
+ * The contract that others rely on is committed beside this test: the SDL as a router fetches it. Whoever changes the
+ * schema sees here what breaks, by name. A change that is meant is recorded with `npm run contract`.
+ */
+
+const CONTRACT = join(import.meta.dirname, 'contract.graphql');
+
+const { app, stop } = await startRecorded();
+afterAll(stop);
+const sdl = await sdlOf(app.graphqlUrl);
+
+// Federation's own directives are not defined in it, and need not be.
+const schemaOf = (text: string) => buildSchema(text, { assumeValidSDL: true });
+
+/** Clients do not see these directives, but a neighbour's reference, and what the public graph shows, hang on them. */
+const FEDERATED = /@(key|inaccessible)\b/;
+
+/** What an existing client, or a neighbour in the supergraph, would stumble over. */
+async function breaks(before: string, after: string): Promise<string[]> {
+  const changes = await diff(schemaOf(before), schemaOf(after));
+  return changes
+    .filter(({ criticality: { level }, path = '' }) => {
+      if (level === CriticalityLevel.Dangerous) return FEDERATED.test(path);
+      return level === CriticalityLevel.Breaking;
+    })
+    .map(({ message }) => message);
+}
+
+test('no change against the committed contract breaks a client', async () => {
+  expect(await breaks(readFileSync(CONTRACT, 'utf8'), sdl)).toEqual([]);
+});
+
+test('the committed contract is the one that is served; `npm run contract` records a change', async () => {
+  await expect(`${sdl.trim()}\n`).toMatchFileSnapshot(CONTRACT);
+});
+
+describe('the diff sees', () => {
+  test.each([
+    [
+      'a field that is gone',
+      / {2}"[^"]*"\n {2}ipInfo: .*\n/,
+      '',
+      /'ipInfo' was removed from object type 'DeviceFingerprint'/,
+    ],
+    [
+      'a type that may now be null',
+      'confidence: Float!',
+      'confidence: Float',
+      /'Signal\.confidence'.*from 'Float!' to 'Float'/,
+    ],
+    ['an enum value that is gone', /^ {2}"[^"]*"\n {2}EMULATOR$/m, '', /'EMULATOR' was removed from enum 'SignalCode'/],
+    [
+      'an argument that is now required',
+      'eventType: String',
+      'eventType: String!',
+      /'eventType'.*'String' to 'String!'/,
+    ],
+    ['a member of a union that is gone', 'Mobile | Web', 'Mobile', /'Web' was removed from Union type 'DeviceBasic'/],
+    ['a key that is gone', '@key(fields: "token publicKey")', '', /'key' was removed from object 'DeviceFingerprint'/],
+    ['a token that becomes public', 'token: ID! @inaccessible', 'token: ID!', /'inaccessible' was removed from field/],
+  ])('%s', async (_what, pattern, replacement, message) => {
+    const changed = sdl.replace(pattern, replacement);
+    expect(changed).not.toBe(sdl);
+    expect(await breaks(sdl, changed)).toEqual([expect.stringMatching(message)]);
+  });
+});
