@@ -112,7 +112,7 @@ describe('the SDL that a router reads', async () => {
 
   test('Device is for others to extend', () => {
     expect(printed(Kind.OBJECT_TYPE_DEFINITION, 'Device')).toMatch(
-      /^type Device @key\(fields: "id", resolvable: false\) \{$/m,
+      /^type Device @key\(fields: "id", resolvable: false\) @tag\(name: "risk"\) \{$/m,
     );
   });
 
