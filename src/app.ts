@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
-import type { Config, LiveUpstreams } from './config.ts';
+import { isCaptchaFault } from './captcha/verdict.ts';
+import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
+import { isFingerprintFault } from './fingerprint/answer.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
@@ -8,10 +10,13 @@ import { buildSchema } from './graphql/schema.ts';
 import { createLogger } from './observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
+import { createGate } from './server/access.ts';
 import { startApollo } from './server/apollo.ts';
 import { type ExampleCommand, exampleCommands } from './server/examples.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
-import { createUpstreamHttp, type UpstreamHttp } from './upstream/http.ts';
+import { watchEventLoop } from './server/pressure.ts';
+import { createGuard } from './upstream/guard.ts';
+import { createUpstreamHttp, type UpstreamAnswer, type UpstreamHttp } from './upstream/http.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -36,13 +41,31 @@ export async function createApp(config: Config, log: Logger = createLogger()): P
     const { accounts, sandbox } = await openUpstreams(config.upstreams);
     if (sandbox) closers.push(sandbox.stop);
     // A pool for each service: a crowd of slow calls to one must not starve the other.
-    const pools = { fingerprint: createUpstreamHttp(), captcha: createUpstreamHttp() };
+    const pools = {
+      fingerprint: createUpstreamHttp(guardsOf('fingerprint', isFingerprintFault, config.load, log)),
+      captcha: createUpstreamHttp(guardsOf('captcha', isCaptchaFault, config.load, log)),
+    };
     closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
-    const apollo = await startApollo(buildSchema(), log, explorable);
+    const traceable = config.routerSecrets.length > 0;
+    const { limits, load } = config;
+    const apollo = await startApollo(buildSchema(limits.representations), log, { explorable, traceable, limits });
     closers.push(() => apollo.stop());
     const capabilities = connect(config, accounts, pools, log);
-    const listener = await listen({ host: config.host, port: config.port, apollo, capabilities, explorable, log });
+    const pressure = watchEventLoop(load.eventLoopDelayMs);
+    closers.push(async () => pressure.stop());
+    const listener = await listen({
+      host: config.host,
+      port: config.port,
+      apollo,
+      capabilities,
+      maxBodyBytes: limits.bodyBytes,
+      gate: createGate(config.routerSecrets),
+      pressure,
+      shutdownGraceMs: load.shutdownGraceMs,
+      explorable,
+      log,
+    });
     closers.push(listener.stop);
     const graphqlUrl = listener.url + GRAPHQL_PATH;
     const examples = sandbox
@@ -71,22 +94,27 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
+/** Makes the guard of each region of a service, which says in the log when it shuts the service off and lets it in again. */
+function guardsOf(service: string, isFault: (answer: UpstreamAnswer) => boolean, load: LoadLimits, log: Logger) {
+  return (region: string) =>
+    createGuard({
+      ...load,
+      isFault,
+      onBreaker: (breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+    });
+}
+
 type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;
 
 /** Gives each upstream's client what it needs: its accounts, its deadline, its sockets. */
 function connect(config: Config, { applications, captchas }: Accounts, pools: Pools, log: Logger): Capabilities {
   return {
-    applicationFor: directory(
-      applications.map((row) => prepareApplication(row.publicKey, row.secret, row.baseUrl)),
-      ({ publicKey }) => publicKey,
-    ),
+    limits: config.limits,
+    applicationFor: directory(applications.map(prepareApplication), ({ publicKey }) => publicKey),
     queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs),
     validateCaptcha: createCaptchaValidator({
       http: pools.captcha,
-      configurationFor: directory(
-        captchas.map((row) => prepareCaptcha(row.captchaId, row.captchaKey, row.baseUrl)),
-        ({ captchaId }) => captchaId,
-      ),
+      configurationFor: directory(captchas.map(prepareCaptcha), ({ captchaId }) => captchaId),
       timeoutMs: config.captchaTimeoutMs,
       policy: config.captchaFailOpen,
       log,

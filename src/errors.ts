@@ -56,6 +56,11 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'The caller hung up before the answer was ready.',
   },
+  UNAUTHENTICATED: {
+    side: 'operator',
+    retryable: false,
+    message: 'Only the router may ask here. It has to send one of the configured secrets as Router-Authorization.',
+  },
   BAD_REQUEST: {
     side: 'caller',
     retryable: false,
@@ -64,7 +69,8 @@ export const ERROR_CATALOGUE = {
   GRAPHQL_PARSE_FAILED: {
     side: 'caller',
     retryable: false,
-    message: 'The document is not valid GraphQL: there is a syntax error at the given location.',
+    message:
+      'The document is not valid GraphQL, or larger than this subgraph takes: reading it ended at the given location.',
   },
   GRAPHQL_VALIDATION_FAILED: {
     side: 'caller',

@@ -1,4 +1,4 @@
-import { VARIABLES } from './config.ts';
+import { VARIABLES } from './config/variables.ts';
 import { startSandbox } from './sandbox/server.ts';
 
 /** The sandbox as a process of its own: both upstream services, for those who develop against them. */

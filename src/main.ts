@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type App, createApp } from './app.ts';
-import type { Config } from './config.ts';
-import { ConfigError, parseConfig } from './config-parser.ts';
+import type { Config } from './config/config.ts';
+import { ConfigError, parseConfig } from './config/parser.ts';
 
 /** The process: configuration in, signals, exit code out. */
 

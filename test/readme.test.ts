@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { VARIABLES, type Variable } from '../src/config.ts';
-import { parseConfig } from '../src/config-parser.ts';
+import { parseConfig } from '../src/config/parser.ts';
+import { VARIABLES, type Variable } from '../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
 import { startInSandboxMode } from './support/app.ts';
 import { ask } from './support/graphql.ts';

@@ -12,14 +12,23 @@ export interface CaptchaConfiguration {
   readonly captchaId: string;
   /** Signs what is sent. Never logged. */
   readonly captchaKey: string;
+  readonly region: string;
   readonly origin: string;
   readonly path: string;
 }
 
-/** Does once what every verification with a captcha id needs. `baseUrl` is the address of its region. */
-export function prepareCaptcha(captchaId: string, captchaKey: string, baseUrl: string): CaptchaConfiguration {
+interface Account {
+  readonly captchaId: string;
+  readonly captchaKey: string;
+  readonly region: string;
+  /** Address of the region. */
+  readonly baseUrl: string;
+}
+
+/** Does once what every verification with a captcha id needs. */
+export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Account): CaptchaConfiguration {
   const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
-  return { captchaId, captchaKey, origin, path: pathname + search };
+  return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
 
 /** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the signal's reason. */
@@ -44,12 +53,12 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
     const configuration = configurationFor(input.captchaId);
     if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
     refuseMalformed(input);
-    const { origin, path, captchaId } = configuration;
+    const { region, origin, path, captchaId } = configuration;
     const failOpen = { policy, isDefaultId: configuration === configurationFor(undefined) };
     const body = toForm(input, configuration.captchaKey);
     let answer: UpstreamAnswer;
     try {
-      answer = await http.post({ origin, path, headers: FORM_HEADERS, body, timeoutMs, signal });
+      answer = await http.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, signal });
     } catch (error) {
       // Our own limit is no word about the challenge: as an outcome, a bot could turn load into a request that proceeds.
       if (signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;

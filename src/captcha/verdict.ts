@@ -69,6 +69,15 @@ function isRefusal(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
+/**
+ * Does an answer say that the service itself is unwell? Not what a caller can bring about, even under a 5xx: a bot that
+ * could open the circuit breaker could have its requests proceed.
+ */
+export function isCaptchaFault({ status, json }: UpstreamAnswer): boolean {
+  if (status < 500 || failedAnswer.safeParse(json).success) return false;
+  return EXCEPTIONS.get(exceptionAnswer.safeParse(json).data?.code ?? '')?.cause !== 'CLIENT';
+}
+
 /** The outcome when there is no verdict; `proceed` follows the policy. */
 export function indeterminate(
   cause: CaptchaIndeterminateCause,

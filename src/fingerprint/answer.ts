@@ -57,6 +57,11 @@ export function toOutcome(request: FingerprintRequest, { status, json }: Upstrea
   throw protocolError(`HTTP status ${status}`);
 }
 
+/** Does an answer say that the service itself is unwell? */
+export function isFingerprintFault({ status }: UpstreamAnswer): boolean {
+  return status >= 500;
+}
+
 function protocolError(internal: string | undefined): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }

@@ -14,8 +14,11 @@ export function createFingerprintClient(http: UpstreamHttp, timeoutMs: number): 
   return async (request, signal) => {
     // The service would say the same (document, section 8), at the price of a call.
     if (request.token === '') return rejected([EMPTY_TOKEN]);
-    const { origin, path, headers } = request.application;
-    return toOutcome(request, await http.post({ origin, path, headers, body: request.body, timeoutMs, signal }));
+    const { region, origin, path, headers } = request.application;
+    return toOutcome(
+      request,
+      await http.post({ region, origin, path, headers, body: request.body, timeoutMs, signal }),
+    );
   };
 }
 

@@ -7,19 +7,20 @@ import type { FingerprintRequest } from './request.ts';
 /** The questions of one GraphQL request, each asked once. */
 export type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, string>;
 
-/** Different questions that one GraphQL request may put to the service: what a page of orders needs, and then some. */
-const MAX_CALLS = 100;
-
 /**
  * A loader for one GraphQL request; never share one, its answers are one caller's. The service judges one token a call,
  * so there is no batch to collect: `batch: false` sends each key at once and lets a quick answer go ahead of a slow one,
- * while identical keys still share a call. From the 101st key on, a key fails with OVERLOADED, alone.
+ * while identical keys still share a call. Beyond `maxCalls` different keys, each one fails with OVERLOADED, alone.
  */
-export function createFingerprintLoader(query: FingerprintClient, signal: AbortSignal): FingerprintLoader {
+export function createFingerprintLoader(
+  query: FingerprintClient,
+  maxCalls: number,
+  signal: AbortSignal,
+): FingerprintLoader {
   let calls = 0;
   const ask = async (request: FingerprintRequest) => {
     calls += 1;
-    if (calls > MAX_CALLS) throw new DeviceTrustError('OVERLOADED', { message: TOO_MANY });
+    if (calls > maxCalls) throw new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls) });
     return query(request, signal);
   };
   return new DataLoader(
@@ -29,7 +30,9 @@ export function createFingerprintLoader(query: FingerprintClient, signal: AbortS
   );
 }
 
-const TOO_MANY = `One request may ask about ${MAX_CALLS} different device tokens. Ask about the others in another request.`;
+function tooMany(maxCalls: number): string {
+  return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
+}
 
 function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('rejected with something that is no Error');

@@ -5,17 +5,27 @@ import { METADATA_KEYS, queryPath } from './contract.ts';
 /** One of the configured applications, ready to be called: it decides the credentials and, by its address, the region. */
 export interface Application {
   readonly publicKey: string;
+  readonly region: string;
   readonly origin: string;
   readonly path: string;
   /** Holds the secret. Never logged. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Does once what every call to an application needs. `baseUrl` is the address of the application's region. */
-export function prepareApplication(publicKey: string, secret: string, baseUrl: string): Application {
+interface Account {
+  readonly publicKey: string;
+  readonly secret: string;
+  readonly region: string;
+  /** Address of the region. */
+  readonly baseUrl: string;
+}
+
+/** Does once what every call to an application needs. */
+export function prepareApplication({ publicKey, secret, region, baseUrl }: Account): Application {
   const { origin, pathname } = new URL(baseUrl + queryPath(publicKey));
   return {
     publicKey,
+    region,
     origin,
     path: pathname,
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },

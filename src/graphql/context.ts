@@ -1,5 +1,6 @@
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
+import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createFingerprintLoader, type FingerprintLoader } from '../fingerprint/loader.ts';
 import type { Application } from '../fingerprint/request.ts';
@@ -18,6 +19,8 @@ export interface Capabilities {
   /** The application with this public key, the first one if none is named; undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly validateCaptcha: CaptchaValidator;
+  /** How much one request may set off. */
+  readonly limits: { readonly upstreamCalls: number; readonly captchas: number };
 }
 
 /**
@@ -26,10 +29,21 @@ export interface Capabilities {
  * @param signal aborted when the caller is gone or the operation is over
  */
 export function createContext(capabilities: Capabilities, signal: AbortSignal): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha } = capabilities;
+  const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
+  let captchas = 0;
   return {
-    fingerprints: createFingerprintLoader(queryFingerprint, signal),
+    fingerprints: createFingerprintLoader(queryFingerprint, limits.upstreamCalls, signal),
     applicationFor,
-    validateCaptcha: (input) => validateCaptcha(input, signal),
+    validateCaptcha: async (input) => {
+      captchas += 1;
+      if (captchas > limits.captchas)
+        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas) });
+      return validateCaptcha(input, signal);
+    },
   };
+}
+
+/** Aliases would otherwise let one request try out hundreds. */
+function tooManyCaptchas(limit: number): string {
+  return `One request may verify ${limit} captcha${limit === 1 ? '' : 's'}. Send the next one in another request.`;
 }

@@ -7,14 +7,20 @@ import { badUserInput } from '../errors.ts';
  * a type without a reference resolver is answered with the caller's own fields.
  *
  * @param entities names of the types that have a reference resolver
+ * @param limit representations that one request may have; one with more is refused as a whole
  */
-export function isolateRepresentations(schema: GraphQLSchema, entities: ReadonlySet<string>): GraphQLSchema {
+export function isolateRepresentations(
+  schema: GraphQLSchema,
+  entities: ReadonlySet<string>,
+  limit: number,
+): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   const resolveAll = field?.resolve;
   if (!field || !resolveAll) throw new Error('expected a subgraph schema with an _entities field, but got one without');
 
-  field.resolve = (source, { representations }, context, info) =>
-    representations.map(async (representation: unknown) => {
+  field.resolve = (source, { representations }, context, info) => {
+    if (representations.length > limit) throw badUserInput('representations', `at most ${limit}`, 'more');
+    return representations.map(async (representation: unknown) => {
       if (!entities.has(Object(representation).__typename)) {
         throw badUserInput('representations', `a __typename among ${[...entities].join(', ')}`, 'another or none');
       }
@@ -22,5 +28,6 @@ export function isolateRepresentations(schema: GraphQLSchema, entities: Readonly
       const [entity] = (await resolveAll(source, { representations: [representation] }, context, info)) as [unknown];
       return entity;
     });
+  };
   return schema;
 }

@@ -20,9 +20,13 @@ const MODULES: GraphQLSchemaModule[] = [
   { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
 ];
 
-/** An executable subgraph schema: ours, the SDL of `schema/` with the resolvers of each capability, if none is given. */
-export function buildSchema(modules = MODULES): GraphQLSchema {
+/**
+ * An executable subgraph schema: ours, the SDL of `schema/` with the resolvers of each capability, if none is given.
+ *
+ * @param maxRepresentations entity references that one request may have
+ */
+export function buildSchema(maxRepresentations: number, modules = MODULES): GraphQLSchema {
   const resolvers = modules.flatMap((module) => Object.entries(module.resolvers ?? {}));
   const entities = resolvers.filter(([, type]) => '__resolveReference' in type).map(([name]) => name);
-  return isolateRepresentations(buildSubgraphSchema(modules), new Set(entities));
+  return isolateRepresentations(buildSubgraphSchema(modules), new Set(entities), maxRepresentations);
 }

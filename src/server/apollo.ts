@@ -12,6 +12,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { createErrorFormatter } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
+import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
 
 /** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
@@ -28,21 +29,27 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-/**
- * Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing told to Apollo.
- *
- * @param explorable Introspection and a landing page: for people at a desk, never in live mode
- */
+interface Options {
+  /** Introspection and a landing page: for people at a desk, never in live mode. */
+  readonly explorable: boolean;
+  /** Inline traces (ftv1) for whoever asks for one: how the work is done, and how long it takes. For a router alone. */
+  readonly traceable: boolean;
+  /** How much one document may ask. */
+  readonly limits: DocumentLimits & { readonly tokens: number };
+}
+
+/** Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing told to Apollo. */
 export async function startApollo(
   schema: GraphQLSchema,
   log: Logger,
-  explorable: boolean,
+  { explorable, traceable, limits }: Options,
 ): Promise<ApolloServer<GraphQLContext>> {
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
     // By a rule instead of `introspection: false`, whose refusal explains how this server is configured.
     introspection: true,
-    validationRules: explorable ? [] : [NoSchemaIntrospectionCustomRule],
+    parseOptions: { maxTokens: limits.tokens },
+    validationRules: [...documentLimits(limits), ...(explorable ? [] : [NoSchemaIntrospectionCustomRule])],
     hideSchemaDetailsFromClientErrors: !explorable,
     includeStacktraceInErrorResponses: false,
     formatError: createErrorFormatter(log),
@@ -56,14 +63,19 @@ export async function startApollo(
       explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
-      // An inline trace answers whoever asks for it.
-      ApolloServerPluginInlineTraceDisabled(),
+      traceable ? await inlineTraces() : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
   });
   await apollo.start();
   return apollo;
+}
+
+/** Loaded only where it serves: it brings a protobuf encoder along. Its default leaves the messages of errors out. */
+async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
+  const { ApolloServerPluginInlineTrace } = await import('@apollo/server/plugin/inlineTrace');
+  return ApolloServerPluginInlineTrace();
 }
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */

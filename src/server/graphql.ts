@@ -5,6 +5,13 @@ import { type Capabilities, createContext, type GraphQLContext } from '../graphq
 import { readJsonBody } from './body.ts';
 import { send } from './response.ts';
 
+/** What answers GraphQL requests. */
+export interface GraphqlOptions {
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly capabilities: Capabilities;
+  readonly maxBodyBytes: number;
+}
+
 /**
  * Answers one GraphQL request. When the connection closes, be it that the answer is out or that the caller hung up, every
  * upstream call that is still under way is aborted.
@@ -12,14 +19,13 @@ import { send } from './response.ts';
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
 export async function answerGraphql(
-  apollo: ApolloServer<GraphQLContext>,
-  capabilities: Capabilities,
+  { apollo, capabilities, maxBodyBytes }: GraphqlOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const over = new AbortController();
   response.once('close', () => over.abort(new DeviceTrustError('CANCELLED')));
-  const body = request.method === 'POST' ? await readJsonBody(request) : undefined;
+  const body = request.method === 'POST' ? await readJsonBody(request, maxBodyBytes) : undefined;
   const {
     status,
     headers,

@@ -1,15 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ApolloServer } from '@apollo/server';
+import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
-import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { framesOf } from '../graphql/errors.ts';
-import { RequestRefused } from './body.ts';
+import type { Gate } from './access.ts';
 import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
-import { answerGraphql } from './graphql.ts';
+import { answerGraphql, type GraphqlOptions } from './graphql.ts';
 import { refuseMalformed } from './malformed.ts';
+import type { Pressure } from './pressure.ts';
+import { RequestRefused } from './refusal.ts';
 import { errorBody, send } from './response.ts';
 
 /** Where GraphQL is served. */
@@ -21,14 +22,17 @@ const RECEIVE_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
 /** Longer than routers keep an idle connection (60 s is common), so that it is never us who closes it under a request. */
 const KEEP_ALIVE_MS = 75_000;
-/** How long requests under way may take to finish once the server stops, in ms. */
-const DRAIN_MS = 8_000;
+/** How long requests under way may take to finish once the door is closed, in ms. */
+const DRAIN_MS = 7_000;
 
-interface Options {
+interface Options extends GraphqlOptions {
   readonly host: string;
   readonly port: number;
-  readonly apollo: ApolloServer<GraphQLContext>;
-  readonly capabilities: Capabilities;
+  /** Who may ask. */
+  readonly gate: Gate;
+  readonly pressure: Pick<Pressure, 'isTooHigh'>;
+  /** Between failing readiness and closing the door, in ms. */
+  readonly shutdownGraceMs: number;
   /** Serves a landing page and GraphiQL. */
   readonly explorable: boolean;
   readonly log: Logger;
@@ -38,7 +42,10 @@ interface Options {
 export interface Listener {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
-  /** Takes no new work, lets requests under way finish, then closes every socket; at most 8 s. */
+  /**
+   * Fails readiness, still answering for the grace period with `connection: close`, so that a router goes elsewhere by
+   * itself. Then takes no new connection, lets requests under way finish for 7 s at most, and closes every socket.
+   */
   stop(): Promise<void>;
 }
 
@@ -62,24 +69,31 @@ export async function listen(options: Options): Promise<Listener> {
   await once(server.listen(port, host), 'listening'); // rejects on 'error'
   return {
     url: urlOf(server),
-    stop: () => {
+    stop: async () => {
       draining = true;
-      return close(server);
+      await setTimeout(options.shutdownGraceMs);
+      await close(server);
     },
   };
 }
 
 async function route(
-  { apollo, capabilities, explorable }: Options,
+  options: Options,
   draining: boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const { gate, pressure, explorable } = options;
   const [path] = (request.url ?? '/').split('?', 1);
   switch (path) {
     case GRAPHQL_PATH:
-      if (request.method === 'POST' || (explorable && wantsPage(request))) {
-        return answerGraphql(apollo, capabilities, request, response);
+      if (explorable && wantsPage(request)) return answerGraphql(options, request, response);
+      if (request.method === 'POST') {
+        // Before a byte of the body is read: what a stranger sends costs nothing.
+        if (!gate(request.headers['router-authorization']))
+          throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
+        if (pressure.isTooHigh()) throw new RequestRefused(503, TOO_BUSY, { 'retry-after': '1' }, 'OVERLOADED');
+        return answerGraphql(options, request, response);
       }
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
@@ -97,6 +111,9 @@ async function route(
   throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
 }
 
+const TOO_BUSY = ERROR_CATALOGUE.OVERLOADED.message;
+const NOT_THE_ROUTER = ERROR_CATALOGUE.UNAUTHENTICATED.message;
+
 function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
@@ -112,7 +129,7 @@ function sendPage(response: ServerResponse, html: string): void {
 /** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
 function refuse(response: ServerResponse, error: unknown, log: Logger): void {
   if (error instanceof RequestRefused) {
-    sendError(response, error.status, 'BAD_REQUEST', error.message, error.headers);
+    sendError(response, error.status, error.code, error.message, error.headers);
   } else if (!response.destroyed) {
     // Otherwise the caller hung up while sending, which is no failure of ours.
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
@@ -131,12 +148,15 @@ function sendError(
 }
 
 async function close(server: Server): Promise<void> {
-  const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection becomes idle when its answer is out, and a caller that keeps it alive would hold the server open.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  clearTimeout(force);
+  const force = new AbortController();
+  await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { signal: force.signal }).catch(() => {})]);
+  force.abort();
   clearInterval(sweep);
+  server.closeAllConnections();
+  await closed;
 }
 
 function urlOf(server: Server): string {

@@ -1,18 +1,18 @@
 import { parse } from 'secure-json-parse';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
+import type { Guard } from './guard.ts';
 
 /** No documented answer comes near this many bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
-
-/** More calls than this at once would be an accident or an attack. Beyond it a call fails rather than waits its turn. */
-const MAX_IN_FLIGHT = 512;
 
 /** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {
+  /** Each region is guarded by itself: one that fails must not take another along. */
+  readonly region: string;
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
@@ -37,7 +37,8 @@ export interface UpstreamHttp {
    * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
    * new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or OVERLOADED, unsent
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or OVERLOADED, unsent,
+   *   if too many calls are under way
    * @throws the signal's reason, once it is aborted
    */
   post(request: UpstreamRequest): Promise<UpstreamAnswer>;
@@ -46,12 +47,11 @@ export interface UpstreamHttp {
 }
 
 /** Opens nothing yet: sockets are made when the first request needs one. */
-export function createUpstreamHttp(): UpstreamHttp {
+export function createUpstreamHttp(guardFor: (region: string) => Guard<UpstreamAnswer>): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
-  let inFlight = 0;
+  const guards = new Map<string, Guard<UpstreamAnswer>>();
   const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
   const agent = new Agent({
-    connections: MAX_IN_FLIGHT,
     maxResponseSize: MAX_BODY_BYTES,
     allowH2: false,
     // The one deadline of post() covers both; these two only measure idle time between bytes.
@@ -68,8 +68,6 @@ export function createUpstreamHttp(): UpstreamHttp {
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { timeoutMs, signal } = request;
     signal.throwIfAborted();
-    if (inFlight >= MAX_IN_FLIGHT) throw new DeviceTrustError('OVERLOADED');
-    inFlight += 1;
     const over = new AbortController();
     const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -78,24 +76,33 @@ export function createUpstreamHttp(): UpstreamHttp {
     }, timeoutMs);
     try {
       // Raced, because undici heeds a signal only once the request has a connection.
-      return await Promise.race([attempt(request, over.signal), rejectionOn(over.signal)]);
+      const guarded = guardOf(request.region).run(() => attempt(request, over.signal), over.signal);
+      return await Promise.race([guarded, rejectionOn(over.signal)]);
     } catch (error) {
       over.signal.throwIfAborted();
-      throw asUpstreamError(error);
+      throw error;
     } finally {
-      inFlight -= 1;
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
     }
   }
 
+  function guardOf(region: string): Guard<UpstreamAnswer> {
+    const guard = guards.get(region) ?? guardFor(region);
+    guards.set(region, guard);
+    return guard;
+  }
+
   async function attempt(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
     try {
-      return await exchange(request, signal);
+      return await exchange(request, signal).catch((error) => {
+        const nothingSent = error instanceof Error && failedConnects.has(error);
+        if (!nothingSent || signal.aborted) throw error;
+        return exchange(request, signal);
+      });
     } catch (error) {
-      const nothingSent = error instanceof Error && failedConnects.has(error);
-      if (!nothingSent || signal.aborted) throw error;
-      return exchange(request, signal);
+      signal.throwIfAborted();
+      throw asUpstreamError(error);
     }
   }
 

@@ -1,16 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { startInSandboxMode } from '../support/app.ts';
+import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 
 /** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
 
 const app = await startInSandboxMode();
-afterAll(() => app.stop());
+const roomy = await startInSandboxMode({ limits: { ...DEFAULTS.limits, captchas: 2 } });
+afterAll(() => Promise.all([app.stop(), roomy.stop()]));
 
 const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
 
-async function solve(captchaId = A, region: 'GLB' | 'NA' | 'EU' = 'GLB') {
-  const response = await fetch(`${app.sandboxUrls?.[region]}/sandbox/challenges?captcha_id=${captchaId}`, {
+async function solve(captchaId = A, region: 'GLB' | 'NA' | 'EU' = 'GLB', at = app) {
+  const response = await fetch(`${at.sandboxUrls?.[region]}/sandbox/challenges?captcha_id=${captchaId}`, {
     method: 'POST',
   });
   const { lot_number, captcha_output, pass_token, gen_time } = await response.json();
@@ -68,11 +69,24 @@ describe('a solved challenge', () => {
   });
 
   test('twice in one operation is two questions: the second one is a replay', async () => {
-    const input = await solve();
+    const input = await solve(A, 'GLB', roomy);
     const field = 'validateCaptcha(input: $input) { proceed }';
     const query = `mutation ($input: ValidateCaptchaInput!) { one: ${field} two: ${field} }`;
-    const { data } = await ask(app.graphqlUrl, query, { input });
+    const { data } = await ask(roomy.graphqlUrl, query, { input });
     expect(data).toEqual({ one: { proceed: true }, two: { proceed: false } });
+  });
+
+  test('twice in one operation is one too many by default: the second one fails alone, unasked', async () => {
+    const first = await solve();
+    const second = await solve();
+    const query = `mutation ($first: ValidateCaptchaInput!, $second: ValidateCaptchaInput!) {
+      one: validateCaptcha(input: $first) { proceed }
+      two: validateCaptcha(input: $second) { proceed }
+    }`;
+    const { data, errors } = await ask(app.graphqlUrl, query, { first, second });
+    expect(data).toEqual({ one: { proceed: true }, two: null });
+    expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(await validate(second)).toMatchObject({ proceed: true });
   });
 
   test('does not pass under another captcha id', async () => {
@@ -111,12 +125,12 @@ describe('what does not pass', () => {
 
   test('an error here leaves a neighbour in the same operation whole', async () => {
     const { data, errors } = await ask(
-      app.graphqlUrl,
+      roomy.graphqlUrl,
       `mutation ($good: ValidateCaptchaInput!, $bad: ValidateCaptchaInput!) {
         bad: validateCaptcha(input: $bad) { proceed }
         good: validateCaptcha(input: $good) { proceed }
       }`,
-      { good: await solve(), bad: { ...ANYTHING, genTime: 'soon' } },
+      { good: await solve(A, 'GLB', roomy), bad: { ...ANYTHING, genTime: 'soon' } },
     );
     expect(data).toEqual({ bad: null, good: { proceed: true } });
     expect(errors).toMatchObject([{ path: ['bad'], extensions: { code: 'BAD_USER_INPUT' } }]);

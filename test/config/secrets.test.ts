@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, parseConfig } from '../../src/config-parser.ts';
+import { ConfigError, parseConfig } from '../../src/config/parser.ts';
 
 /** Credentials in the configuration: where they may come from, what each list needs, and that no sentence shows one. */
 
@@ -7,6 +7,7 @@ const ID = 'a'.repeat(32);
 const APPLICATION = { publicKey: 'pk_1', secret: 'sk_1', region: 'GLB' };
 const CAPTCHA = { captchaId: ID, captchaKey: 'key_1', region: 'GLB' };
 const LIVE = {
+  ALLOW_DIRECT_ACCESS: 'true',
   FINGERPRINT_APPLICATIONS: JSON.stringify([APPLICATION]),
   FINGERPRINT_URL_GLB: 'https://fp.example',
   CAPTCHA_CONFIGURATIONS: JSON.stringify([CAPTCHA]),
@@ -35,12 +36,15 @@ const CAPTCHAS_EXPECTED =
 
 describe('live mode needs both lists', () => {
   test('none of them is there', () => {
-    expect(problemsOf({})).toEqual([`${APPLICATIONS_EXPECTED}nothing.`, `${CAPTCHAS_EXPECTED}nothing.`]);
+    expect(problemsOf({ ALLOW_DIRECT_ACCESS: 'true' })).toEqual([
+      `${APPLICATIONS_EXPECTED}nothing.`,
+      `${CAPTCHAS_EXPECTED}nothing.`,
+    ]);
   });
 
   test('an address alone does not help', () => {
-    const { FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB } = LIVE;
-    expect(problemsOf({ FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB })).toHaveLength(2);
+    const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
+    expect(problemsOf(addresses)).toHaveLength(2);
   });
 });
 
@@ -147,6 +151,47 @@ describe('NAME_FILE', () => {
       'CAPTCHA_URL_GLB_FILE: there is no such variable. Correct the name or remove it.',
       expect.stringMatching(/^CAPTCHA_URL_GLB: expected .* but got nothing, although region GLB is in use\.$/),
     ]);
+  });
+});
+
+describe('who may ask', () => {
+  const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
+  const secretsOf = (text: string) => parseConfig({ ...rest, ROUTER_SECRETS: text }, () => '').routerSecrets;
+  const LIST = 'a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters';
+
+  test('live mode refuses to start without a word about it, and with two', () => {
+    const sentence = (got: string) =>
+      `ROUTER_SECRETS: expected either ${LIST}, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
+    expect(problemsOf(rest)).toEqual([sentence('neither')]);
+    expect(problemsOf({ ...rest, ALLOW_DIRECT_ACCESS: 'false' })).toEqual([sentence('neither')]);
+    expect(problemsOf({ ...LIVE, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([sentence('both')]);
+  });
+
+  test('one secret, or two while they are rotated', () => {
+    expect(secretsOf('secret-of-the-router')).toEqual(['secret-of-the-router']);
+    expect(secretsOf('the-old-router-secret, the-new-router-secret')).toEqual([
+      'the-old-router-secret',
+      'the-new-router-secret',
+    ]);
+    const fromFile = problemsOf({ ...rest, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router\n' });
+    expect(fromFile).toEqual([]);
+  });
+
+  test.each([
+    ['too short', CANARY],
+    ['an empty one among them', `secret-of-the-router,,${CANARY}-${CANARY}`],
+    ['with a space inside', `secret of the router ${CANARY}`],
+    ['nine of them', Array(9).fill(`${CANARY}-${CANARY}`).join()],
+  ])('%s', (_what, text) => {
+    const problems = problemsOf({ ...rest, ROUTER_SECRETS: text });
+    expect(problems).toEqual([expect.stringContaining(`ROUTER_SECRETS: expected ${LIST}, but got`)]);
+    expect(problems.join()).not.toContain(CANARY);
+  });
+
+  test('the sandbox may be guarded, and need not be', () => {
+    const guarded = parseConfig({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' }, () => '');
+    expect(guarded.routerSecrets).toEqual(['secret-of-the-router']);
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
   });
 });
 

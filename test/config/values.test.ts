@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, parseConfig } from '../../src/config-parser.ts';
+import { ConfigError, parseConfig } from '../../src/config/parser.ts';
 
 /** What an operator may write, and what one reads who wrote something else (design, section 3). */
 
@@ -7,6 +7,7 @@ const ID = 'a'.repeat(32);
 const APPLICATIONS = '[{"publicKey":"pk_1","secret":"sk_1","region":"GLB"}]';
 const CAPTCHAS = `[{"captchaId":"${ID}","captchaKey":"key_1","region":"GLB"}]`;
 const LIVE = {
+  ALLOW_DIRECT_ACCESS: 'true',
   FINGERPRINT_APPLICATIONS: APPLICATIONS,
   FINGERPRINT_URL_GLB: 'https://fp.example',
   CAPTCHA_CONFIGURATIONS: CAPTCHAS,
@@ -40,6 +41,18 @@ const DEFAULTS = {
   fingerprintTimeoutMs: 3000,
   captchaTimeoutMs: 5000,
   captchaFailOpen: 'faults',
+  routerSecrets: [],
+  limits: {
+    bodyBytes: 128 * 1024,
+    tokens: 2_000,
+    depth: 12,
+    aliases: 100,
+    directives: 50,
+    representations: 1_000,
+    upstreamCalls: 100,
+    captchas: 1,
+  },
+  load: { inFlight: 256, queue: 64, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
 };
 const LIVE_UPSTREAMS = {
   mode: 'live',
@@ -62,7 +75,9 @@ describe('what need not be said', () => {
     const times = ['FINGERPRINT_TIMEOUT_MS', 'CAPTCHA_TIMEOUT_MS'];
     const empty = Object.fromEntries([...names, ...secrets, ...times].map((name) => [name, '']));
     expect(parse({ ...empty, ...LIVE })).toEqual(parse(LIVE));
-    expect(problemsOf({ FINGERPRINT_APPLICATIONS: '', CAPTCHA_CONFIGURATIONS: '' })).toHaveLength(2);
+    expect(problemsOf({ FINGERPRINT_APPLICATIONS: '', CAPTCHA_CONFIGURATIONS: '', ROUTER_SECRETS: '' })).toHaveLength(
+      3,
+    );
   });
 });
 
@@ -118,10 +133,10 @@ describe('what is taken', () => {
   });
 
   test('secrets may come from files, whose last line may end', () => {
-    const { FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB } = LIVE;
+    const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...rest } = LIVE;
     const files = { '/run/fp': `${APPLICATIONS}\n`, '/run/captcha': CAPTCHAS };
     const names = { FINGERPRINT_APPLICATIONS_FILE: '/run/fp', CAPTCHA_CONFIGURATIONS_FILE: '/run/captcha' };
-    expect(parse({ FINGERPRINT_URL_GLB, CAPTCHA_URL_GLB, ...names }, files)).toEqual(parse(LIVE));
+    expect(parse({ ...rest, ...names }, files)).toEqual(parse(LIVE));
   });
 });
 
@@ -135,6 +150,8 @@ describe('what is refused, in one sentence', () => {
     ['SANDBOX_PORT', 'expected a port from 0 to 65533', ['65534', 'auto']],
     ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
     ['CAPTCHA_TIMEOUT_MS', WHOLE, ['0', '60001', '5_000', 'never']],
+    ['MAX_DEPTH', 'expected a whole number from 1 to 100', ['0', '101', 'deep']],
+    ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
     ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
   ])('%s: %s', (name, expected, values) => {
     for (const value of values) {

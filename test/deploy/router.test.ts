@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { ROOT } from '../support/process.ts';
 
 // The placeholder is the router's and rover's, to be filled in by them.

@@ -59,5 +59,5 @@ test('nor can it end the stack', async () => {
   let deep: unknown = 1;
   for (let level = 0; level < 3_000; level++) deep = { a: deep };
   const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata: { additional: deep } });
-  expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+  expect(errors).toMatchObject([{ extensions: { code: 'DEVICE_TOKEN_REJECTED' } }]);
 });

@@ -6,10 +6,10 @@ import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.
 /** What a caller may send and must never read again: a telephone number, an e-mail address and a token. */
 export const CANARIES = ['13800138000', 'ada.canary@mail.example', 'tok_canary_9f8e7d'] as const;
 
-/** Live mode against an upstream that keeps what it receives and answers nothing but 500. */
+/** Live mode against an upstream that keeps what it receives and finds every token invalid. */
 export async function startRecorded(): Promise<{ app: TestApp; upstream: TestUpstream; stop: () => Promise<unknown> }> {
   const upstream = await startUpstream((_request, response) =>
-    sendJson(response, 500, { code: 500, message: 'Internal server error', data: {} }),
+    sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} }),
   );
   const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
   return { app, upstream, stop: () => Promise.all([app.stop(), upstream.stop()]) };

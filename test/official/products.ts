@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gql } from 'graphql-tag';
 import type { Logger } from 'pino';
+import { parseConfig } from '../../src/config/parser.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
+import { createGate } from '../../src/server/access.ts';
 import { startApollo } from '../../src/server/apollo.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
 
@@ -90,17 +92,38 @@ const resolvers = {
   },
 };
 
+/** What a router has to send. */
+export const ROUTER_SECRET = 'secret-of-the-router';
+
 const notOurs = async () => {
   throw new Error('expected an operation on products, but a capability of device trust was asked for');
 };
-const NOTHING: Capabilities = { queryFingerprint: notOurs, applicationFor: () => undefined, validateCaptcha: notOurs };
+const { limits: LIMITS } = parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => '');
+const NOTHING: Capabilities = {
+  queryFingerprint: notOurs,
+  applicationFor: () => undefined,
+  validateCaptcha: notOurs,
+  limits: LIMITS,
+};
 
-/** Starts it as in live mode, on a free port. Whoever starts it stops it. */
+/** Starts it as in live mode, on a free port, for a router with this secret. Whoever starts it stops it. */
 export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; stop: () => Promise<void> }> {
   const explorable = false;
-  const schema = buildSchema([{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
-  const apollo = await startApollo(schema, log, explorable);
-  const listener = await listen({ host: '127.0.0.1', port: 0, apollo, capabilities: NOTHING, explorable, log });
+  const schema = buildSchema(LIMITS.representations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
+  const apollo = await startApollo(schema, log, { explorable, traceable: true, limits: LIMITS });
+  const gate = createGate([ROUTER_SECRET]);
+  const listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    apollo,
+    capabilities: NOTHING,
+    maxBodyBytes: LIMITS.bodyBytes,
+    gate,
+    pressure: { isTooHigh: () => false },
+    shutdownGraceMs: 0,
+    explorable,
+    log,
+  });
   return {
     graphqlUrl: listener.url + GRAPHQL_PATH,
     stop: async () => {

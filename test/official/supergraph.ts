@@ -1,12 +1,13 @@
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import { text } from 'node:stream/consumers';
 import { ApolloGateway, IntrospectAndCompose } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { pino } from 'pino';
 import { listen } from '../support/hostile.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
-import { startProducts } from './products.ts';
+import { ROUTER_SECRET, startProducts } from './products.ts';
 
 /** The supergraph of the compatibility suite: its own `users` and `inventory`, our `products`, and a gateway. */
 export interface SuiteSupergraph {
@@ -23,14 +24,16 @@ export async function startSuiteSupergraph(): Promise<SuiteSupergraph> {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const products = await startProducts(log);
+    const guarded = await startProducts(log);
+    closers.push(guarded.stop);
+    const products = await startRouterTo(guarded.graphqlUrl);
     closers.push(products.stop);
     const users = await startNeighbour('users');
     closers.push(users.stop);
     const inventory = await startNeighbour('inventory');
     closers.push(inventory.stop);
     const subgraphs = [
-      { name: 'products', url: products.graphqlUrl },
+      { name: 'products', url: products.url },
       { name: 'users', url: users.url },
       { name: 'inventory', url: inventory.url },
     ];
@@ -38,11 +41,35 @@ export async function startSuiteSupergraph(): Promise<SuiteSupergraph> {
     const server = new ApolloServer({ gateway, logger: log });
     closers.push(() => server.stop());
     const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
-    return { productsUrl: products.graphqlUrl, gatewayUrl: url, stop };
+    return { productsUrl: products.url, gatewayUrl: url, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Stands in front of our server, which answers routers alone: passes everything on, with the secret that a router has. */
+async function startRouterTo(graphqlUrl: string): Promise<{ url: string; stop: () => Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    const { host, connection, 'content-length': length, ...headers } = request.headers;
+    const answer = await fetch(graphqlUrl, {
+      // Sound: none of the headers that Node gives as a list is sent here.
+      method: request.method ?? 'POST',
+      headers: { ...(headers as Record<string, string>), 'router-authorization': ROUTER_SECRET },
+      body: await text(request),
+    });
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
+    response.end(await answer.text());
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}/graphql`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
 }
 
 const { resolve } = createRequire(import.meta.url);

@@ -96,6 +96,8 @@ beforeAll(async () => {
   upstream = await startUpstream(answerAsTold);
   child = startProcess('src/main.ts', {
     PORT: '0',
+    ALLOW_DIRECT_ACCESS: 'true',
+    SHUTDOWN_GRACE_MS: '0',
     FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_1', secret: SECRETS.secret, region: 'EU' }]),
     FINGERPRINT_URL_EU: upstream.url,
     FINGERPRINT_TIMEOUT_MS: '300',

@@ -25,6 +25,7 @@ async function takePort(): Promise<string> {
 
 const CANARY = 'canary-7f3a';
 const LIVE = {
+  ALLOW_DIRECT_ACCESS: 'true',
   FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_1","secret":"${CANARY}","region":"GLB"}]`,
   FINGERPRINT_URL_GLB: 'http://127.0.0.1:9',
   CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"${CANARY}","region":"GLB"}]`,

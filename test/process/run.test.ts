@@ -8,7 +8,12 @@ afterEach(() => child.stop());
 
 describe('in sandbox mode', () => {
   beforeEach(() => {
-    child = startProcess('src/main.ts', { UPSTREAM_MODE: 'sandbox', PORT: '0', SANDBOX_PORT: '0' });
+    child = startProcess('src/main.ts', {
+      UPSTREAM_MODE: 'sandbox',
+      SHUTDOWN_GRACE_MS: '0',
+      PORT: '0',
+      SANDBOX_PORT: '0',
+    });
   });
 
   test('says where it is and what to ask, and all of that works, twice', async () => {
@@ -48,6 +53,8 @@ describe('in sandbox mode', () => {
 test('in live mode it logs where it is, and prints no commands', async () => {
   child = startProcess('src/main.ts', {
     PORT: '0',
+    ALLOW_DIRECT_ACCESS: 'true',
+    SHUTDOWN_GRACE_MS: '0',
     FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
     FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
     CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,

@@ -1,5 +1,5 @@
 import { createApp } from '../../src/app.ts';
-import { parseConfig } from '../../src/config-parser.ts';
+import { parseConfig } from '../../src/config/parser.ts';
 import { composeSupergraph } from './compose.ts';
 import { CROSSING } from './crossing.ts';
 import { startHiveGateway } from './gateways.ts';
@@ -21,7 +21,9 @@ async function stop(): Promise<void> {
 
 async function start(): Promise<string> {
   const port = (offset: number) => (PORT === '0' ? 0 : Number(PORT) + offset);
-  const app = await createApp(parseConfig({ UPSTREAM_MODE: 'sandbox', PORT: String(port(1)), SANDBOX_PORT }, () => ''));
+  const app = await createApp(
+    parseConfig({ UPSTREAM_MODE: 'sandbox', SHUTDOWN_GRACE_MS: '0', PORT: String(port(1)), SANDBOX_PORT }, () => ''),
+  );
   closers.push(app.stop);
   const users = await startUsers(port(2));
   closers.push(users.stop);

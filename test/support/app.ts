@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
-import type { Config, LiveUpstreams } from '../../src/config.ts';
+import type { Config, LiveUpstreams } from '../../src/config/config.ts';
+import { parseConfig } from '../../src/config/parser.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 /** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */
@@ -10,12 +11,21 @@ export interface TestApp extends App {
   readonly logged: () => string;
 }
 
-const DEFAULTS: Omit<Config, 'upstreams'> = {
+const { fingerprintTimeoutMs, captchaTimeoutMs, captchaFailOpen, limits, load } = parseConfig(
+  { UPSTREAM_MODE: 'sandbox' },
+  () => '',
+);
+
+/** The defaults of the configuration, but for what a test needs: free ports, no secret to send, no wait at the end. */
+export const DEFAULTS: Omit<Config, 'upstreams'> = {
   host: '127.0.0.1',
   port: 0,
-  fingerprintTimeoutMs: 3_000,
-  captchaTimeoutMs: 5_000,
-  captchaFailOpen: 'faults',
+  fingerprintTimeoutMs,
+  captchaTimeoutMs,
+  captchaFailOpen,
+  limits,
+  load: { ...load, shutdownGraceMs: 0 },
+  routerSecrets: [],
 };
 
 /** The app as `npm run dev` starts it: with the embedded sandbox. */

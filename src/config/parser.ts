@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { type Config, type REGIONS, VARIABLES, type Variable } from './config.ts';
-
-type Region = (typeof REGIONS)[number];
+import type { Config } from './config.ts';
+import type { Region } from './values.ts';
+import { VARIABLES, type Variable } from './variables.ts';
 
 /** Everything that is wrong with the configuration, a sentence each. */
 export class ConfigError extends Error {
@@ -74,7 +74,25 @@ export function parseConfig(
     fingerprintTimeoutMs: read(VARIABLES.fingerprintTimeoutMs),
     captchaTimeoutMs: read(VARIABLES.captchaTimeoutMs),
     captchaFailOpen: read(VARIABLES.captchaFailOpen),
+    routerSecrets: read(VARIABLES.routerSecrets) ?? [],
+    limits: {
+      bodyBytes: read(VARIABLES.maxBodyBytes),
+      tokens: read(VARIABLES.maxTokens),
+      depth: read(VARIABLES.maxDepth),
+      aliases: read(VARIABLES.maxAliases),
+      directives: read(VARIABLES.maxDirectives),
+      representations: read(VARIABLES.maxRepresentations),
+      upstreamCalls: read(VARIABLES.maxUpstreamCalls),
+      captchas: read(VARIABLES.maxCaptchas),
+    },
+    load: {
+      inFlight: read(VARIABLES.upstreamMaxInFlight),
+      queue: read(VARIABLES.upstreamMaxQueue),
+      eventLoopDelayMs: read(VARIABLES.maxEventLoopDelayMs),
+      shutdownGraceMs: read(VARIABLES.shutdownGraceMs),
+    },
   };
+  const allowDirectAccess = read(VARIABLES.allowDirectAccess);
   const mode = read(VARIABLES.upstreamMode);
   const sandboxPort = read(VARIABLES.sandboxPort);
   const applications = read(VARIABLES.fingerprintApplications) ?? [];
@@ -100,6 +118,11 @@ export function parseConfig(
       return { mode, port: sandboxPort };
     }
     for (const variable of credentials) if (!isSet(variable)) complain(variable, 'nothing');
+    const { routerSecrets, allowDirectAccess: direct } = VARIABLES;
+    if (allowDirectAccess === isSet(routerSecrets)) {
+      const expected = `either ${routerSecrets.expected}, or ${direct.name}=true`;
+      complain({ name: routerSecrets.name, expected }, allowDirectAccess ? 'both' : 'neither');
+    }
     return { mode, applications: addressApplications(applications), captchas: addressCaptchas(captchas) };
   }
 
@@ -118,7 +141,7 @@ function whereWrong({ issues }: z.ZodError): string {
 const KNOWN: ReadonlySet<string> = new Set(
   Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : [name])),
 );
-const OURS = /^(CAPTCHA|FINGERPRINT|SANDBOX|UPSTREAM)_/i;
+const OURS = /^(CAPTCHA|FINGERPRINT|ROUTER|SANDBOX|UPSTREAM)_/i;
 /** Kubernetes puts these into every container for each service of the namespace, and one may be called `captcha`. */
 const OF_KUBERNETES = /_(SERVICE_(HOST|PORT)(_\w+)?|PORT(_\d+_(TCP|UDP)(_\w+)?)?)$/;
 

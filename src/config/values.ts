@@ -1,0 +1,53 @@
+import { z } from 'zod';
+
+/** The kinds of value that the configuration is made of. None of their messages repeats what was found. */
+
+/** The regions that both upstreams have. */
+export const REGIONS = ['GLB', 'NA', 'EU'] as const;
+
+export type Region = (typeof REGIONS)[number];
+
+/** Digits that make a number within these bounds. */
+export const integer = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/)
+    .transform(Number)
+    .refine((number) => number >= min && number <= max);
+
+/** A JSON list of at least one object, no two with the same `id`. */
+export const listOf = <Shape extends z.ZodRawShape, Id extends keyof Shape & string>(shape: Shape, id: Id) =>
+  z
+    .string()
+    .transform((text, context) => {
+      try {
+        return JSON.parse(text) as unknown;
+      } catch {
+        context.addIssue({ code: 'custom', message: 'it is not JSON' });
+        return z.NEVER;
+      }
+    })
+    .pipe(z.array(z.object(shape)).min(1))
+    .refine((list) => new Set(list.map((entry) => Object(entry)[id])).size === list.length, {
+      error: `two entries have the same ${id}`,
+    });
+
+/** Visible ASCII: anything else could not be sent in a header, or would end the header early. */
+export const credential = z.string().regex(/^[\x21-\x7e]+$/);
+/** Any text can be the key of an HMAC, but white space around one comes from copying it. */
+export const captchaKey = z.string().regex(/^\S(.*\S)?$/s);
+/** One of the regions that both upstreams have. */
+export const region = z.enum(REGIONS);
+
+/** An address that paths are appended to, without a slash at its end. */
+export const baseUrl = z
+  .string()
+  .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
+  .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment')
+  .refine(isEncryptedOrLocal, 'not https')
+  .transform((text) => text.replace(/\/+$/, ''));
+
+function isEncryptedOrLocal(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+}

@@ -1,0 +1,182 @@
+import { z } from 'zod';
+import { baseUrl, captchaKey, credential, integer, listOf, region } from './values.ts';
+
+/** One environment variable. */
+export interface Variable {
+  readonly name: string;
+  readonly description: string;
+  /** Completes the sentence "expected …". */
+  readonly expected: string;
+  readonly schema: z.ZodType<unknown, string>;
+  /** As an operator would write it; absent where there is none. */
+  readonly default?: string;
+  /** Never shown, and `NAME_FILE` may name a file that holds it. */
+  readonly secret?: true;
+  /** Never shown, because a secret could stand in it by mistake. */
+  readonly confidential?: true;
+}
+
+const address = {
+  expected: 'an https address without user, query or fragment; plain http only to this machine',
+  schema: baseUrl,
+  confidential: true,
+} as const;
+const whole = (min: number, max: number) => ({
+  expected: `a whole number from ${min} to ${max}`,
+  schema: integer(min, max),
+});
+const milliseconds = whole(1, 60_000);
+
+/** Every variable, once. The README's table is checked against this one. */
+export const VARIABLES = {
+  upstreamMode: {
+    name: 'UPSTREAM_MODE',
+    description: 'Who answers: the real services, or the embedded sandbox',
+    expected: 'live or sandbox',
+    schema: z.enum(['live', 'sandbox']),
+    default: 'live',
+  },
+  host: {
+    name: 'HOST',
+    description: 'Address to listen on',
+    expected: 'an address of this machine',
+    schema: z.string(),
+    default: '127.0.0.1',
+  },
+  port: {
+    name: 'PORT',
+    description: 'Port to listen on; 0 picks a free one',
+    expected: 'a port from 0 to 65535',
+    schema: integer(0, 65_535),
+    default: '4001',
+  },
+  routerSecrets: {
+    name: 'ROUTER_SECRETS',
+    description: 'Secrets of the router; each GraphQL request must bring one as `Router-Authorization`',
+    expected: 'a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters',
+    schema: z
+      .string()
+      .transform((text) => text.split(',').map((secret) => secret.trim()))
+      .pipe(z.array(credential.min(16).max(256)).max(8)),
+    secret: true,
+  },
+  allowDirectAccess: {
+    name: 'ALLOW_DIRECT_ACCESS',
+    description: 'Lets live mode answer anyone who reaches it, without `ROUTER_SECRETS`',
+    expected: 'true or false',
+    schema: z.enum(['true', 'false']).transform((text) => text === 'true'),
+    default: 'false',
+  },
+  sandboxPort: {
+    name: 'SANDBOX_PORT',
+    description: 'Port of the sandbox for GLB, with NA and EU on the next two; 0 picks free ones',
+    expected: 'a port from 0 to 65533',
+    schema: integer(0, 65_533),
+    default: '4100',
+  },
+  fingerprintApplications: {
+    name: 'FINGERPRINT_APPLICATIONS',
+    description: 'Applications of the fingerprint service; the first serves when a query names none',
+    expected: 'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
+    // `.` and `..` would be resolved away as a part of a path.
+    schema: listOf({ publicKey: credential.regex(/[^.]/), secret: credential, region }, 'publicKey'),
+    secret: true,
+  },
+  fingerprintUrlGlb: { name: 'FINGERPRINT_URL_GLB', description: 'Fingerprint service of region GLB', ...address },
+  fingerprintUrlNa: { name: 'FINGERPRINT_URL_NA', description: 'Fingerprint service of region NA', ...address },
+  fingerprintUrlEu: { name: 'FINGERPRINT_URL_EU', description: 'Fingerprint service of region EU', ...address },
+  fingerprintTimeoutMs: {
+    name: 'FINGERPRINT_TIMEOUT_MS',
+    description: 'Deadline of a fingerprint call in ms, from connecting to the last byte',
+    ...milliseconds,
+    default: '3000',
+  },
+  captchaConfigurations: {
+    name: 'CAPTCHA_CONFIGURATIONS',
+    description: 'Captcha ids; the first serves when a mutation names none',
+    expected:
+      'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
+    // 32 characters: captcha document, section 8.
+    schema: listOf({ captchaId: credential.length(32), captchaKey, region }, 'captchaId'),
+    secret: true,
+  },
+  captchaUrlGlb: { name: 'CAPTCHA_URL_GLB', description: 'Captcha service of region GLB', ...address },
+  captchaUrlNa: { name: 'CAPTCHA_URL_NA', description: 'Captcha service of region NA', ...address },
+  captchaUrlEu: { name: 'CAPTCHA_URL_EU', description: 'Captcha service of region EU', ...address },
+  captchaTimeoutMs: {
+    name: 'CAPTCHA_TIMEOUT_MS',
+    description: 'Deadline of a captcha call in ms, from connecting to the last byte',
+    ...milliseconds,
+    default: '5000',
+  },
+  captchaFailOpen: {
+    name: 'CAPTCHA_FAIL_OPEN',
+    description:
+      'May a request proceed when the captcha service gives no verdict: unless the caller can have caused it, always, or never',
+    expected: 'faults, always or never',
+    schema: z.enum(['faults', 'always', 'never']),
+    default: 'faults',
+  },
+  maxBodyBytes: {
+    name: 'MAX_BODY_BYTES',
+    description: 'Size of a request body',
+    ...whole(1_024, 10_485_760),
+    default: '131072',
+  },
+  maxTokens: {
+    name: 'MAX_TOKENS',
+    description: 'Lexical tokens of a document',
+    ...whole(10, 100_000),
+    default: '2000',
+  },
+  maxDepth: { name: 'MAX_DEPTH', description: 'Levels of a document', ...whole(1, 100), default: '12' },
+  maxAliases: { name: 'MAX_ALIASES', description: 'Aliases in an operation', ...whole(0, 10_000), default: '100' },
+  maxDirectives: {
+    name: 'MAX_DIRECTIVES',
+    description: 'Directives in an operation',
+    ...whole(0, 10_000),
+    default: '50',
+  },
+  maxRepresentations: {
+    name: 'MAX_REPRESENTATIONS',
+    description: 'Entity references in a request',
+    ...whole(1, 100_000),
+    default: '1000',
+  },
+  maxUpstreamCalls: {
+    name: 'MAX_UPSTREAM_CALLS',
+    description: 'Fingerprint calls of a request; the next different token fails alone',
+    ...whole(1, 10_000),
+    default: '100',
+  },
+  maxCaptchas: {
+    name: 'MAX_CAPTCHAS',
+    description: 'Captchas that a request may verify; the next one fails alone',
+    ...whole(1, 100),
+    default: '1',
+  },
+  upstreamMaxInFlight: {
+    name: 'UPSTREAM_MAX_IN_FLIGHT',
+    description: 'Calls under way to one service in one region',
+    ...whole(1, 10_000),
+    default: '256',
+  },
+  upstreamMaxQueue: {
+    name: 'UPSTREAM_MAX_QUEUE',
+    description: 'Calls that wait for one of those to end; the next one fails at once',
+    ...whole(0, 10_000),
+    default: '64',
+  },
+  maxEventLoopDelayMs: {
+    name: 'MAX_EVENT_LOOP_DELAY_MS',
+    description: 'How late the event loop may run, in ms, before requests get a 503',
+    ...whole(10, 10_000),
+    default: '200',
+  },
+  shutdownGraceMs: {
+    name: 'SHUTDOWN_GRACE_MS',
+    description: 'How long readiness fails, in ms, before a stopping process closes its connections',
+    ...whole(0, 30_000),
+    default: '2000',
+  },
+} as const satisfies Record<string, Variable>;
