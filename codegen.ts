@@ -1,15 +1,18 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
+import { publicSdl } from './test/supergraph/public-schema.ts';
+
+const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
 const config: CodegenConfig = {
-  schema: 'schema/*.graphql',
   generates: {
     'src/graphql/types.generated.ts': {
+      schema: 'schema/*.graphql',
       plugins: ['typescript', 'typescript-resolvers'],
       config: {
         federation: true,
         // Wire shapes and resolver parents are ours; what codegen must not do is guess: any unknown scalar is an error.
         strictScalars: true,
-        scalars: { _FieldSet: 'string', DateTime: 'string', JSONObject: 'Record<string, unknown>' },
+        scalars: { _FieldSet: 'string', ...scalars },
         useIndexSignature: true,
         enumsAsTypes: true,
         useTypeImports: true,
@@ -17,6 +20,14 @@ const config: CodegenConfig = {
         mappers: { DeviceFingerprint: '../fingerprint/answer.ts#JudgedDevice' },
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
+    },
+    // The frontend of the test's supergraph: types of its documents, from what the gateway shows it.
+    'test/supergraph/frontend/generated/': {
+      schema: publicSdl(),
+      documents: 'test/supergraph/frontend/operations.ts',
+      preset: 'client',
+      presetConfig: { fragmentMasking: false },
+      config: { strictScalars: true, scalars, enumsAsTypes: true, useTypeImports: true, importExtension: '.ts' },
     },
   },
 };

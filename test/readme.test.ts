@@ -55,6 +55,12 @@ describe('operations', () => {
   });
 });
 
+test('the code of the frontend is that of the page', () => {
+  const [snippet, ...others] = blocks.filter(({ language }) => language === 'ts');
+  expect(others).toEqual([]);
+  expect(readFileSync(join(ROOT, 'test/supergraph/frontend/checkout.ts'), 'utf8')).toContain(snippet?.text ?? 'none');
+});
+
 describe('tables', () => {
   test('errors: every code, with its side and whether a retry helps', () => {
     const documented = rows
@@ -84,7 +90,7 @@ describe('tables', () => {
   });
 
   test('the example of a configuration can be used', () => {
-    const example = blocks.find(({ text }) => text.includes('export '))?.text ?? '';
+    const example = blocks.find(({ language, text }) => language === 'sh' && text.includes('export '))?.text ?? '';
     const env = Object.fromEntries(
       [...example.matchAll(/^export (\w+)='?([^'\n]+)'?$/gm)].map(([, name, value]) => [name, value]),
     );

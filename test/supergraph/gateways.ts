@@ -19,11 +19,23 @@ export async function startApolloGateway(supergraphSdl: string): Promise<Running
   return { url, stop: () => server.stop() };
 }
 
-/** Hive Gateway, with GraphiQL and the crossing query in it for whoever comes with a browser; port 0 picks a free one. */
-export async function startHiveGateway(supergraphSdl: string, port = 0): Promise<Running> {
+/**
+ * Hive Gateway, with GraphiQL and the crossing query in it for whoever comes with a browser; port 0 picks a free one.
+ *
+ * @param pageOrigin the one origin whose pages may ask, besides the gateway's own; without it there is none
+ */
+export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrigin?: string): Promise<Running> {
   const gateway = createGatewayRuntime({
     supergraph: supergraphSdl,
     logging: false,
+    // Said in any case: left out, the gateway lets every origin ask, with credentials.
+    cors: pageOrigin !== undefined && {
+      origin: pageOrigin,
+      methods: ['POST'],
+      allowedHeaders: ['content-type'],
+      credentials: false,
+      maxAge: 600,
+    },
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: CROSSING },
     renderGraphiQL,

@@ -16,11 +16,17 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(data.user.orders[0].deviceFingerprint.device.orders).toHaveLength(3);
 
     const urls = [...new Set(child.stdout().match(/http:\/\/127\.0\.0\.1:\d+/g))];
-    expect(urls).toHaveLength(7); // a gateway, three subgraphs, three regions
+    expect(urls).toHaveLength(8); // a page, a gateway, three subgraphs, three regions
     const [gateway = ''] = /http:\S+\/graphql(?=, with)/.exec(child.stdout()) ?? [];
-    const page = await (await fetch(gateway, { headers: { accept: 'text/html' } })).text();
-    expect(page).toContain('Crossing');
-    expect(page).not.toMatch(/<script[^>]+src="https?:/);
+    const graphiql = await (await fetch(gateway, { headers: { accept: 'text/html' } })).text();
+    expect(graphiql).toContain('Crossing');
+    expect(graphiql).not.toMatch(/<script[^>]+src="https?:/);
+
+    const [page = ''] = /(?<=page that asks the supergraph is at )\S+/.exec(child.stdout()) ?? [];
+    expect(await (await fetch(page)).text()).toContain(`content="${gateway}"`);
+    const asksForPage = await fetch(gateway, { method: 'OPTIONS', headers: { origin: page } });
+    expect(asksForPage.headers.get('access-control-allow-origin')).toBe(page);
+    expect((await fetch(`${page}/sandbox/challenges`, { method: 'POST' })).status).toBe(200);
 
     expect(await child.end(signal)).toBe(0);
     expect(child.stderr()).toBe('');

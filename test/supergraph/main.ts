@@ -2,13 +2,15 @@ import { createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import { composeSupergraph } from './compose.ts';
 import { CROSSING } from './crossing.ts';
+import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
 import { startOrders } from './orders.ts';
 import { startUsers } from './users.ts';
 
 /**
- * A whole company graph in one process: the sandbox, this subgraph, its neighbours and a gateway. The gateway listens on
- * PORT (4000), the three subgraphs on the ports that follow; with PORT=0 and SANDBOX_PORT=0 all of them are free ones.
+ * A whole company graph in one process: the sandbox, this subgraph, its neighbours, a gateway and a page that asks it.
+ * The gateway listens on PORT (4000), the three subgraphs and then the page on the ports that follow; with PORT=0 and
+ * SANDBOX_PORT=0 all of them are free ones.
  */
 
 const { PORT = '4000', SANDBOX_PORT = '' } = process.env;
@@ -30,13 +32,17 @@ async function start(): Promise<string> {
   const orders = await startOrders(port(3));
   closers.push(orders.stop);
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
-  const gateway = await startHiveGateway(await composeSupergraph(subgraphs), port(0));
+  const page = await startFrontend(`${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`, port(4));
+  closers.push(page.stop);
+  const gateway = await startHiveGateway(await composeSupergraph(subgraphs), port(0), page.origin);
   closers.push(gateway.stop);
+  page.use(gateway.url);
 
   const sandboxes = Object.entries(app.sandboxUrls ?? {}).map(([region, url]) => [`sandbox ${region}`, url]);
   const addresses = [...Object.entries(subgraphs), ...sandboxes].map(([name, url]) => `  ${name}: ${url}`);
   const body = JSON.stringify({ query: CROSSING.replace(/\s+/g, ' ') });
   return `
+A page that asks the supergraph is at ${page.origin}
 The supergraph is at ${gateway.url}, with GraphiQL for a browser. Behind it:
 ${addresses.join('\n')}
 

@@ -15,6 +15,10 @@ export interface Mesh {
   readonly done: ('captcha verified' | 'order placed')[];
   /** While true, both upstreams reset every connection. */
   dead: boolean;
+  /** What becomes of every answer of the upstreams on its way here; nothing, until a test says otherwise. */
+  alter: (answer: string) => string;
+  /** Where a solved captcha challenge is to be had. */
+  readonly challengeUrl: string;
   /** A solved captcha challenge, as the widget hands it to a page. */
   solve(): Promise<Record<'lotNumber' | 'captchaOutput' | 'passToken' | 'genTime', string>>;
   stop(): Promise<void>;
@@ -36,7 +40,7 @@ const VERIFICATION_MS = 50;
 
 export async function startMesh(): Promise<Mesh> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  const passOn = passOnTo(sandbox.urls.GLB);
+  const passOn = passOnTo(sandbox.urls.GLB, (answer) => mesh.alter(answer));
   const upstream = await startUpstream(async (request, response) => {
     if (mesh.dead) {
       response.destroy();
@@ -62,10 +66,11 @@ export async function startMesh(): Promise<Mesh> {
     asked: upstream.received,
     done: [],
     dead: false,
+    alter: (answer) => answer,
+    challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: async () => {
-      const challenge = `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
       const { lot_number, captcha_output, pass_token, gen_time } = await (
-        await fetch(challenge, { method: 'POST' })
+        await fetch(mesh.challengeUrl, { method: 'POST' })
       ).json();
       return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
     },

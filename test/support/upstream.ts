@@ -48,8 +48,8 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Passes requests on to another server, such as the sandbox, and its answers back. */
-export function passOnTo(baseUrl: string) {
+/** Passes requests on to another server, such as the sandbox, and its answers back, altered or as they are. */
+export function passOnTo(baseUrl: string, alter = (answer: string) => answer) {
   return async ({ method, url, headers, body }: ReceivedRequest, response: ServerResponse): Promise<void> => {
     const { authorization, 'content-type': type } = headers;
     const answer = await fetch(baseUrl + url, {
@@ -58,6 +58,6 @@ export function passOnTo(baseUrl: string) {
       headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
     });
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-    response.end(await answer.text());
+    response.end(alter(await answer.text()));
   };
 }

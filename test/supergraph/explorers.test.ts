@@ -1,0 +1,68 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startInSandboxMode, type TestApp } from '../support/app.ts';
+import { describeInChromium, launchChromium, visit } from '../support/chromium.ts';
+import { startHiveGateway } from './gateways.ts';
+import type { Running } from './listen.ts';
+import { type Mesh, startMesh } from './mesh.ts';
+
+/** Pages for people at a desk, as a browser shows them that reaches this machine and nothing else. */
+
+describeInChromium('where nothing of the internet can be reached', () => {
+  let browser: Browser;
+  let page: Page;
+  let app: TestApp;
+  let mesh: Mesh;
+  let gateway: Running;
+
+  beforeAll(async () => {
+    browser = await launchChromium();
+    app = await startInSandboxMode();
+    mesh = await startMesh();
+    gateway = await startHiveGateway(mesh.supergraphSdl);
+  }, 30_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+    await mesh.stop();
+    await app.stop();
+  });
+  afterEach(() => page.context().close());
+
+  /** Executes what the editors hold, and gives the answer that arrives as soon as the page shows it. */
+  async function execute(operationName: string) {
+    await shows('.graphiql-query-editor', `query ${operationName}`);
+    const arrives = page.waitForResponse(
+      (response) => response.request().postDataJSON()?.operationName === operationName,
+    );
+    await page.getByRole('button', { name: 'Execute query' }).click();
+    const { data } = await (await arrives).json();
+    await shows('.graphiql-response', '"data"');
+    return data;
+  }
+
+  /** Waits until a part of the page holds this text. */
+  const shows = (part: string, text: string) => page.locator(`${part} .view-lines`).filter({ hasText: text }).waitFor();
+
+  test('the subgraph shows GraphiQL in place of Apollo Sandbox, with an operation that works', async () => {
+    ({ page } = await visit(browser, app.url));
+    await page.waitForURL(`${app.url}/graphiql`);
+    await shows('.graphiql-editor-tool', 'sandbox:android:EMULATOR,VPN_ENABLED');
+    const { deviceFingerprint } = await execute('DeviceFingerprint');
+    expect(deviceFingerprint).toMatchObject({
+      clientType: 'ANDROID',
+      signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }],
+    });
+  });
+
+  test('the gateway shows GraphiQL, with a question that crosses all subgraphs and works', async () => {
+    ({ page } = await visit(browser, gateway.url));
+    const { user } = await execute('Crossing');
+    const customers = user.orders[0].deviceFingerprint.device.orders.map((order: Order) => order.customer.name);
+    expect(customers).toEqual(['Ada', 'Grace', 'Mallory']);
+  });
+});
+
+interface Order {
+  readonly customer: { readonly name: string };
+}

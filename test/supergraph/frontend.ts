@@ -1,0 +1,84 @@
+import { extname, join } from 'node:path';
+import { build } from 'vite';
+import { listen } from './listen.ts';
+
+/** The server of the page in `frontend/`, which has an origin of its own, as a company's frontend has. */
+export interface Frontend {
+  /** Scheme, host and port: what a browser calls the page's origin. */
+  readonly origin: string;
+  /** Tells the page which gateway to ask; until then the page is not served. */
+  use(gatewayUrl: string): void;
+  /** Closes every socket. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Builds the page and serves it; port 0 picks a free one.
+ *
+ * @param challengeUrl where the sandbox issues solved captcha challenges
+ */
+export async function startFrontend(challengeUrl: string, port = 0): Promise<Frontend> {
+  const files = await buildPage();
+  let gatewayUrl = '';
+  const { url, stop } = await listen((request, response) => {
+    const path = request.url === '/' ? '/index.html' : (request.url ?? '');
+    const file = files.get(path);
+    if (request.method === 'POST' && path === '/sandbox/challenges') {
+      // The one request that is passed on: it stands in for the captcha widget (frontend/challenge.ts).
+      fetch(challengeUrl, { method: 'POST' })
+        .then(async (answer) => response.writeHead(answer.status, headersFor('.json')).end(await answer.text()))
+        .catch(() => response.writeHead(502).end());
+    } else if (request.method !== 'GET' || file === undefined) {
+      response.writeHead(404).end();
+    } else if (gatewayUrl === '') {
+      response.writeHead(503).end();
+    } else {
+      response.writeHead(200, headersFor(path, gatewayUrl)).end(file.replaceAll('{{gateway}}', gatewayUrl));
+    }
+  }, port);
+  const use = (gateway: string) => {
+    gatewayUrl = gateway;
+  };
+  return { origin: new URL(url).origin, use, stop };
+}
+
+/** What Vite makes of the page, by path. */
+async function buildPage(): Promise<ReadonlyMap<string, string>> {
+  const built = await build({
+    root: join(import.meta.dirname, 'frontend'),
+    configFile: false,
+    logLevel: 'warn',
+    build: { write: false, modulePreload: { polyfill: false } },
+  });
+  if (!('output' in built)) throw new Error('expected one build, and none that watches');
+  return new Map(
+    built.output.map((file) => [`/${file.fileName}`, file.type === 'chunk' ? file.code : String(file.source)]),
+  );
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+};
+
+function headersFor(path: string, gatewayUrl = ''): Record<string, string> {
+  return {
+    'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      'img-src data:', // the empty icon
+      `connect-src 'self' ${gatewayUrl}`,
+      "base-uri 'none'",
+      "form-action 'none'", // a form that its script does not handle would be sent as it is, token and all
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'", // no text becomes markup
+    ].join('; '),
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  };
+}

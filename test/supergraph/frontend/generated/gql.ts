@@ -1,0 +1,58 @@
+/* eslint-disable */
+import * as types from './graphql.ts';
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+
+/**
+ * Map of all GraphQL operations in the project.
+ *
+ * This map has several performance disadvantages:
+ * 1. It is not tree-shakeable, so it will include all operations in the project.
+ * 2. It is not minifiable, so the string of a GraphQL query will be multiple times inside the bundle.
+ * 3. It does not support dead code elimination, so it will add unused operations.
+ *
+ * Therefore it is highly recommended to use the babel or swc plugin for production.
+ * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
+ */
+type Documents = {
+    "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n": typeof types.JudgeDeviceDocument,
+    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      proceed\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) { id item status customer { name } }\n  }\n": typeof types.PlaceOrderDocument,
+};
+const documents: Documents = {
+    "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n": types.JudgeDeviceDocument,
+    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      proceed\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": types.ValidateCaptchaDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) { id item status customer { name } }\n  }\n": types.PlaceOrderDocument,
+};
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ *
+ *
+ * @example
+ * ```ts
+ * const query = graphql(`query GetUser($id: ID!) { user(id: $id) { name } }`);
+ * ```
+ *
+ * The query argument is unknown!
+ * Please regenerate the types.
+ */
+export function graphql(source: string): unknown;
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n"): (typeof documents)["\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      proceed\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n"): (typeof documents)["\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      proceed\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) { id item status customer { name } }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) { id item status customer { name } }\n  }\n"];
+
+export function graphql(source: string) {
+  return (documents as any)[source] ?? {};
+}
+
+export type DocumentType<TDocumentNode extends DocumentNode<any, any>> = TDocumentNode extends DocumentNode<  infer TType,  any>  ? TType  : never;
