@@ -3,10 +3,10 @@ import { make } from './dom.ts';
 
 /** Shows why there is no answer, and whether the same question can have one later. */
 export function failureView(error: ErrorLike | undefined): HTMLElement {
-  // Without GraphQL errors there was no answer of the gateway's at all, which can pass.
+  // Without GraphQL errors there was no answer of the gateway's at all.
   const failures = CombinedGraphQLErrors.is(error)
     ? error.errors.map(({ message, extensions }) => ({ message, ...extensions }))
-    : [{ message: 'The gateway gave no usable answer.', code: 'No answer', retryable: true }];
+    : [{ message: 'The gateway gave no usable answer.', code: 'No answer' }];
   return make('ul', 'failures', ...failures.map(failureItem));
 }
 

@@ -3,12 +3,7 @@ import type { Answer } from './answer.ts';
 import { type Checkout, checkOut } from './checkout.ts';
 import { make } from './dom.ts';
 import { failureView } from './failure.ts';
-import type {
-  CaptchaFailureCategory,
-  CaptchaIndeterminateCause,
-  PlaceOrderInput,
-  ValidateCaptchaInput,
-} from './generated/graphql.ts';
+import type { CaptchaFailureCategory, PlaceOrderInput, ValidateCaptchaInput } from './generated/graphql.ts';
 
 /** Buys something, if a captcha lets it. */
 export async function orderAnswer(
@@ -17,8 +12,10 @@ export async function orderAnswer(
   order: PlaceOrderInput,
 ): Promise<Answer> {
   const { verified, placed } = await checkOut(client, captcha, order);
+  // Without an answer nobody knows whether an order that was sent arrived.
+  const unplaced = placed ? 'The order is not confirmed.' : 'No order was placed.';
   return {
-    summary: placed?.data?.placeOrder ? 'The order is placed.' : 'No order was placed.',
+    summary: placed?.data?.placeOrder ? 'The order is placed.' : unplaced,
     details: [make('ol', 'steps', captchaStep(verified), orderStep(placed))],
   };
 }
@@ -28,13 +25,6 @@ const CATEGORIES: Readonly<Record<CaptchaFailureCategory, string>> = {
   LOT_NUMBER_MISMATCH: 'The values are not those of one challenge. Solve a new one.',
   ILLEGAL_SIGN_TOKEN: 'The key that is configured for this captcha is wrong. Tell the platform team.',
   OTHER: 'Solve a new challenge.',
-};
-
-const CAUSES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
-  CLIENT: 'The values were used before, have expired, or are not known.',
-  CONFIGURATION: 'The captcha is not set up as it should be. The platform team has to act.',
-  SERVICE: 'The captcha service failed.',
-  TRANSPORT: 'The captcha service gave no usable answer.',
 };
 
 function captchaStep({ data, error }: Checkout['verified']): HTMLElement {
@@ -57,12 +47,7 @@ function captchaStep({ data, error }: Checkout['verified']): HTMLElement {
         make('p', '', CATEGORIES[verdict.category]),
       );
     case 'CaptchaIndeterminate':
-      return step(
-        `Captcha: no verdict, ${verdict.cause}`,
-        proceeding(verdict.proceed),
-        make('p', '', CAUSES[verdict.cause]),
-        make('p', '', verdict.message),
-      );
+      return step(`Captcha: no verdict, ${verdict.cause}`, proceeding(verdict.proceed), make('p', '', verdict.message));
     default:
       return step('Captcha: could not be asked about', proceeding(false), failureView(error));
   }
@@ -71,7 +56,7 @@ function captchaStep({ data, error }: Checkout['verified']): HTMLElement {
 function orderStep(placed: Checkout['placed']): HTMLElement {
   if (!placed) return step('Order: not sent', make('p', '', 'The captcha does not let it proceed.'));
   const order = placed.data?.placeOrder;
-  if (!order) return step('Order: not placed', failureView(placed.error));
+  if (!order) return step('Order: not confirmed', failureView(placed.error));
   return step(`Order: ${order.status}`, make('p', '', `${order.id}: ${order.item}, for ${order.customer.name}.`));
 }
 
