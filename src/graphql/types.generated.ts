@@ -18,7 +18,8 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /**
    * A free-form JSON object, at most 32 levels deep. Its keys are not part of this contract: read it defensively. The keys
-   * `__proto__`, `constructor` and `prototype` are left out, at every level.
+   * `__proto__`, `constructor` and `prototype` are left out, at every level. Integers that you send must stay within 2^53:
+   * beyond it they would arrive as others.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
@@ -107,9 +108,9 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 
 /** Who can have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** The values sent: used twice, expired, unknown or malformed. Anyone can provoke this, so by default it does not proceed. */
+  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so by default it does not proceed. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default it proceeds only for the captcha id that serves when none is named: which other one to name is the caller's choice. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. */
   | 'SERVICE'

@@ -11,15 +11,21 @@ export interface Pressure {
 const LOOK_EVERY_MS = 50;
 const RESOLUTION_MS = 5;
 
-/** Watches how late the event loop runs. Above `maxDelayMs`, on average of a moment, it is behind with what it has. */
+/**
+ * Watches how late the event loop runs. Above `maxDelayMs` twice in a row it is behind with what it has; once may be a
+ * collection of garbage, or a start.
+ */
 export function watchEventLoop(maxDelayMs: number): Pressure {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   delays.enable();
+  let wasHigh = false;
   let tooHigh = false;
   const timer = setInterval(() => {
     // Nanoseconds, and with the sampling interval itself in it. NaN where a moment had no sample.
     const delayMs = delays.mean / 1e6 - RESOLUTION_MS;
-    tooHigh = delayMs > maxDelayMs;
+    const isHigh = delayMs > maxDelayMs;
+    tooHigh = isHigh && wasHigh;
+    wasHigh = isHigh;
     delays.reset();
   }, LOOK_EVERY_MS);
   timer.unref();

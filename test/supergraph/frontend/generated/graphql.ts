@@ -17,9 +17,9 @@ export type CaptchaFailureCategory =
 
 /** Who can have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** The values sent: used twice, expired, unknown or malformed. Anyone can provoke this, so by default it does not proceed. */
+  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so by default it does not proceed. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default it proceeds only for the captcha id that serves when none is named: which other one to name is the caller's choice. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. */
   | 'SERVICE'
