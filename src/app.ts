@@ -6,16 +6,20 @@ import { isFingerprintFault } from './fingerprint/answer.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
+import { countOutcomes } from './graphql/outcomes.ts';
 import { buildSchema } from './graphql/schema.ts';
-import { createLogger } from './observability/logger.ts';
+import { createMetrics } from './observability/metrics.ts';
+import { createTokenHash } from './observability/token-hash.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { createGate } from './server/access.ts';
+import { startAdmin } from './server/admin.ts';
 import { startApollo } from './server/apollo.ts';
 import { type ExampleCommand, exampleCommands } from './server/examples.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
+import type { Telemetry } from './server/operation.ts';
 import { watchEventLoop } from './server/pressure.ts';
-import { createGuard } from './upstream/guard.ts';
+import { createGuard, type Guard } from './upstream/guard.ts';
 import { createUpstreamHttp, type UpstreamAnswer, type UpstreamHttp } from './upstream/http.ts';
 
 /** The running subgraph. */
@@ -23,6 +27,8 @@ export interface App {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   readonly graphqlUrl: string;
+  /** Where Prometheus reads. */
+  readonly metricsUrl: string;
   /** Addresses of the embedded sandbox by region; undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
   /** Commands that ask this app something and work; none in live mode. */
@@ -32,39 +38,43 @@ export interface App {
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger = createLogger()): Promise<App> {
-  const closers: (() => Promise<unknown>)[] = [];
+export async function createApp(config: Config, log: Logger): Promise<App> {
+  const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
+    const { limits, load } = config;
     const { accounts, sandbox } = await openUpstreams(config.upstreams);
     if (sandbox) closers.push(sandbox.stop);
+    const telemetry = await startTelemetry(config, log);
+    const { metrics, tracing } = telemetry;
+    if (tracing) closers.push(tracing.stop);
+    const admin = await startAdmin(config.host, config.adminPort, metrics);
+    closers.push(admin.stop);
     // A pool for each service: a crowd of slow calls to one must not starve the other.
     const pools = {
-      fingerprint: createUpstreamHttp(guardsOf('fingerprint', isFingerprintFault, config.load, log)),
-      captcha: createUpstreamHttp(guardsOf('captcha', isCaptchaFault, config.load, log)),
+      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, telemetry),
+      captcha: openUpstream('captcha', isCaptchaFault, load, telemetry),
     };
     closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
     const traceable = config.routerSecrets.length > 0;
-    const { limits, load } = config;
     const apollo = await startApollo(buildSchema(limits.representations), log, { explorable, traceable, limits });
     closers.push(() => apollo.stop());
-    const capabilities = connect(config, accounts, pools, log);
     const pressure = watchEventLoop(load.eventLoopDelayMs);
-    closers.push(async () => pressure.stop());
+    closers.push(pressure.stop);
     const listener = await listen({
       host: config.host,
       port: config.port,
       apollo,
-      capabilities,
+      capabilities: countOutcomes(connect(config, accounts, pools, log), metrics),
       maxBodyBytes: limits.bodyBytes,
       gate: createGate(config.routerSecrets),
       pressure,
       shutdownGraceMs: load.shutdownGraceMs,
       explorable,
-      log,
+      telemetry,
     });
     closers.push(listener.stop);
     const graphqlUrl = listener.url + GRAPHQL_PATH;
@@ -72,11 +82,23 @@ export async function createApp(config: Config, log: Logger = createLogger()): P
       ? exampleCommands(graphqlUrl, `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`)
       : [];
     log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
-    return { url: listener.url, graphqlUrl, sandboxUrls: sandbox?.urls, examples, stop };
+    const { url } = listener;
+    return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Traces need packages that are slow to load, so they are loaded only where traces are exported. */
+async function startTelemetry({ logHashKey, otlpEndpoint }: Config, log: Logger): Promise<Telemetry> {
+  const tracing = otlpEndpoint && (await import('./observability/tracing.ts')).startTracing(otlpEndpoint);
+  return {
+    log,
+    metrics: createMetrics(),
+    hashToken: createTokenHash(logHashKey),
+    tracing: tracing || undefined,
+  };
 }
 
 type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
@@ -94,14 +116,23 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Makes the guard of each region of a service, which says in the log when it shuts the service off and lets it in again. */
-function guardsOf(service: string, isFault: (answer: UpstreamAnswer) => boolean, load: LoadLimits, log: Logger) {
-  return (region: string) =>
-    createGuard({
-      ...load,
-      isFault,
-      onBreaker: (breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
-    });
+/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and in again. */
+function openUpstream(
+  service: string,
+  isFault: (answer: UpstreamAnswer) => boolean,
+  load: LoadLimits,
+  { log, metrics }: Telemetry,
+): UpstreamHttp {
+  const guards = new Map<string, Guard<UpstreamAnswer>>();
+  const guardFor = (region: string) => {
+    const onBreaker = (breaker: string) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`);
+    const guard = guards.get(region) ?? createGuard({ ...load, isFault, onBreaker });
+    guards.set(region, guard);
+    return guard;
+  };
+  metrics.watchGuards(service, () => [...guards].map(([region, guard]) => [region, guard.state()] as const));
+  const onCall = (region: string, outcome: string, ms: number) => metrics.callEnded(service, region, outcome, ms);
+  return createUpstreamHttp({ service, guardFor, onCall });
 }
 
 type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;

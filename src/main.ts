@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
+import { createLogger } from './observability/logger.ts';
 
 /** The process: configuration in, signals, exit code out. */
 
@@ -16,7 +17,8 @@ function readConfig(): Config {
 
 async function start(config: Config): Promise<App> {
   try {
-    return await createApp(config);
+    const log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
+    return await createApp(config, log);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     refuseToStart('The subgraph cannot listen:', [error.message]);

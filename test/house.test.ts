@@ -15,13 +15,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   upstream: ['errors'],
   fingerprint: ['upstream', 'errors', 'graphql/types.generated'],
   captcha: ['upstream', 'errors', 'graphql/types.generated'],
-  graphql: ['fingerprint', 'captcha', 'errors'],
+  graphql: ['fingerprint', 'captcha', 'upstream/caller', 'errors'],
   server: ['graphql', 'observability', 'errors'],
   observability: ['errors'],
   // The two contracts in the wider sense: what the documents say, and nothing that acts on it.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'fingerprint/time', 'captcha/contract'],
   app: ['config', 'captcha', 'fingerprint', 'graphql', 'observability', 'sandbox', 'server', 'upstream'],
-  main: ['app', 'config'],
+  main: ['app', 'config', 'observability/logger'],
   'main-sandbox': ['config', 'sandbox'],
 };
 

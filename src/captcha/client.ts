@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../graphql/types.generated.ts';
+import type { Caller } from '../upstream/caller.ts';
 import { flawsIn } from '../upstream/flaws.ts';
 import type { UpstreamAnswer, UpstreamHttp } from '../upstream/http.ts';
 import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
@@ -32,7 +33,7 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Accou
 }
 
 /** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the signal's reason. */
-export type CaptchaValidator = (input: ValidateCaptchaInput, signal: AbortSignal) => Promise<CaptchaVerdict>;
+export type CaptchaValidator = (input: ValidateCaptchaInput, caller: Caller) => Promise<CaptchaVerdict>;
 
 interface Options {
   readonly http: UpstreamHttp;
@@ -49,7 +50,7 @@ interface Options {
  * operator has to know goes to the log.
  */
 export function createCaptchaValidator({ http, configurationFor, timeoutMs, policy, log }: Options): CaptchaValidator {
-  return async (input, signal) => {
+  return async (input, caller) => {
     const configuration = configurationFor(input.captchaId);
     if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
     refuseMalformed(input);
@@ -58,10 +59,10 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
     const body = toForm(input, configuration.captchaKey);
     let answer: UpstreamAnswer;
     try {
-      answer = await http.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, signal });
+      answer = await http.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, caller });
     } catch (error) {
       // Our own limit is no word about the challenge: as an outcome, a bot could turn load into a request that proceeds.
-      if (signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;
+      if (caller.signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       return indeterminate('TRANSPORT', failOpen);

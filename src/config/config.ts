@@ -1,4 +1,4 @@
-import type { Region } from './values.ts';
+import type { LOG_LEVELS, Region } from './values.ts';
 
 /** What the process is told from outside, parsed once at boot. */
 export interface Config {
@@ -12,7 +12,16 @@ export interface Config {
   readonly captchaFailOpen: 'faults' | 'always' | 'never';
   readonly limits: RequestLimits;
   readonly load: LoadLimits;
+  readonly logLevel: LogLevel;
+  /** Makes hashes of tokens comparable between processes; without one each process has its own. */
+  readonly logHashKey: string | undefined;
+  /** Where metrics are served; 0 picks a free port. */
+  readonly adminPort: number;
+  /** Base address of an OTLP receiver; without one nothing is traced. */
+  readonly otlpEndpoint: string | undefined;
 }
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How much one request may ask. */
 export interface RequestLimits {

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Config } from './config.ts';
-import type { Region } from './values.ts';
-import { VARIABLES, type Variable } from './variables.ts';
+import type { Region, Variable } from './values.ts';
+import { VARIABLES } from './variables.ts';
 
 /** Everything that is wrong with the configuration, a sentence each. */
 export class ConfigError extends Error {
@@ -74,6 +74,10 @@ export function parseConfig(
     fingerprintTimeoutMs: read(VARIABLES.fingerprintTimeoutMs),
     captchaTimeoutMs: read(VARIABLES.captchaTimeoutMs),
     captchaFailOpen: read(VARIABLES.captchaFailOpen),
+    logLevel: read(VARIABLES.logLevel),
+    logHashKey: read(VARIABLES.logHashKey),
+    adminPort: read(VARIABLES.adminPort),
+    otlpEndpoint: read(VARIABLES.otlpEndpoint),
     routerSecrets: read(VARIABLES.routerSecrets) ?? [],
     limits: {
       bodyBytes: read(VARIABLES.maxBodyBytes),

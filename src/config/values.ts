@@ -2,6 +2,21 @@ import { z } from 'zod';
 
 /** The kinds of value that the configuration is made of. None of their messages repeats what was found. */
 
+/** One environment variable. */
+export interface Variable {
+  readonly name: string;
+  readonly description: string;
+  /** Completes the sentence "expected …". */
+  readonly expected: string;
+  readonly schema: z.ZodType<unknown, string>;
+  /** As an operator would write it; absent where there is none. */
+  readonly default?: string;
+  /** Never shown, and `NAME_FILE` may name a file that holds it. */
+  readonly secret?: true;
+  /** Never shown, because a secret could stand in it by mistake. */
+  readonly confidential?: true;
+}
+
 /** The regions that both upstreams have. */
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
@@ -39,13 +54,23 @@ export const captchaKey = z.string().regex(/^\S(.*\S)?$/s);
 /** One of the regions that both upstreams have. */
 export const region = z.enum(REGIONS);
 
-/** An address that paths are appended to, without a slash at its end. */
-export const baseUrl = z
+/** Those of pino, from the most to the least. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+const withoutSlash = (text: string) => text.replace(/\/+$/, '');
+
+const address = z
   .string()
   .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
-  .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment')
-  .refine(isEncryptedOrLocal, 'not https')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment');
+
+/** An address that paths are appended to, without a slash at its end. */
+export const baseUrl = address.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash);
+
+/** The same within the operator's own network, where plain http is usual. */
+export const internalUrl = address
+  .refine((text) => /^https?:/.test(text), 'neither http nor https')
+  .transform(withoutSlash);
 
 function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);

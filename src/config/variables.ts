@@ -1,20 +1,15 @@
 import { z } from 'zod';
-import { baseUrl, captchaKey, credential, integer, listOf, region } from './values.ts';
-
-/** One environment variable. */
-export interface Variable {
-  readonly name: string;
-  readonly description: string;
-  /** Completes the sentence "expected …". */
-  readonly expected: string;
-  readonly schema: z.ZodType<unknown, string>;
-  /** As an operator would write it; absent where there is none. */
-  readonly default?: string;
-  /** Never shown, and `NAME_FILE` may name a file that holds it. */
-  readonly secret?: true;
-  /** Never shown, because a secret could stand in it by mistake. */
-  readonly confidential?: true;
-}
+import {
+  baseUrl,
+  captchaKey,
+  credential,
+  integer,
+  internalUrl,
+  LOG_LEVELS,
+  listOf,
+  region,
+  type Variable,
+} from './values.ts';
 
 const address = {
   expected: 'an https address without user, query or fragment; plain http only to this machine',
@@ -178,5 +173,33 @@ export const VARIABLES = {
     description: 'How long readiness fails, in ms, before a stopping process closes its connections',
     ...whole(0, 30_000),
     default: '2000',
+  },
+  logLevel: {
+    name: 'LOG_LEVEL',
+    description: 'Least important lines to log; debug adds keyed hashes of the tokens',
+    expected: 'trace, debug, info, warn, error, fatal or silent',
+    schema: z.enum(LOG_LEVELS),
+    default: 'info',
+  },
+  logHashKey: {
+    name: 'LOG_HASH_KEY',
+    description: 'Key of the hashes that stand for tokens in logs; without one each process makes its own',
+    expected: '16 to 256 visible ASCII characters',
+    schema: credential.min(16).max(256),
+    secret: true,
+  },
+  adminPort: {
+    name: 'ADMIN_PORT',
+    description: 'Port of `/metrics`; 0 picks a free one',
+    expected: 'a port from 0 to 65535',
+    schema: integer(0, 65_535),
+    default: '9464',
+  },
+  otlpEndpoint: {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    description: 'OTLP receiver (HTTP) to send traces to; without one nothing is traced',
+    expected: 'an http or https address without user, query or fragment',
+    schema: internalUrl,
+    confidential: true,
   },
 } as const satisfies Record<string, Variable>;

@@ -1,9 +1,10 @@
+import type { Caller } from '../upstream/caller.ts';
 import type { UpstreamHttp } from '../upstream/http.ts';
 import { type FingerprintOutcome, rejected, toOutcome } from './answer.ts';
 import type { FingerprintRequest } from './request.ts';
 
 /** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the signal's reason. */
-export type FingerprintClient = (request: FingerprintRequest, signal: AbortSignal) => Promise<FingerprintOutcome>;
+export type FingerprintClient = (request: FingerprintRequest, caller: Caller) => Promise<FingerprintOutcome>;
 
 /**
  * A client that calls the service once for each request, but for an empty token, whose answer is known.
@@ -11,13 +12,13 @@ export type FingerprintClient = (request: FingerprintRequest, signal: AbortSigna
  * @param timeoutMs for one whole call
  */
 export function createFingerprintClient(http: UpstreamHttp, timeoutMs: number): FingerprintClient {
-  return async (request, signal) => {
+  return async (request, caller) => {
     // The service would say the same (document, section 8), at the price of a call.
     if (request.token === '') return rejected([EMPTY_TOKEN]);
     const { region, origin, path, headers } = request.application;
     return toOutcome(
       request,
-      await http.post({ region, origin, path, headers, body: request.body, timeoutMs, signal }),
+      await http.post({ region, origin, path, headers, body: request.body, timeoutMs, caller }),
     );
   };
 }

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import { DeviceTrustError } from '../errors.ts';
+import type { Caller } from '../upstream/caller.ts';
 import type { FingerprintOutcome } from './answer.ts';
 import type { FingerprintClient } from './client.ts';
 import type { FingerprintRequest } from './request.ts';
@@ -12,16 +13,12 @@ export type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcom
  * so there is no batch to collect: `batch: false` sends each key at once and lets a quick answer go ahead of a slow one,
  * while identical keys still share a call. Beyond `maxCalls` different keys, each one fails with OVERLOADED, alone.
  */
-export function createFingerprintLoader(
-  query: FingerprintClient,
-  maxCalls: number,
-  signal: AbortSignal,
-): FingerprintLoader {
+export function createFingerprintLoader(query: FingerprintClient, maxCalls: number, caller: Caller): FingerprintLoader {
   let calls = 0;
   const ask = async (request: FingerprintRequest) => {
     calls += 1;
     if (calls > maxCalls) throw new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls) });
-    return query(request, signal);
+    return query(request, caller);
   };
   return new DataLoader(
     // A failure is a value here: DataLoader forgets a key whose batch rejects, and would ask the same question again.

@@ -8,16 +8,15 @@ const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers = {
   Query: {
-    deviceFingerprint: async (_root, args, { fingerprints, applicationFor }) =>
-      fingerprints.load(toRequest(args, applicationFor)),
+    deviceFingerprint: async (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async ({ token, ...reference }, { fingerprints, applicationFor }) => {
+    __resolveReference: async ({ token, ...reference }, { lookUp, applicationFor }) => {
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // The keys alone: whatever else stands in a representation was never checked, so it must not become an argument.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await fingerprints.load(toRequest({ token, publicKey }, applicationFor));
+      const outcome = await lookUp(toRequest({ token, publicKey }, applicationFor));
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },

@@ -1,16 +1,37 @@
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
+import type { FingerprintOutcome } from '../fingerprint/answer.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
-import { createFingerprintLoader, type FingerprintLoader } from '../fingerprint/loader.ts';
-import type { Application } from '../fingerprint/request.ts';
+import { createFingerprintLoader } from '../fingerprint/loader.ts';
+import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
+import type { Caller } from '../upstream/caller.ts';
 import type { ValidateCaptchaInput } from './types.generated.ts';
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {
-  readonly fingerprints: FingerprintLoader;
+  /** The judgement of a token; the same question twice costs one call. */
+  readonly lookUp: (request: FingerprintRequest) => Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
   readonly validateCaptcha: (input: ValidateCaptchaInput) => Promise<CaptchaVerdict>;
+  readonly operation: Operation;
+}
+
+/** One GraphQL request as the log and the metrics will tell of it, written while it goes on. */
+export interface Operation extends Caller {
+  readonly requestId: string;
+  /** Its name in the document, once that is known. */
+  name: string | undefined;
+  /** Outcome types that are data, with how often each came out. */
+  readonly outcomes: Record<string, number>;
+  /** Codes of the errors in the answer. */
+  errors: readonly string[];
+  /** Does the answer hold any data, beside errors or without? */
+  hasData: boolean;
+  /** Tokens that were asked about, the same ones twice included. */
+  lookups: number;
+  /** Those tokens, if the log wants to know their hashes. */
+  readonly tokens: string[] | undefined;
 }
 
 /** What the process can do, made once; a context binds it to one request. */
@@ -23,24 +44,32 @@ export interface Capabilities {
   readonly limits: { readonly upstreamCalls: number; readonly captchas: number };
 }
 
-/**
- * A fresh context, with a loader of its own, for one GraphQL request.
- *
- * @param signal aborted when the caller is gone or the operation is over
- */
-export function createContext(capabilities: Capabilities, signal: AbortSignal): GraphQLContext {
+/** A fresh context, with a loader of its own, for one GraphQL request. */
+export function createContext(capabilities: Capabilities, operation: Operation): GraphQLContext {
   const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
+  const loader = createFingerprintLoader(queryFingerprint, limits.upstreamCalls, operation);
   let captchas = 0;
   return {
-    fingerprints: createFingerprintLoader(queryFingerprint, limits.upstreamCalls, signal),
     applicationFor,
+    operation,
+    lookUp: async (request) => {
+      operation.lookups += 1;
+      operation.tokens?.push(request.token);
+      return noted(operation, await loader.load(request));
+    },
     validateCaptcha: async (input) => {
       captchas += 1;
-      if (captchas > limits.captchas)
+      if (captchas > limits.captchas) {
         throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas) });
-      return validateCaptcha(input, signal);
+      }
+      return noted(operation, await validateCaptcha(input, operation));
     },
   };
+}
+
+function noted<Outcome extends { __typename: string }>({ outcomes }: Operation, outcome: Outcome): Outcome {
+  outcomes[outcome.__typename] = (outcomes[outcome.__typename] ?? 0) + 1;
+  return outcome;
 }
 
 /** Aliases would otherwise let one request try out hundreds. */

@@ -3,26 +3,31 @@ import { GraphQLError, Kind } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../errors.ts';
 
-/** What a caller may read of an error, and, for what concerns the operator, a line in the log. */
-export function createErrorFormatter(log: Pick<Logger, 'warn' | 'error'>) {
-  return (formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError => {
-    const original = rootOf(error);
-    if (original instanceof DeviceTrustError) {
-      const { code, internal, message } = original;
-      if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ code, internal, field: fieldOf(error) }, message);
-      return { ...formatted, message };
-    }
-    const code = codeOf(formatted, original);
-    const { retryable, message } = ERROR_CATALOGUE[code];
-    if (code === 'INTERNAL_SERVER_ERROR') {
-      log.error({ code, field: fieldOf(error), error: framesOf(original) }, message);
-    }
-    return {
-      ...formatted,
-      message: isSafe(code, error) ? formatted.message : message,
-      extensions: { code, retryable },
-    };
+/** What a caller may read of an error. */
+export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  const original = rootOf(error);
+  if (original instanceof DeviceTrustError) return { ...formatted, message: original.message };
+  const code = codeOf(formatted.extensions, original);
+  const { retryable, message } = ERROR_CATALOGUE[code];
+  return {
+    ...formatted,
+    message: isSafe(code, error) ? formatted.message : message,
+    extensions: { code, retryable },
   };
+}
+
+/** What an operator has to know of an error goes to the log, with the request it happened in; a caller's mistake does not. */
+export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: GraphQLError): void {
+  const original = rootOf(error);
+  const field = fieldOf(error);
+  if (original instanceof DeviceTrustError) {
+    const { code, internal, message } = original;
+    if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ requestId, code, internal, field }, message);
+    return;
+  }
+  const code = codeOf(error.extensions, original);
+  if (code !== 'INTERNAL_SERVER_ERROR') return;
+  log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
 
 /** graphql-js wraps what a resolver throws, once for each level it passes. */
@@ -40,7 +45,7 @@ function fieldOf(error: unknown): string | undefined {
   return node?.kind === Kind.FIELD ? node.name.value : undefined;
 }
 
-function codeOf({ extensions }: GraphQLFormattedError, original: unknown): ErrorCode {
+function codeOf(extensions: GraphQLFormattedError['extensions'], original: unknown): ErrorCode {
   const code = extensions?.['code'];
   if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
   // Some values graphql-js can refuse only while it executes, such as null for a variable with a default.

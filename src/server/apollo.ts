@@ -6,11 +6,11 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type FormattedExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
-import type { GraphQLContext } from '../graphql/context.ts';
-import { createErrorFormatter } from '../graphql/errors.ts';
+import type { GraphQLContext, Operation } from '../graphql/context.ts';
+import { formatError, reportError } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
@@ -28,6 +28,25 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
     };
   },
 };
+
+/** Writes down what becomes of an operation, and what an operator has to know of its errors. */
+function tellOfOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
+  return {
+    async requestDidStart({ contextValue: { operation } }) {
+      return {
+        async didResolveOperation({ operationName }) {
+          operation.name = operationName ?? undefined;
+        },
+        async didEncounterErrors({ errors }) {
+          for (const error of errors) reportError(log, operation.requestId, error);
+        },
+        async willSendResponse({ response: { body } }) {
+          if (body.kind === 'single') tellOfResult(operation, body.singleResult);
+        },
+      };
+    },
+  };
+}
 
 interface Options {
   /** Introspection and a landing page: for people at a desk, never in live mode. */
@@ -52,7 +71,7 @@ export async function startApollo(
     validationRules: [...documentLimits(limits), ...(explorable ? [] : [NoSchemaIntrospectionCustomRule])],
     hideSchemaDetailsFromClientErrors: !explorable,
     includeStacktraceInErrorResponses: false,
-    formatError: createErrorFormatter(log),
+    formatError,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     persistedQueries: false,
@@ -60,6 +79,7 @@ export async function startApollo(
     logger: quiet(log),
     plugins: [
       checkOperation,
+      tellOfOperations(log),
       explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
@@ -76,6 +96,12 @@ export async function startApollo(
 async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
   const { ApolloServerPluginInlineTrace } = await import('@apollo/server/plugin/inlineTrace');
   return ApolloServerPluginInlineTrace();
+}
+
+/** Notes how an answer came out: its error codes, and whether it holds any data. */
+function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
+  operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
+  operation.hasData = data != null && Object.values(data).some((value) => value !== null);
 }
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
-import { DeviceTrustError } from '../errors.ts';
 import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
 import { readJsonBody } from './body.ts';
+import { startOperation, type Telemetry } from './operation.ts';
 import { send } from './response.ts';
 
 /** What answers GraphQL requests. */
@@ -10,6 +10,7 @@ export interface GraphqlOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly capabilities: Capabilities;
   readonly maxBodyBytes: number;
+  readonly telemetry: Telemetry;
 }
 
 /**
@@ -19,24 +20,29 @@ export interface GraphqlOptions {
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
 export async function answerGraphql(
-  { apollo, capabilities, maxBodyBytes }: GraphqlOptions,
+  { apollo, capabilities, maxBodyBytes, telemetry }: GraphqlOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const over = new AbortController();
-  response.once('close', () => over.abort(new DeviceTrustError('CANCELLED')));
   const body = request.method === 'POST' ? await readJsonBody(request, maxBodyBytes) : undefined;
-  const {
-    status,
-    headers,
-    body: answer,
-  } = await apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
-    context: async () => createContext(capabilities, over.signal),
-  });
-  // Incremental delivery is not enabled, so there is no other kind.
-  if (answer.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${answer.kind} one`);
-  send(response, status ?? 200, Object.fromEntries(headers), answer.string);
+  if (response.destroyed) return;
+  const operation = startOperation(request.headers, telemetry);
+  response.once('close', operation.cancel);
+  try {
+    const {
+      status,
+      headers,
+      body: answer,
+    } = await apollo.executeHTTPGraphQLRequest({
+      httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
+      context: async () => createContext(capabilities, operation),
+    });
+    // Incremental delivery is not enabled, so there is no other kind.
+    if (answer.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${answer.kind} one`);
+    send(response, status ?? 200, Object.fromEntries(headers), answer.string);
+  } finally {
+    operation.end();
+  }
 }
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {

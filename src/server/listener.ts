@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { framesOf } from '../graphql/errors.ts';
 import type { Gate } from './access.ts';
 import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
 import { answerGraphql, type GraphqlOptions } from './graphql.ts';
 import { refuseMalformed } from './malformed.ts';
+import type { Telemetry } from './operation.ts';
 import type { Pressure } from './pressure.ts';
 import { RequestRefused } from './refusal.ts';
 import { errorBody, send } from './response.ts';
@@ -35,7 +35,6 @@ interface Options extends GraphqlOptions {
   readonly shutdownGraceMs: number;
   /** Serves a landing page and GraphiQL. */
   readonly explorable: boolean;
-  readonly log: Logger;
 }
 
 /** A listening server. */
@@ -51,7 +50,7 @@ export interface Listener {
 
 /** Starts to listen. Rejects with the error of the socket if it cannot. */
 export async function listen(options: Options): Promise<Listener> {
-  const { host, port, log } = options;
+  const { host, port, telemetry } = options;
   let draining = false;
   const server = createServer(
     {
@@ -62,7 +61,7 @@ export async function listen(options: Options): Promise<Listener> {
     },
     (request, response) => {
       if (draining) response.setHeader('connection', 'close');
-      route(options, draining, request, response).catch((error: unknown) => refuse(response, error, log));
+      route(options, draining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
     },
   );
   server.on('clientError', refuseMalformed);
@@ -127,8 +126,9 @@ function sendPage(response: ServerResponse, html: string): void {
 }
 
 /** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
-function refuse(response: ServerResponse, error: unknown, log: Logger): void {
+function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
   if (error instanceof RequestRefused) {
+    metrics.refused(error.code);
     sendError(response, error.status, error.code, error.message, error.headers);
   } else if (!response.destroyed) {
     // Otherwise the caller hung up while sending, which is no failure of ours.

@@ -17,6 +17,15 @@ export interface Guard<Answer> {
    * @throws DeviceTrustError OVERLOADED if there is no room, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
    */
   run(call: () => Promise<Answer>, signal: AbortSignal): Promise<Answer>;
+  /** How it stands now. */
+  state(): GuardState;
+}
+
+export interface GuardState {
+  readonly inFlight: number;
+  readonly queued: number;
+  /** Also while it probes. */
+  readonly isOpen: boolean;
 }
 
 /** What a guard has to know of its upstream. */
@@ -67,5 +76,10 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
       throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is open' });
     }
   }
-  return { run };
+  const state = () => ({
+    inFlight: inFlight - room.executionSlots,
+    queued: queue - room.queueSlots,
+    isOpen: breaker.state !== CircuitState.Closed,
+  });
+  return { run, state };
 }

@@ -1,6 +1,7 @@
 import { parse } from 'secure-json-parse';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
+import type { Caller } from './caller.ts';
 import type { Guard } from './guard.ts';
 
 /** No documented answer comes near this many bytes. */
@@ -20,8 +21,7 @@ export interface UpstreamRequest {
   readonly body: string;
   /** For everything from connecting to the last byte of the body, in ms. */
   readonly timeoutMs: number;
-  /** Aborted when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
+  readonly caller: Caller;
 }
 
 /** What came back, before anyone asked whether it is as documented. */
@@ -46,10 +46,19 @@ export interface UpstreamHttp {
   close(): Promise<void>;
 }
 
+/** What an upstream service is to its HTTP. */
+export interface UpstreamOptions {
+  /** Its name, for traces. */
+  readonly service: string;
+  /** The guard of a region, always the same one. */
+  readonly guardFor: (region: string) => Guard<UpstreamAnswer>;
+  /** Told of each call how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`) and how long it took. */
+  readonly onCall: (region: string, outcome: string, ms: number) => void;
+}
+
 /** Opens nothing yet: sockets are made when the first request needs one. */
-export function createUpstreamHttp(guardFor: (region: string) => Guard<UpstreamAnswer>): UpstreamHttp {
+export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOptions): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
-  const guards = new Map<string, Guard<UpstreamAnswer>>();
   const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
   const agent = new Agent({
     maxResponseSize: MAX_BODY_BYTES,
@@ -66,8 +75,13 @@ export function createUpstreamHttp(guardFor: (region: string) => Guard<UpstreamA
   });
 
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { timeoutMs, signal } = request;
+    const { region, timeoutMs, caller } = request;
+    const { signal } = caller;
     signal.throwIfAborted();
+    const start = performance.now();
+    const span = caller.startSpan?.(service, region);
+    const headers = span ? { ...request.headers, ...span.headers } : request.headers;
+    let outcome = 'CANCELLED';
     const over = new AbortController();
     const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -76,21 +90,23 @@ export function createUpstreamHttp(guardFor: (region: string) => Guard<UpstreamA
     }, timeoutMs);
     try {
       // Raced, because undici heeds a signal only once the request has a connection.
-      const guarded = guardOf(request.region).run(() => attempt(request, over.signal), over.signal);
-      return await Promise.race([guarded, rejectionOn(over.signal)]);
+      const guarded = guardFor(region).run(() => attempt({ ...request, headers }, over.signal), over.signal);
+      const answer = await Promise.race([guarded, rejectionOn(over.signal)]);
+      outcome = outcomeOf(answer);
+      return answer;
     } catch (error) {
-      over.signal.throwIfAborted();
-      throw error;
+      const reason = over.signal.aborted ? over.signal.reason : error;
+      if (reason instanceof DeviceTrustError) outcome = reason.code;
+      throw reason;
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      const ms = performance.now() - start;
+      caller.calls += 1;
+      caller.callMs += ms;
+      span?.end(outcome);
+      onCall(region, outcome, ms);
     }
-  }
-
-  function guardOf(region: string): Guard<UpstreamAnswer> {
-    const guard = guards.get(region) ?? guardFor(region);
-    guards.set(region, guard);
-    return guard;
   }
 
   async function attempt(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
@@ -119,6 +135,11 @@ export function createUpstreamHttp(guardFor: (region: string) => Guard<UpstreamA
   }
 
   return { post, close: () => agent.destroy() };
+}
+
+function outcomeOf({ status }: UpstreamAnswer): string {
+  if (status < 400) return 'ok';
+  return status < 500 ? 'http_4xx' : 'http_5xx';
 }
 
 function rejectionOn(signal: AbortSignal): Promise<never> {

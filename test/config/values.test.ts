@@ -53,6 +53,10 @@ const DEFAULTS = {
     captchas: 1,
   },
   load: { inFlight: 256, queue: 64, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
+  logLevel: 'info',
+  logHashKey: undefined,
+  adminPort: 9464,
+  otlpEndpoint: undefined,
 };
 const LIVE_UPSTREAMS = {
   mode: 'live',

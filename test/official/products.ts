@@ -5,6 +5,8 @@ import type { Logger } from 'pino';
 import { parseConfig } from '../../src/config/parser.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { createGate } from '../../src/server/access.ts';
 import { startApollo } from '../../src/server/apollo.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
@@ -122,7 +124,7 @@ export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; 
     pressure: { isTooHigh: () => false },
     shutdownGraceMs: 0,
     explorable,
-    log,
+    telemetry: { log, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
   });
   return {
     graphqlUrl: listener.url + GRAPHQL_PATH,

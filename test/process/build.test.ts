@@ -20,6 +20,7 @@ test('the build starts in live mode, answers and ends', async () => {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
+    ADMIN_PORT: '0',
     FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"GLB"}]',
     FINGERPRINT_URL_GLB: upstream.url,
     CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"GLB"}]`,

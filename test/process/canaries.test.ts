@@ -98,6 +98,7 @@ beforeAll(async () => {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
+    ADMIN_PORT: '0',
     FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_1', secret: SECRETS.secret, region: 'EU' }]),
     FINGERPRINT_URL_EU: upstream.url,
     FINGERPRINT_TIMEOUT_MS: '300',

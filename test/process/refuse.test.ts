@@ -26,6 +26,7 @@ async function takePort(): Promise<string> {
 const CANARY = 'canary-7f3a';
 const LIVE = {
   ALLOW_DIRECT_ACCESS: 'true',
+  ADMIN_PORT: '0',
   FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_1","secret":"${CANARY}","region":"GLB"}]`,
   FINGERPRINT_URL_GLB: 'http://127.0.0.1:9',
   CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"${CANARY}","region":"GLB"}]`,
@@ -89,14 +90,19 @@ describe('what cannot be listened on', () => {
 
   test('a port that is taken', async () => {
     const port = await takePort();
-    const { code, stderr } = await run({ UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0', PORT: port });
+    const { code, stderr } = await run({ UPSTREAM_MODE: 'sandbox', ADMIN_PORT: '0', SANDBOX_PORT: '0', PORT: port });
     expect(code).toBe(1);
     expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
   });
 
   test("one of the sandbox's ports that is taken", async () => {
     const port = await takePort();
-    const { code, stdout, stderr } = await run({ UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: port, PORT: '0' });
+    const { code, stdout, stderr } = await run({
+      UPSTREAM_MODE: 'sandbox',
+      ADMIN_PORT: '0',
+      SANDBOX_PORT: port,
+      PORT: '0',
+    });
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
   });

@@ -11,6 +11,7 @@ describe('in sandbox mode', () => {
     child = startProcess('src/main.ts', {
       UPSTREAM_MODE: 'sandbox',
       SHUTDOWN_GRACE_MS: '0',
+      ADMIN_PORT: '0',
       PORT: '0',
       SANDBOX_PORT: '0',
     });
@@ -55,6 +56,7 @@ test('in live mode it logs where it is, and prints no commands', async () => {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
+    ADMIN_PORT: '0',
     FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
     FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
     CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,

@@ -1,3 +1,4 @@
+import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import { composeSupergraph } from './compose.ts';
@@ -23,8 +24,10 @@ async function stop(): Promise<void> {
 
 async function start(): Promise<string> {
   const port = (offset: number) => (PORT === '0' ? 0 : Number(PORT) + offset);
+  const own = { PORT: String(port(1)), ADMIN_PORT: '0', SANDBOX_PORT, SHUTDOWN_GRACE_MS: '0' };
   const app = await createApp(
-    parseConfig({ UPSTREAM_MODE: 'sandbox', SHUTDOWN_GRACE_MS: '0', PORT: String(port(1)), SANDBOX_PORT }, () => ''),
+    parseConfig({ UPSTREAM_MODE: 'sandbox', ...own }, () => ''),
+    pino(),
   );
   closers.push(app.stop);
   const users = await startUsers(port(2));

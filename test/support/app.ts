@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import type { Config, LiveUpstreams } from '../../src/config/config.ts';
 import { parseConfig } from '../../src/config/parser.ts';
+import { LINE } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 /** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */
@@ -11,7 +12,7 @@ export interface TestApp extends App {
   readonly logged: () => string;
 }
 
-const { fingerprintTimeoutMs, captchaTimeoutMs, captchaFailOpen, limits, load } = parseConfig(
+const { fingerprintTimeoutMs, captchaTimeoutMs, captchaFailOpen, limits, load, logHashKey, otlpEndpoint } = parseConfig(
   { UPSTREAM_MODE: 'sandbox' },
   () => '',
 );
@@ -26,6 +27,10 @@ export const DEFAULTS: Omit<Config, 'upstreams'> = {
   limits,
   load: { ...load, shutdownGraceMs: 0 },
   routerSecrets: [],
+  logLevel: 'info',
+  logHashKey,
+  adminPort: 0,
+  otlpEndpoint,
 };
 
 /** The app as `npm run dev` starts it: with the embedded sandbox. */
@@ -54,6 +59,6 @@ async function start(config: Config): Promise<TestApp> {
       done();
     },
   });
-  const app = await createApp(config, pino(sink));
+  const app = await createApp(config, pino({ ...LINE, level: config.logLevel }, sink));
   return { ...app, logged: () => lines.join('') };
 }

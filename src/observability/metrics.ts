@@ -1,0 +1,115 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+
+/** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
+export interface Metrics {
+  /** In the text format of Prometheus. */
+  readonly render: () => Promise<{ contentType: string; text: string }>;
+  readonly operationStarted: () => void;
+  readonly operationEnded: (operation: EndedOperation) => void;
+  /** A request that became no operation, by its code of `errors.ts`. */
+  readonly refused: (code: string) => void;
+  readonly callEnded: (service: string, region: string, outcome: string, ms: number) => void;
+  readonly judged: (signals: readonly CountedSignal[]) => void;
+  readonly verified: (verdict: CountedVerdict) => void;
+  /** Shows how the guards of a service stand whenever somebody looks. */
+  readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, GuardState]>) => void;
+}
+
+export interface EndedOperation {
+  readonly ms: number;
+  readonly outcome: 'ok' | 'partial' | 'error';
+  readonly errors: readonly string[];
+  readonly lookups: number;
+}
+
+export interface CountedSignal {
+  /** Null for one that the catalogue does not have. */
+  readonly code: string | null | undefined;
+  readonly level: string;
+  /** How it differs from the catalogue, if it does. */
+  readonly drift: 'unknown_signal' | 'level' | 'confidence' | undefined;
+}
+
+export interface CountedVerdict {
+  readonly type: string;
+  readonly cause: string;
+  readonly proceed: boolean;
+}
+
+interface GuardState {
+  readonly inFlight: number;
+  readonly queued: number;
+  readonly isOpen: boolean;
+}
+
+/** From a quick refusal to the longest deadline, in seconds. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Metrics of one process, in a registry of their own. */
+export function createMetrics(): Metrics {
+  const registers = [new Registry()];
+  const [registry] = registers as [Registry];
+  collectDefaultMetrics({ register: registry });
+
+  const counter = (name: string, help: string, labelNames: string[] = []) =>
+    new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name: `device_trust_${name}`, help, labelNames, registers });
+  const histogram = (name: string, help: string, labelNames: string[]) =>
+    new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
+
+  const duration = histogram('operation_duration_seconds', 'GraphQL operations, by outcome', ['outcome']);
+  const inFlight = gauge('operations_in_flight', 'GraphQL operations under way');
+  const refusals = counter('requests_refused_total', 'Requests that became no operation, by error code', ['code']);
+  const errors = counter('errors_total', 'Errors in answers, by error code', ['code']);
+  const calls = histogram('upstream_duration_seconds', 'Upstream calls, by service, region and outcome', [
+    'service',
+    'region',
+    'outcome',
+  ]);
+  const lookups = counter('fingerprint_lookups_total', 'Tokens that operations asked about');
+  const fingerprintCalls = counter('fingerprint_calls_total', 'Calls that those lookups cost');
+  const signals = counter('signals_total', 'Signals that were hit', ['code', 'level']);
+  const drift = counter('catalogue_drift_total', 'Signals unlike the catalogue', ['kind']);
+  const captchas = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']);
+  const perGuard = ['service', 'region'];
+  const guardInFlight = gauge('upstream_in_flight', 'Upstream calls under way', perGuard);
+  const guardQueued = gauge('upstream_queued', 'Upstream calls that wait for one under way to end', perGuard);
+  const breakerOpen = gauge('upstream_breaker_open', '1 while the circuit breaker lets nothing through', perGuard);
+
+  const watched: (() => void)[] = [];
+  return {
+    async render() {
+      for (const look of watched) look();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
+    operationStarted: () => inFlight.inc(),
+    operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
+      inFlight.dec();
+      duration.observe({ outcome }, ms / 1_000);
+      if (asked > 0) lookups.inc(asked);
+      for (const code of codes) errors.inc({ code });
+    },
+    refused: (code) => refusals.inc({ code }),
+    callEnded: (service, region, outcome, ms) => {
+      calls.observe({ service, region, outcome }, ms / 1_000);
+      if (service === 'fingerprint') fingerprintCalls.inc();
+    },
+    judged: (hit) => {
+      for (const { code, level, drift: kind } of hit) {
+        signals.inc({ code: code ?? 'unknown', level });
+        if (kind) drift.inc({ kind });
+      }
+    },
+    verified: ({ type, cause, proceed }) => captchas.inc({ type, cause, proceed: String(proceed) }),
+    watchGuards: (service, states) => {
+      watched.push(() => {
+        for (const [region, { inFlight: now, queued, isOpen }] of states()) {
+          guardInFlight.set({ service, region }, now);
+          guardQueued.set({ service, region }, queued);
+          breakerOpen.set({ service, region }, Number(isOpen));
+        }
+      });
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Logger } from 'pino';
+import { DeviceTrustError } from '../errors.ts';
+import type { Operation } from '../graphql/context.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { HashToken } from '../observability/token-hash.ts';
+import type { OperationTrace, Tracing } from '../observability/tracing.ts';
+
+/** Where operations are told of. */
+export interface Telemetry {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly hashToken: HashToken;
+  /** Absent unless traces are exported. */
+  readonly tracing: Tracing | undefined;
+}
+
+/** A GraphQL request from its body to its answer, as one log line and one set of metrics. */
+export interface RunningOperation extends Operation {
+  /** The caller is gone, or has its answer: aborts what is still under way. */
+  cancel(): void;
+  /** The answer is out, or never will be. */
+  end(): void;
+}
+
+/** Begins to measure. Ids come from the router's headers where it sent any that are fit for a log. */
+export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetry): RunningOperation {
+  const { log, metrics, hashToken, tracing } = telemetry;
+  const start = performance.now();
+  const over = new AbortController();
+  const trace = tracing?.startOperation(headers);
+  const tokens: string[] | undefined = log.isLevelEnabled('debug') ? [] : undefined;
+  metrics.operationStarted();
+  const operation: RunningOperation = {
+    requestId: REQUEST_ID.exec(one(headers['x-request-id']))?.[0] ?? randomUUID(),
+    name: undefined,
+    signal: over.signal,
+    startSpan: trace?.startCall,
+    outcomes: {},
+    errors: [],
+    calls: 0,
+    callMs: 0,
+    hasData: false,
+    lookups: 0,
+    tokens,
+    cancel: () => over.abort(new DeviceTrustError('CANCELLED')),
+    end: () => {
+      const { errors, hasData, lookups, name } = operation;
+      const ms = performance.now() - start;
+      const outcome = outcomeOf(errors, hasData);
+      metrics.operationEnded({ ms, outcome, errors, lookups });
+      trace?.end(name, errors);
+      log.info(lineOf(operation, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+    },
+  };
+  return operation;
+}
+
+/** Short and plain, or not at all: whatever else a caller writes into these headers stays out of the log. */
+const REQUEST_ID = /^[\w.-]{1,64}$/;
+const CLIENT = /^[\w ./-]{1,64}$/;
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
+
+function one(header: string | string[] | undefined): string {
+  return typeof header === 'string' ? header : '';
+}
+
+function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial' | 'error' {
+  if (errors.length === 0) return 'ok';
+  return hasData ? 'partial' : 'error';
+}
+
+function lineOf(
+  { requestId, name, outcomes, errors, calls, callMs }: RunningOperation,
+  headers: IncomingHttpHeaders,
+  trace: OperationTrace | undefined,
+  ms: number,
+  tokens: readonly string[] | undefined,
+) {
+  return {
+    requestId,
+    traceId: trace?.traceId ?? TRACEPARENT.exec(one(headers['traceparent']))?.[1],
+    operation: name,
+    client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
+    clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],
+    outcomes,
+    errors: errors.length > 0 ? errors : undefined,
+    upstreamCalls: calls,
+    upstreamMs: Math.round(callMs),
+    ms: Math.round(ms),
+    tokens,
+  };
+}
