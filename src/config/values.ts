@@ -59,18 +59,31 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 const withoutSlash = (text: string) => text.replace(/\/+$/, '');
 
-const address = z
+const anyAddress = z
   .string()
   .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
   .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment');
 
 /** An address that paths are appended to, without a slash at its end. */
-export const baseUrl = address.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash);
+export const baseUrl = anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash);
 
 /** The same within the operator's own network, where plain http is usual. */
-export const internalUrl = address
+export const internalUrl = anyAddress
   .refine((text) => /^https?:/.test(text), 'neither http nor https')
   .transform(withoutSlash);
+
+/** An upstream's address, as a variable has it. */
+export const address = {
+  expected: 'an https address without user, query or fragment; plain http only to this machine',
+  schema: baseUrl,
+  confidential: true,
+} as const;
+/** A number within bounds, as a variable has it. */
+export const whole = (min: number, max: number) => ({
+  expected: `a whole number from ${min} to ${max}`,
+  schema: integer(min, max),
+});
+export const milliseconds = whole(1, 60_000);
 
 function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);

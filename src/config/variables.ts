@@ -1,26 +1,17 @@
 import { z } from 'zod';
 import {
-  baseUrl,
+  address,
   captchaKey,
   credential,
   integer,
   internalUrl,
   LOG_LEVELS,
   listOf,
+  milliseconds,
   region,
   type Variable,
+  whole,
 } from './values.ts';
-
-const address = {
-  expected: 'an https address without user, query or fragment; plain http only to this machine',
-  schema: baseUrl,
-  confidential: true,
-} as const;
-const whole = (min: number, max: number) => ({
-  expected: `a whole number from ${min} to ${max}`,
-  schema: integer(min, max),
-});
-const milliseconds = whole(1, 60_000);
 
 /** Every variable, once. The README's table is checked against this one. */
 export const VARIABLES = {
