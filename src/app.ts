@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
+import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { isCaptchaFault } from './captcha/verdict.ts';
 import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
 import { isFingerprintFault } from './fingerprint/answer.ts';
@@ -12,7 +12,7 @@ import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash } from './observability/token-hash.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
-import { createGate } from './server/access.ts';
+import { createGate, type Gate } from './server/access.ts';
 import { startAdmin } from './server/admin.ts';
 import { startApollo } from './server/apollo.ts';
 import { type ExampleCommand, exampleCommands } from './server/examples.ts';
@@ -33,6 +33,8 @@ export interface App {
   readonly sandboxUrls: Sandbox['urls'] | undefined;
   /** Commands that ask this app something and work; none in live mode. */
   readonly examples: readonly ExampleCommand[];
+  /** Goes on with the credentials and router secrets of another configuration; what is under way keeps its own. */
+  rotate(config: Config): void;
   /** Finishes what is under way and closes every socket. */
   stop(): Promise<void>;
 }
@@ -64,13 +66,17 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(() => apollo.stop());
     const pressure = watchEventLoop(load.eventLoopDelayMs);
     closers.push(pressure.stop);
+    let credentials = credentialsOf(config, accounts);
     const listener = await listen({
       host: config.host,
       port: config.port,
       apollo,
-      capabilities: countOutcomes(connect(config, accounts, pools, log), metrics),
+      capabilities: countOutcomes(
+        connect(config, () => credentials, pools, log),
+        metrics,
+      ),
       maxBodyBytes: limits.bodyBytes,
-      gate: createGate(config.routerSecrets),
+      gate: (presented) => credentials.gate(presented),
       pressure,
       shutdownGraceMs: load.shutdownGraceMs,
       explorable,
@@ -83,7 +89,11 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       : [];
     log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
     const { url } = listener;
-    return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, stop };
+    const rotate = (next: Config) => {
+      credentials = credentialsOf(next, next.upstreams.mode === 'live' ? next.upstreams : accounts);
+      log.info('secrets rotated');
+    };
+    return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -137,15 +147,30 @@ function openUpstream(
 
 type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;
 
-/** Gives each upstream's client what it needs: its accounts, its deadline, its sockets. */
-function connect(config: Config, { applications, captchas }: Accounts, pools: Pools, log: Logger): Capabilities {
+/** Everything that a rotation of secrets replaces. */
+interface Credentials {
+  readonly applicationFor: Capabilities['applicationFor'];
+  readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
+  readonly gate: Gate;
+}
+
+function credentialsOf({ routerSecrets }: Config, { applications, captchas }: Accounts): Credentials {
+  return {
+    applicationFor: directory(applications.map(prepareApplication), ({ publicKey }) => publicKey),
+    configurationFor: directory(captchas.map(prepareCaptcha), ({ captchaId }) => captchaId),
+    gate: createGate(routerSecrets),
+  };
+}
+
+/** Gives each upstream's client what it needs: its accounts as they are when a call begins, its deadline, its sockets. */
+function connect(config: Config, credentials: () => Credentials, pools: Pools, log: Logger): Capabilities {
   return {
     limits: config.limits,
-    applicationFor: directory(applications.map(prepareApplication), ({ publicKey }) => publicKey),
+    applicationFor: (publicKey) => credentials().applicationFor(publicKey),
     queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs),
     validateCaptcha: createCaptchaValidator({
       http: pools.captcha,
-      configurationFor: directory(captchas.map(prepareCaptcha), ({ captchaId }) => captchaId),
+      configurationFor: (captchaId) => credentials().configurationFor(captchaId),
       timeoutMs: config.captchaTimeoutMs,
       policy: config.captchaFailOpen,
       log,

@@ -1,23 +1,26 @@
 import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
+import { watchConfig } from './config/rotation.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: configuration in, signals, exit code out. */
 
-function readConfig(): Config {
+const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+
+function readFirstConfig(): Config {
   try {
-    return parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+    return readConfig();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     refuseToStart('The configuration has to be corrected:', error.problems);
   }
 }
 
-async function start(config: Config): Promise<App> {
+async function start(config: Config, log: Logger): Promise<App> {
   try {
-    const log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
     return await createApp(config, log);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
@@ -35,8 +38,18 @@ function welcome({ url, graphqlUrl, examples }: App): string {
   return `\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${commands}`;
 }
 
-const app = await start(readConfig());
+const config = readFirstConfig();
+const log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
+const app = await start(config, log);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
+
+// Secrets in files are rotated by writing the files. What is wrong with a new one is told, and the old one goes on.
+watchConfig(config, {
+  read: readConfig,
+  everyMs: 2_000,
+  onChange: app.rotate,
+  onProblems: (problems) => log.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
+});
 
 // Once: a second signal finds no handler and ends the process at once.
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
