@@ -1,0 +1,72 @@
+import { Pool } from 'undici';
+import { cpuTimeOf } from './cpu.ts';
+import type { LoadJob, LoadResult } from './load-job.ts';
+import { type Answer, closedLoop, openLoop } from './loops.ts';
+import { percentile } from './statistics.ts';
+import { workloadNamed } from './workloads.ts';
+
+/** The load generator, a process of its own: takes a job as a message and sends back what it saw. */
+
+/** Number of the last request; none is used twice. Those below are for checks. */
+let next = 1_000_000;
+
+async function run({ url, headers, workload, answerBytes, connections, pid, warmUpMs, ms, rate }: LoadJob) {
+  const { origin, pathname: path } = new URL(url);
+  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
+  const { body } = workloadNamed(workload);
+  const send = async () => {
+    next += 1;
+    const answer = await post(pool, path, headers, body(next));
+    if (answer.status === 200 && (answerBytes === undefined || answer.bytes === answerBytes)) return;
+    throw new Error(`expected 200 with ${answerBytes} bytes, but got ${answer.status} with ${answer.start()}`);
+  };
+  const loop = (duration: number) =>
+    rate === undefined ? closedLoop(send, connections, duration) : openLoop(send, rate, duration);
+  try {
+    await loop(warmUpMs);
+    // Every request that costs something is counted: none is under way at either reading.
+    const before = cpuTimeOf(pid);
+    const { latencies, seconds } = await loop(ms);
+    const after = cpuTimeOf(pid);
+    return {
+      requests: latencies.length,
+      seconds,
+      cpuMicros: after.used - before.used,
+      waitedMicros: after.waited - before.waited,
+      p50: percentile(latencies, 50),
+      p99: percentile(latencies, 99),
+    };
+  } finally {
+    await pool.destroy();
+  }
+}
+
+function post(pool: Pool, path: string, headers: LoadJob['headers'], body: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let status = 0;
+    let bytes = 0;
+    pool.dispatch(
+      { path, method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body },
+      {
+        onRequestStart: () => {},
+        onResponseStart: (_controller, statusCode) => {
+          status = statusCode;
+        },
+        onResponseData: (_controller, chunk) => {
+          chunks.push(chunk);
+          bytes += chunk.length;
+        },
+        onResponseEnd: () => resolve({ status, bytes, start: () => Buffer.concat(chunks).toString().slice(0, 500) }),
+        onResponseError: (_controller, error) => reject(error),
+      },
+    );
+  });
+}
+
+process.on('message', (job: LoadJob) => {
+  const answer = (result: LoadResult) => process.send?.(result);
+  run(job).then(answer, (error: Error) => answer({ failure: error.message }));
+});
+// Nobody is left to ask.
+process.once('disconnect', () => process.exit());

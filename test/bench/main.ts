@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { createChildren } from './children.ts';
+import { compare } from './compare.ts';
+import { describeEnvironment } from './environment.ts';
+import { openField } from './field.ts';
+import { goalsFor } from './goals.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
+import { choosePlacement } from './placement.ts';
+import { profileOurs } from './profile.ts';
+import { report } from './report.ts';
+
+/**
+ * The process of `npm run bench`. It ends with 0 whatever the figures are, and with 1 if a contender answered wrongly: a
+ * wrong answer has no price.
+ */
+
+const placement = choosePlacement();
+const children = createChildren(placement, process.env['PATH'] ?? '');
+let interrupted = false;
+
+async function run(options: Options): Promise<void> {
+  const { size, json, profile } = options;
+  const field = await openField(children, size === 'smoke');
+  const say = (step: string) => void process.stderr.write(`${step}\n`);
+  if (profile) {
+    process.stdout.write(await profileOurs(field, options));
+    return;
+  }
+  const results = await compare(field, options, describeEnvironment(placement.note, size), say);
+  const goals = goalsFor(results);
+  process.stdout.write(report(results, goals));
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...results, goals }, null, 2)}\n`);
+}
+
+function readOptions(): Options {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(1);
+  }
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // Once: a second signal finds no handler and ends the process at once.
+  process.once(signal, () => {
+    interrupted = true;
+    children.endAll().then(() => process.exit(1));
+  });
+}
+
+try {
+  await run(readOptions());
+} catch (error) {
+  if (!interrupted) process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+} finally {
+  await children.endAll();
+}

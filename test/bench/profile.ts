@@ -1,0 +1,59 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CONTENDERS, OURS_NAME } from './contenders.ts';
+import { type CpuProfile, type Shares, sharesOf } from './cpu-profile.ts';
+import { checkAnswers, type Field } from './field.ts';
+import type { Options } from './options.ts';
+import { table } from './report.ts';
+import { WORKLOADS, workloadNamed } from './workloads.ts';
+
+/** Until V8 has optimised what it will, and then for as long as it takes to see it, in ms. */
+const WARM_UP_MS = 3_000;
+const PROFILED_MS = 4_000;
+/** Between two samples, in µs. */
+const INTERVAL = 250;
+const ROWS = 25;
+
+/** Where our server spends its CPU time, as text, for each workload that is one kind of request. */
+export async function profileOurs(field: Field, { workloads }: Options): Promise<string> {
+  const texts: string[] = [];
+  for (const name of workloads.filter((workload) => workload in WORKLOADS)) {
+    texts.push(`${name}: ${workloadNamed(name).title}\n\n${describe(await profile(field, name))}`);
+  }
+  return `${texts.join('\n\n')}\n`;
+}
+
+async function profile(field: Field, workload: string): Promise<Shares> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
+  try {
+    const start = performance.now();
+    const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-interval=${INTERVAL}`];
+    const ours = CONTENDERS.find(({ name }) => name === OURS_NAME);
+    if (!ours) throw new Error('there is nobody to profile');
+    const running = await field.start(ours, nodeOptions);
+    const { url, headers, pid } = running;
+    const answerBytes = await checkAnswers(running, workload);
+    const { connections } = workloadNamed(workload);
+    const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: 0 };
+    await field.load({ ...job, ms: WARM_UP_MS });
+    const warmMicros = (performance.now() - start) * 1_000;
+    await field.load({ ...job, ms: PROFILED_MS });
+    // Node writes the profile on its way out.
+    await running.end();
+    const [file = ''] = readdirSync(folder);
+    // Sound: this is the format of every .cpuprofile.
+    return sharesOf(JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile, warmMicros);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function describe({ functions, packages }: Shares): string {
+  const rows = (shares: Shares['functions']) =>
+    shares.slice(0, ROWS).map(([name, share]) => [name, `${(share * 100).toFixed(1)} %`]);
+  return [
+    table(['self time by package', ''], rows(packages)),
+    table(['self time by function', ''], rows(functions)),
+  ].join('\n\n');
+}

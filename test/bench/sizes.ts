@@ -1,0 +1,47 @@
+/** How much a run measures. Times are in ms. */
+export interface Size {
+  /** Load on each contender before its CPU is measured. */
+  readonly firstWarmUpMs: number;
+  /** Load before the first round of a workload, before each round, and during it. */
+  readonly warmUpMs: number;
+  readonly rewarmMs: number;
+  readonly roundMs: number;
+  readonly rounds: number;
+  /** Rounds of paced load, and how long each takes. */
+  readonly pacedMs: number;
+  readonly pacedRounds: number;
+  readonly starts: number;
+}
+
+const FULL: Size = {
+  firstWarmUpMs: 7_200,
+  warmUpMs: 400,
+  rewarmMs: 100,
+  roundMs: 400,
+  rounds: 5,
+  pacedMs: 500,
+  pacedRounds: 5,
+  starts: 7,
+};
+const QUICK: Size = {
+  firstWarmUpMs: 4_200,
+  warmUpMs: 150,
+  rewarmMs: 40,
+  roundMs: 130,
+  rounds: 3,
+  pacedMs: 200,
+  pacedRounds: 3,
+  starts: 2,
+};
+const SMOKE: Size = {
+  firstWarmUpMs: 120,
+  warmUpMs: 0,
+  rewarmMs: 20,
+  roundMs: 80,
+  rounds: 1,
+  pacedMs: 100,
+  pacedRounds: 1,
+  starts: 1,
+};
+
+export const SIZES = { full: FULL, quick: QUICK, smoke: SMOKE };

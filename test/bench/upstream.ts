@@ -1,0 +1,56 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { SLOW_MS } from './tokens.ts';
+import { captchaPass, judgement, rejection } from './upstream-answers.ts';
+
+/**
+ * Both services in a process of their own. It reads just enough HTTP/1.1 from a bare socket to find the token or the
+ * serial number: an upstream that worked harder would be what is measured.
+ */
+
+const TOKEN = '"device_token":"';
+const LOT_NUMBER = /(?:^|&)lot_number=([0-9a-f]{32})/;
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let pending = '';
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    pending += text;
+    for (let end = endOfRequest(pending); end > 0; end = endOfRequest(pending)) {
+      answer(socket, pending.slice(0, end));
+      pending = pending.slice(end);
+    }
+  });
+  // A contender that is ended resets its connections.
+  socket.on('error', () => {});
+});
+
+/** Where the first request ends; 0 while it is not all there. */
+function endOfRequest(text: string): number {
+  const head = text.indexOf('\r\n\r\n');
+  if (head < 0) return 0;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? '0';
+  const end = head + 4 + Number(length);
+  return text.length < end ? 0 : end;
+}
+
+function answer(socket: Socket, request: string): void {
+  if (request.startsWith('POST /validate')) {
+    const body = request.slice(request.indexOf('\r\n\r\n') + 4);
+    socket.write(captchaPass(LOT_NUMBER.exec(body)?.[1] ?? '0'.repeat(32)), 'latin1');
+    return;
+  }
+  const from = request.indexOf(TOKEN) + TOKEN.length;
+  const token = request.slice(from, request.indexOf('"', from));
+  if (token.startsWith('rejected')) {
+    socket.write(rejection(''), 'latin1');
+  } else if (token.startsWith('slow')) {
+    setTimeout(() => socket.write(judgement(token.slice(-12)), 'latin1'), SLOW_MS);
+  } else {
+    socket.write(judgement(token.slice(-12)), 'latin1');
+  }
+}
+
+await once(server.listen(0, '127.0.0.1'), 'listening');
+// Sound: a server that listens on TCP has an AddressInfo.
+const { port } = server.address() as { port: number };
+process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);

@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Contender } from './contenders.ts';
+import { memoryOf } from './cpu.ts';
+import { checkAnswers, type Field, type Running } from './field.ts';
+import type { Size } from './sizes.ts';
+import { median } from './statistics.ts';
+import { WORKLOADS } from './workloads.ts';
+
+/** Memory in RAM, in MiB. */
+export interface Memory {
+  /** After the start, before any request. */
+  readonly idle: number;
+  /** Once it grows no more under the full query: median of the last readings. */
+  readonly loaded: number;
+  /** The most there was by then, where the system says. */
+  readonly peak: number | undefined;
+}
+
+const SETTLE_MS = 300;
+const STEPS = 12;
+const READINGS = 3;
+
+/**
+ * Starts a contender and puts load on it for several seconds before anyone measures its CPU: V8 optimises what it has seen
+ * often, and the heap grows to what it will be.
+ */
+export async function startWarm(
+  field: Field,
+  contender: Contender,
+  { firstWarmUpMs }: Size,
+): Promise<{ running: Running; memory: Memory }> {
+  const running = await field.start(contender);
+  await sleep(SETTLE_MS);
+  const { rss: idle } = memoryOf(running.pid);
+  const { url, headers, pid } = running;
+  const { connections } = WORKLOADS.single;
+  const answerBytes = await checkAnswers(running, 'single');
+  const job = {
+    url,
+    headers,
+    pid,
+    workload: 'single',
+    answerBytes,
+    connections,
+    warmUpMs: 0,
+    ms: firstWarmUpMs / STEPS,
+  };
+  const readings: number[] = [];
+  for (let step = 0; step < STEPS; step += 1) {
+    await field.load(job);
+    readings.push(memoryOf(pid).rss);
+  }
+  return { running, memory: { idle, loaded: median(readings.slice(-READINGS)), peak: memoryOf(pid).peak } };
+}
