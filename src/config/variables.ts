@@ -145,13 +145,13 @@ export const VARIABLES = {
     name: 'UPSTREAM_MAX_IN_FLIGHT',
     description: 'Calls under way to one service in one region',
     ...whole(1, 10_000),
-    default: '256',
+    default: '512',
   },
   upstreamMaxQueue: {
     name: 'UPSTREAM_MAX_QUEUE',
     description: 'Calls that wait for one of those to end; the next one fails at once',
     ...whole(0, 10_000),
-    default: '64',
+    default: '512',
   },
   maxEventLoopDelayMs: {
     name: 'MAX_EVENT_LOOP_DELAY_MS',

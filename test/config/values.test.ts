@@ -52,7 +52,7 @@ const DEFAULTS = {
     upstreamCalls: 100,
     captchas: 1,
   },
-  load: { inFlight: 256, queue: 64, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
+  load: { inFlight: 512, queue: 512, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
   logLevel: 'info',
   logHashKey: undefined,
   adminPort: 9464,

@@ -15,14 +15,14 @@ async function start() {
   return { upstream, app };
 }
 
-test('beyond 256 captchas at once, and 64 that wait, the next one is OVERLOADED at once, and is no outcome that proceeds', async () => {
+test('beyond 512 captchas at once, and as many that wait, the next one is OVERLOADED at once, and is no outcome that proceeds', async () => {
   const { upstream, app } = await start();
-  const crowd = Array.from({ length: 256 + 64 }, () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT }));
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(256);
+  const crowd = Array.from({ length: 1_024 }, () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT }));
+  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(512);
   const { data, errors } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
   expect(data).toEqual({ validateCaptcha: null });
   expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: true } }]);
-  expect(upstream.requests).toBe(256);
+  expect(upstream.requests).toBe(512);
   await Promise.all(crowd);
 });
 
@@ -30,11 +30,11 @@ test('fingerprint calls that hang do not keep a captcha from its service', async
   const { upstream, app } = await start();
   const many = (from: number) =>
     `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: deviceFingerprint(token: "t${from + i}") { __typename }`).join(' ')} }`;
-  const crowd = Array.from({ length: 4 }, (_, i) => ask(app.graphqlUrl, many(i * 100)));
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(256);
+  const crowd = Array.from({ length: 11 }, (_, i) => ask(app.graphqlUrl, many(i * 100)));
+  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(512);
   const late = ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'late' });
   const captcha = ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
   expect((await late).errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(257);
+  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(513);
   await Promise.all([...crowd, captcha]);
 });
