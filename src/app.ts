@@ -62,15 +62,15 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
     const traceable = config.routerSecrets.length > 0;
-    const apollo = await startApollo(buildSchema(limits.representations), log, { explorable, traceable, limits });
-    closers.push(() => apollo.stop());
+    const engine = await startApollo(buildSchema(limits.representations), log, { explorable, traceable, limits });
+    closers.push(() => engine.apollo.stop());
     const pressure = watchEventLoop(load.eventLoopDelayMs);
     closers.push(pressure.stop);
     let credentials = credentialsOf(config, accounts);
     const listener = await listen({
       host: config.host,
       port: config.port,
-      apollo,
+      engine,
       capabilities: countOutcomes(
         connect(config, () => credentials, pools, log),
         metrics,

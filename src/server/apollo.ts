@@ -9,11 +9,13 @@ import {
 import { type FormattedExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
 import type { GraphQLContext, Operation } from '../graphql/context.ts';
 import { formatError, reportError } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
+import { createFastPath, type FastPath } from './fast-path.ts';
 
 /** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
 const checkOperation: ApolloServerPlugin<GraphQLContext> = {
@@ -29,13 +31,14 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-/** Writes down what becomes of an operation, and what an operator has to know of its errors. */
-function tellOfOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
+/** Writes down what becomes of an operation, what an operator has to know of its errors, and what could be compiled. */
+function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart({ contextValue: { operation } }) {
       return {
-        async didResolveOperation({ operationName }) {
+        async didResolveOperation({ operationName, request, source, document }) {
           operation.name = operationName ?? undefined;
+          operations.learn(source, request.operationName, document);
         },
         async didEncounterErrors({ errors }) {
           for (const error of errors) reportError(log, operation.requestId, error);
@@ -57,12 +60,19 @@ interface Options {
   readonly limits: DocumentLimits & { readonly tokens: number };
 }
 
+/** What answers GraphQL: Apollo Server anything, the fast path what it has compiled. */
+export interface GraphqlEngine {
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly fastPath: FastPath;
+}
+
 /** Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing told to Apollo. */
 export async function startApollo(
   schema: GraphQLSchema,
   log: Logger,
   { explorable, traceable, limits }: Options,
-): Promise<ApolloServer<GraphQLContext>> {
+): Promise<GraphqlEngine> {
+  const operations = createCompiledOperations(schema);
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
     // By a rule instead of `introspection: false`, whose refusal explains how this server is configured.
@@ -79,7 +89,7 @@ export async function startApollo(
     logger: quiet(log),
     plugins: [
       checkOperation,
-      tellOfOperations(log),
+      tellOfOperations(log, operations),
       explorable ? apolloSandboxPage() : ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` on everything: these answers are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
@@ -89,7 +99,7 @@ export async function startApollo(
     ],
   });
   await apollo.start();
-  return apollo;
+  return { apollo, fastPath: createFastPath(operations) };
 }
 
 /** Loaded only where it serves: it brings a protobuf encoder along. Its default leaves the messages of errors out. */
@@ -99,7 +109,7 @@ async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
 }
 
 /** Notes how an answer came out: its error codes, and whether it holds any data. */
-function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
+export function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
   operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
   operation.hasData = data != null && Object.values(data).some((value) => value !== null);
 }

@@ -1,16 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type ApolloServer, HeaderMap } from '@apollo/server';
-import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
+import { HeaderMap } from '@apollo/server';
+import type { FormattedExecutionResult } from 'graphql';
+import { type Capabilities, createContext } from '../graphql/context.ts';
+import { formatError, reportError } from '../graphql/errors.ts';
+import { type GraphqlEngine, tellOfResult } from './apollo.ts';
 import { readJsonBody } from './body.ts';
-import { startOperation, type Telemetry } from './operation.ts';
+import { type FastRequest, serialize } from './fast-path.ts';
+import { type RunningOperation, startOperation, type Telemetry } from './operation.ts';
 import { send } from './response.ts';
 
 /** What answers GraphQL requests. */
 export interface GraphqlOptions {
-  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly engine: GraphqlEngine;
   readonly capabilities: Capabilities;
   readonly maxBodyBytes: number;
   readonly telemetry: Telemetry;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
 }
 
 /**
@@ -20,29 +30,60 @@ export interface GraphqlOptions {
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
 export async function answerGraphql(
-  { apollo, capabilities, maxBodyBytes, telemetry }: GraphqlOptions,
+  options: GraphqlOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const body = request.method === 'POST' ? await readJsonBody(request, maxBodyBytes) : undefined;
+  const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes) : undefined;
   if (response.destroyed) return;
-  const operation = startOperation(request.headers, telemetry);
+  const operation = startOperation(request.headers, options.telemetry);
   response.once('close', operation.cancel);
   try {
-    const {
-      status,
-      headers,
-      body: answer,
-    } = await apollo.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
-      context: async () => createContext(capabilities, operation),
-    });
-    // Incremental delivery is not enabled, so there is no other kind.
-    if (answer.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${answer.kind} one`);
-    send(response, status ?? 200, Object.fromEntries(headers), answer.string);
+    const fast = options.engine.fastPath.match(body, request.headers);
+    const answer =
+      (fast && (await answerFast(options, fast, operation))) ??
+      (await answerByApollo(options, request, body, operation));
+    send(response, answer.status, answer.headers, answer.text);
   } finally {
     operation.end();
   }
+}
+
+/** Undefined if the variables do not fit: what to say of that is the slow way's. */
+async function answerFast(
+  { capabilities, telemetry }: GraphqlOptions,
+  { operation: compiled, variables, contentType }: FastRequest,
+  operation: RunningOperation,
+): Promise<Answer | undefined> {
+  operation.name = compiled.name;
+  const result = await compiled.execute(createContext(capabilities, operation), variables);
+  if (!result) return undefined;
+  const formatted: FormattedExecutionResult = { data: result.data ?? null };
+  if (result.errors) {
+    for (const error of result.errors) reportError(telemetry.log, operation.requestId, error);
+    formatted.errors = result.errors.map((error) => formatError(error.toJSON(), error));
+  }
+  tellOfResult(operation, formatted);
+  return { status: 200, headers: { 'content-type': contentType }, text: serialize(formatted) };
+}
+
+async function answerByApollo(
+  { engine: { apollo, fastPath }, capabilities }: GraphqlOptions,
+  request: IncomingMessage,
+  parsedBody: unknown,
+  operation: RunningOperation,
+): Promise<Answer> {
+  const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body: parsedBody },
+    context: async () => createContext(capabilities, operation),
+  });
+  // Incremental delivery is not enabled, so there is no other kind.
+  if (body.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${body.kind} one`);
+  const contentType = headers.get('content-type');
+  if (request.method === 'POST' && status === undefined && contentType) {
+    fastPath.learnContentType(request.headers.accept, contentType);
+  }
+  return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string };
 }
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {

@@ -112,12 +112,12 @@ const NOTHING: Capabilities = {
 export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; stop: () => Promise<void> }> {
   const explorable = false;
   const schema = buildSchema(LIMITS.representations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
-  const apollo = await startApollo(schema, log, { explorable, traceable: true, limits: LIMITS });
+  const engine = await startApollo(schema, log, { explorable, traceable: true, limits: LIMITS });
   const gate = createGate([ROUTER_SECRET]);
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
-    apollo,
+    engine,
     capabilities: NOTHING,
     maxBodyBytes: LIMITS.bodyBytes,
     gate,
@@ -130,7 +130,7 @@ export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; 
     graphqlUrl: listener.url + GRAPHQL_PATH,
     stop: async () => {
       await listener.stop();
-      await apollo.stop();
+      await engine.apollo.stop();
     },
   };
 }

@@ -1,0 +1,80 @@
+import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
+import type { GraphQLContext } from './context.ts';
+
+/** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
+type Execute = (context: GraphQLContext, variables: object) => Promise<ExecutionResult | undefined>;
+
+/** An operation that is known to be valid, as code of its own. */
+export interface CompiledOperation {
+  readonly name: string | undefined;
+  readonly execute: Execute;
+}
+
+/** What the same documents, sent again and again, are compiled to. */
+export interface CompiledOperations {
+  /** The operation of a document that was learned often enough to be worth compiling. */
+  find(source: string, operationName: string | undefined): CompiledOperation | undefined;
+  /** A document that was parsed and validated, and the operation of it that was asked for. */
+  learn(source: string, operationName: string | undefined, document: DocumentNode): void;
+}
+
+/** An operation is compiled when it comes for the third time: a caller who never repeats one must not keep us compiling. */
+const WORTH_IT = 3;
+const MAX_OPERATIONS = 500;
+/** Of the sources together; code and AST are larger by a factor, not by an order. */
+const MAX_CHARACTERS = 1024 * 1024;
+
+interface Entry {
+  seen: number;
+  compiled: CompiledOperation | undefined;
+}
+
+/** Nothing is compiled yet. */
+export function createCompiledOperations(schema: GraphQLSchema): CompiledOperations {
+  const entries = new LRUCache<string, Entry>({
+    max: MAX_OPERATIONS,
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_entry, key) => key.length,
+  });
+  return {
+    find: (source, operationName) => entries.get(keyOf(source, operationName))?.compiled,
+    learn: (source, operationName, document) => {
+      const key = keyOf(source, operationName);
+      const entry = entries.get(key) ?? { seen: 0, compiled: undefined };
+      entry.seen += 1;
+      if (entry.seen === WORTH_IT) entry.compiled = compile(schema, document, operationName);
+      entries.set(key, entry);
+    },
+  };
+}
+
+function keyOf(source: string, operationName: string | undefined): string {
+  return operationName === undefined ? source : `${operationName}\n${source}`;
+}
+
+/** Undefined where compiled code could come to another answer than graphql-js: the slow way is always right. */
+function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string): CompiledOperation | undefined {
+  const operations = document.definitions.filter((node) => node.kind === 'OperationDefinition');
+  const operation = operations.find(({ name }) => operationName === undefined || name?.value === operationName);
+  if (!operation || !isPlain(operation)) return undefined;
+  const compiled = compileQuery(schema, document, operation.name?.value, { disablingCapturingStackErrors: true });
+  if (!isCompiledQuery(compiled)) return undefined;
+  return {
+    name: operation.name?.value,
+    execute: async (context, variables) => {
+      const result = await compiled.query(undefined, context, variables);
+      // Without data it did not come to an execution.
+      return 'data' in result ? result : undefined;
+    },
+  };
+}
+
+/**
+ * Variables with defaults can turn out wrong while an operation is executed already, and those with the name of something
+ * that every object has can seem to be there.
+ */
+function isPlain({ variableDefinitions = [] }: OperationDefinitionNode): boolean {
+  return variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
+}
