@@ -19,8 +19,9 @@ import { type ExampleCommand, exampleCommands } from './server/examples.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
 import type { Telemetry } from './server/operation.ts';
 import { watchEventLoop } from './server/pressure.ts';
+import type { UpstreamAnswer } from './upstream/exchange.ts';
 import { createGuard, type Guard } from './upstream/guard.ts';
-import { createUpstreamHttp, type UpstreamAnswer, type UpstreamHttp } from './upstream/http.ts';
+import { createUpstreamHttp, type UpstreamHttp } from './upstream/http.ts';
 
 /** The running subgraph. */
 export interface App {

@@ -2,8 +2,9 @@ import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../graphql/types.generated.ts';
 import type { Caller } from '../upstream/caller.ts';
+import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { flawsIn } from '../upstream/flaws.ts';
-import type { UpstreamAnswer, UpstreamHttp } from '../upstream/http.ts';
+import type { UpstreamHttp } from '../upstream/http.ts';
 import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
@@ -32,7 +33,7 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Accou
   return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
 
-/** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the signal's reason. */
+/** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the reason of a cancellation. */
 export type CaptchaValidator = (input: ValidateCaptchaInput, caller: Caller) => Promise<CaptchaVerdict>;
 
 interface Options {
@@ -62,7 +63,8 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
       answer = await http.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, caller });
     } catch (error) {
       // Our own limit is no word about the challenge: as an outcome, a bot could turn load into a request that proceeds.
-      if (caller.signal.aborted || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED') throw error;
+      if (caller.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
+        throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       return indeterminate('TRANSPORT', failOpen);

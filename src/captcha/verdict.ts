@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { CaptchaIndeterminateCause, ResolversTypes } from '../graphql/types.generated.ts';
-import type { UpstreamAnswer } from '../upstream/http.ts';
+import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import {
   EXCEPTIONS,
   exceptionAnswer,

@@ -9,8 +9,8 @@ import type {
   Signal,
   Web,
 } from '../graphql/types.generated.ts';
+import type { UpstreamAnswer } from '../upstream/exchange.ts';
 import { flawsIn } from '../upstream/flaws.ts';
-import type { UpstreamAnswer } from '../upstream/http.ts';
 import {
   anyEnvelope,
   type FingerprintData,

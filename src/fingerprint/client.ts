@@ -3,7 +3,7 @@ import type { UpstreamHttp } from '../upstream/http.ts';
 import { type FingerprintOutcome, rejected, toOutcome } from './answer.ts';
 import type { FingerprintRequest } from './request.ts';
 
-/** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the signal's reason. */
+/** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the reason of a cancellation. */
 export type FingerprintClient = (request: FingerprintRequest, caller: Caller) => Promise<FingerprintOutcome>;
 
 /**

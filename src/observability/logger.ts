@@ -40,10 +40,13 @@ export interface LogOptions {
 
 /** Lines on stdout. What is logged is chosen at each call; nothing ever logs a request, an answer or a header. */
 export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
-  if (!pretty) return pino({ ...LINE, level });
+  if (!pretty) return pino({ ...LINE, level }, pino.destination(BUFFERED));
   const { default: prettyStream } = await import('pino-pretty');
   return pino({ ...LINE, level }, prettyStream({ colorize: process.stdout.isTTY, sync: true }));
 }
+
+/** A line for each operation, written one by one, would be a good part of an operation. What is left is written on exit. */
+const BUFFERED = { dest: 1, sync: false, minLength: 16 * 1024, periodicFlush: 100 };
 
 /** How a line is made, whoever reads it. */
 export const LINE: LoggerOptions = {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 
 /** May whoever presents this value of `Router-Authorization` ask? */
 export type Gate = (presented: string | string[] | undefined) => boolean;
@@ -15,5 +15,5 @@ export function createGate(secrets: readonly string[]): Gate {
 }
 
 function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+  return hash('sha256', text, 'buffer');
 }

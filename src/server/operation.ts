@@ -6,6 +6,7 @@ import type { Operation } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import type { OperationTrace, Tracing } from '../observability/tracing.ts';
+import { Cancellation } from '../upstream/caller.ts';
 
 /** Where operations are told of. */
 export interface Telemetry {
@@ -28,14 +29,15 @@ export interface RunningOperation extends Operation {
 export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetry): RunningOperation {
   const { log, metrics, hashToken, tracing } = telemetry;
   const start = performance.now();
-  const over = new AbortController();
+  const cancellation = new Cancellation();
   const trace = tracing?.startOperation(headers);
   const tokens: string[] | undefined = log.isLevelEnabled('debug') ? [] : undefined;
+  let ended = false;
   metrics.operationStarted();
   const operation: RunningOperation = {
     requestId: REQUEST_ID.exec(one(headers['x-request-id']))?.[0] ?? randomUUID(),
     name: undefined,
-    signal: over.signal,
+    cancellation,
     startSpan: trace?.startCall,
     outcomes: {},
     errors: [],
@@ -44,8 +46,11 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     hasData: false,
     lookups: 0,
     tokens,
-    cancel: () => over.abort(new DeviceTrustError('CANCELLED')),
+    cancel: () => {
+      if (!ended) cancellation.cancel(new DeviceTrustError('CANCELLED'));
+    },
     end: () => {
+      ended = true;
       const { errors, hasData, lookups, name } = operation;
       const ms = performance.now() - start;
       const outcome = outcomeOf(errors, hasData);

@@ -16,7 +16,7 @@ export interface Guard<Answer> {
    *
    * @throws DeviceTrustError OVERLOADED if there is no room, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
    */
-  run(call: () => Promise<Answer>, signal: AbortSignal): Promise<Answer>;
+  run(call: () => Promise<Answer>): Promise<Answer>;
   /** How it stands now. */
   state(): GuardState;
 }
@@ -65,11 +65,11 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
   breaker.onBreak(() => onBreaker('open'));
   breaker.onReset(() => onBreaker('closed'));
 
-  async function run(call: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+  async function run(call: () => Promise<Answer>): Promise<Answer> {
     // One probe at a time. Left to the library, everyone else would wait for its outcome.
     if (isProbing()) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is probing' });
     try {
-      return await breaker.execute(() => room.execute(call, signal), signal);
+      return await breaker.execute(() => room.execute(call));
     } catch (error) {
       if (error instanceof BulkheadRejectedError) throw new DeviceTrustError('OVERLOADED');
       if (!(error instanceof BrokenCircuitError)) throw error;

@@ -1,7 +1,7 @@
-import { parse } from 'secure-json-parse';
-import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { Caller } from './caller.ts';
+import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
 
 /** No documented answer comes near this many bytes. */
@@ -24,13 +24,6 @@ export interface UpstreamRequest {
   readonly caller: Caller;
 }
 
-/** What came back, before anyone asked whether it is as documented. */
-export interface UpstreamAnswer {
-  readonly status: number;
-  /** The parsed body, free of `__proto__` and its like; undefined if it is not JSON in UTF-8. */
-  readonly json: unknown;
-}
-
 /** The process's way to one upstream service: a bounded pool of sockets. */
 export interface UpstreamHttp {
   /**
@@ -39,11 +32,11 @@ export interface UpstreamHttp {
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or OVERLOADED, unsent,
    *   if too many calls are under way
-   * @throws the signal's reason, once it is aborted
+   * @throws the reason of the caller's cancellation, once that has happened
    */
   post(request: UpstreamRequest): Promise<UpstreamAnswer>;
   /** Closes every socket. */
-  close(): Promise<void>;
+  close(): Promise<unknown>;
 }
 
 /** What an upstream service is to its HTTP. */
@@ -59,48 +52,44 @@ export interface UpstreamOptions {
 /** Opens nothing yet: sockets are made when the first request needs one. */
 export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOptions): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
+  const isFailedConnect = (error: Error) => failedConnects.has(error);
   const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
-  const agent = new Agent({
-    maxResponseSize: MAX_BODY_BYTES,
-    allowH2: false,
-    // The one deadline of post() covers both; these two only measure idle time between bytes.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: (options, callback) =>
-      connect(options, (...[error, socket]) => {
-        if (error === null) return callback(null, socket);
-        failedConnects.add(error);
-        callback(error, null);
-      }),
-  });
+  const pools = new Map<string, Pool>();
+
+  function poolOf(origin: string): Pool {
+    const known = pools.get(origin);
+    if (known) return known;
+    const pool = new Pool(origin, {
+      maxResponseSize: MAX_BODY_BYTES,
+      allowH2: false,
+      // The one deadline of post() covers both; these two only measure idle time between bytes.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) =>
+        connect(options, (...[error, socket]) => {
+          if (error === null) return callback(null, socket);
+          failedConnects.add(error);
+          callback(error, null);
+        }),
+    });
+    pools.set(origin, pool);
+    return pool;
+  }
 
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { region, timeoutMs, caller } = request;
-    const { signal } = caller;
-    signal.throwIfAborted();
+    const { caller, region } = request;
+    if (caller.cancellation.reason) throw caller.cancellation.reason;
     const start = performance.now();
     const span = caller.startSpan?.(service, region);
-    const headers = span ? { ...request.headers, ...span.headers } : request.headers;
     let outcome = 'CANCELLED';
-    const over = new AbortController();
-    const onAbort = () => over.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    const timer = setTimeout(() => {
-      over.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
-    }, timeoutMs);
     try {
-      // Raced, because undici heeds a signal only once the request has a connection.
-      const guarded = guardFor(region).run(() => attempt({ ...request, headers }, over.signal), over.signal);
-      const answer = await Promise.race([guarded, rejectionOn(over.signal)]);
+      const answer = await within(request, span ? { ...request.headers, ...span.headers } : request.headers);
       outcome = outcomeOf(answer);
       return answer;
     } catch (error) {
-      const reason = over.signal.aborted ? over.signal.reason : error;
-      if (reason instanceof DeviceTrustError) outcome = reason.code;
-      throw reason;
+      if (error instanceof DeviceTrustError) outcome = error.code;
+      throw error;
     } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
       const ms = performance.now() - start;
       caller.calls += 1;
       caller.callMs += ms;
@@ -109,78 +98,45 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     }
   }
 
-  async function attempt(request: UpstreamRequest, signal: AbortSignal): Promise<UpstreamAnswer> {
-    try {
-      return await exchange(request, signal).catch((error) => {
-        const nothingSent = error instanceof Error && failedConnects.has(error);
-        if (!nothingSent || signal.aborted) throw error;
-        return exchange(request, signal);
-      });
-    } catch (error) {
-      signal.throwIfAborted();
-      throw asUpstreamError(error);
-    }
+  /** Sends the request as soon as the guard lets it, and waits until it is answered, late, or no longer wanted. */
+  function within(
+    { region, origin, path, body, timeoutMs, caller }: UpstreamRequest,
+    headers: UpstreamRequest['headers'],
+  ) {
+    const exchange = new Exchange(poolOf(origin), { path, method: 'POST', headers, body }, isFailedConnect);
+    return new Promise<UpstreamAnswer>((resolve, reject) => {
+      const stop = (reason: Error) => {
+        exchange.cancel(reason);
+        // Here as well, because the exchange may still wait for its turn.
+        reject(reason);
+      };
+      const timer = setTimeout(() => {
+        stop(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+      }, timeoutMs);
+      const settled = () => {
+        clearTimeout(timer);
+        caller.cancellation.remove(stop);
+      };
+      caller.cancellation.add(stop);
+      guardFor(region)
+        .run(() => exchange.start())
+        .then(
+          (answer) => {
+            settled();
+            resolve(answer);
+          },
+          (error) => {
+            settled();
+            reject(error);
+          },
+        );
+    });
   }
 
-  async function exchange({ origin, path, headers, body }: UpstreamRequest, signal: AbortSignal) {
-    const response = await agent.request({ origin, path, method: 'POST', headers, body, signal });
-    const { statusCode: status } = response;
-    try {
-      return { status, json: parseJson(await readBody(response)) };
-    } catch (error) {
-      // A status of failure has said what there is to say, whatever is wrong with the page that comes along.
-      if (status < 400 || signal.aborted) throw error;
-      return { status, json: undefined };
-    }
-  }
-
-  return { post, close: () => agent.destroy() };
+  return { post, close: () => Promise.all([...pools.values()].map((pool) => pool.destroy())) };
 }
 
 function outcomeOf({ status }: UpstreamAnswer): string {
   if (status < 400) return 'ok';
   return status < 500 ? 'http_4xx' : 'http_5xx';
-}
-
-function rejectionOn(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-}
-
-/** A compressed body was not asked for, and inflating one could pass the size limit; it is refused unread. */
-async function readBody({ headers, body }: Dispatcher.ResponseData): Promise<ArrayBuffer> {
-  const encoding = headers['content-encoding'];
-  if (encoding === undefined || String(encoding).toLowerCase() === 'identity') return body.arrayBuffer();
-  body.on('error', () => {}).destroy();
-  throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: 'compressed body, though none was asked for' });
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function parseJson(bytes: ArrayBuffer): unknown {
-  try {
-    return parse(utf8.decode(bytes), null, { protoAction: 'remove', constructorAction: 'remove' });
-  } catch {
-    // Not an accident to report: whether JSON was due depends on the status, which the caller judges.
-    return undefined;
-  }
-}
-
-/** What a peer that does not keep to HTTP, or to the size limit, ends in. */
-const PROTOCOL_ERRORS = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-  errors.ResponseExceededMaxSizeError,
-];
-
-/** Errors of undici and node:net, told apart by class, never by their words. */
-function asUpstreamError(cause: unknown): DeviceTrustError {
-  if (cause instanceof DeviceTrustError) return cause;
-  const code = PROTOCOL_ERRORS.some((type) => cause instanceof type)
-    ? 'UPSTREAM_PROTOCOL_ERROR'
-    : 'UPSTREAM_UNAVAILABLE';
-  const { name, code: detail = '' } = Object(cause);
-  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim() });
 }

@@ -1,0 +1,133 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parse } from 'secure-json-parse';
+import { type Dispatcher, errors } from 'undici';
+import { DeviceTrustError } from '../errors.ts';
+
+/** What came back, before anyone asked whether it is as documented. */
+export interface UpstreamAnswer {
+  readonly status: number;
+  /** The parsed body, free of `__proto__` and its like; undefined if it is not JSON in UTF-8. */
+  readonly json: unknown;
+}
+
+/**
+ * One request and its whole answer, at the level where undici has neither streams nor signals: its `request()` costs twice
+ * as much. It can be cancelled at any time, and settles at once then, even while undici still waits for a connection.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #chunks: Buffer[] = [];
+  readonly #settled = Promise.withResolvers<UpstreamAnswer>();
+  readonly #pool: Dispatcher;
+  readonly #options: Dispatcher.DispatchOptions;
+  /** Did this error come from a connection that could not be made? Nothing was sent then. */
+  readonly #isFailedConnect: (error: Error) => boolean;
+  #controller: Dispatcher.DispatchController | undefined;
+  #status = 0;
+  #isOver = false;
+  #isSecondTry = false;
+
+  constructor(pool: Dispatcher, options: Dispatcher.DispatchOptions, isFailedConnect: (error: Error) => boolean) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#isFailedConnect = isFailedConnect;
+  }
+
+  /**
+   * Sends the request, unless it was cancelled already.
+   *
+   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or the reason of the cancellation
+   */
+  start(): Promise<UpstreamAnswer> {
+    if (!this.#isOver) this.#pool.dispatch(this.#options, this);
+    return this.#settled.promise;
+  }
+
+  /** Ends it now; the answer is an error with this reason. */
+  cancel(reason: Error): void {
+    if (this.#isOver) return;
+    this.#fail(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
+    this.#controller = controller;
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status < 200) return; // hints on the way to the answer
+    this.#status = status;
+    const encoding = headers['content-encoding'];
+    if (encoding === undefined || String(encoding).toLowerCase() === 'identity') return;
+    // Not asked for, and inflating it could pass the size limit: refused unread.
+    this.#failBody(COMPRESSED);
+    controller.abort(COMPRESSED);
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    const [first, ...others] = this.#chunks;
+    this.#succeed(parseJson(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    if (this.#isOver) return;
+    if (this.#isFailedConnect(error) && !this.#isSecondTry) {
+      this.#isSecondTry = true;
+      this.#pool.dispatch(this.#options, this);
+      return;
+    }
+    this.#failBody(asUpstreamError(error));
+  }
+
+  /** A status of failure has said what there is to say, whatever is wrong with the page that comes along. */
+  #failBody(error: DeviceTrustError): void {
+    if (this.#status >= 400) this.#succeed(undefined);
+    else this.#fail(error);
+  }
+
+  #succeed(json: unknown): void {
+    this.#isOver = true;
+    this.#settled.resolve({ status: this.#status, json });
+  }
+
+  #fail(error: Error): void {
+    this.#isOver = true;
+    this.#settled.reject(error);
+  }
+}
+
+const COMPRESSED = new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', {
+  internal: 'compressed body, though none was asked for',
+});
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return parse(utf8.decode(bytes), null, { protoAction: 'remove', constructorAction: 'remove' });
+  } catch {
+    // Not an accident to report: whether JSON was due depends on the status, which the caller judges.
+    return undefined;
+  }
+}
+
+/** What a peer that does not keep to HTTP, or to the size limit, ends in. */
+const PROTOCOL_ERRORS = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+  errors.ResponseExceededMaxSizeError,
+];
+
+/** Errors of undici and node:net, told apart by class, never by their words. */
+function asUpstreamError(cause: unknown): DeviceTrustError {
+  const code = PROTOCOL_ERRORS.some((type) => cause instanceof type)
+    ? 'UPSTREAM_PROTOCOL_ERROR'
+    : 'UPSTREAM_UNAVAILABLE';
+  const { name, code: detail = '' } = Object(cause);
+  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim() });
+}
