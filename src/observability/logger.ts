@@ -46,7 +46,7 @@ export async function createLogger({ level, pretty }: LogOptions): Promise<Logge
 }
 
 /** A line for each operation, written one by one, would be a good part of an operation. What is left is written on exit. */
-const BUFFERED = { dest: 1, sync: false, minLength: 16 * 1024, periodicFlush: 100 };
+const BUFFERED = { dest: 1, sync: false, minLength: 8 * 1024, periodicFlush: 100 };
 
 /** How a line is made, whoever reads it. */
 export const LINE: LoggerOptions = {
