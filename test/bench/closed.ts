@@ -16,7 +16,7 @@ export interface Cost {
   readonly p99: number;
   /** How much of one core it used: far below 1, something else was the bottleneck. */
   readonly busy: number;
-  /** How much of its core others took while it was ready to run: these rounds say little about latency. */
+  /** How long its threads were ready to run without a core, as a part of the time: much of it, and latencies say little. */
   readonly waited: number;
 }
 
@@ -60,7 +60,7 @@ export function costOf(rounds: readonly Round[]): Cost {
   };
 }
 
-/** What others took of the core, as a part of the time: the median over the rounds. */
+/** How long threads waited for a core, as a part of the time: the median over the rounds. */
 export function waitedIn(rounds: readonly Round[]): number {
   return median(rounds.map(({ waitedMicros, seconds }) => (waitedMicros ?? Number.NaN) / 1e6 / seconds));
 }

@@ -24,13 +24,14 @@ export async function compare(
 ): Promise<Results> {
   const size = SIZES[sizeName];
   const chosen = CONTENDERS.filter(({ name }) => only.includes(name));
-  const among = (names: readonly string[]) => chosen.filter(({ name }) => names.includes(name));
+  // A start says something beside another one only, whoever else was chosen.
+  const starters = CONTENDERS.filter(({ name }) => name === OURS_NAME || name === TEMPLATE_NAME);
   const wants = (workload: string) => {
     if (workloads.includes(workload)) say(workload);
     return workloads.includes(workload);
   };
 
-  const coldStart = wants('cold-start') && (await measureStarts(field, among([OURS_NAME, TEMPLATE_NAME]), size));
+  const coldStart = wants('cold-start') && (await measureStarts(field, starters, size));
 
   const running: Running[] = [];
   const memory: Record<string, Memory> = {};

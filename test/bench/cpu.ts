@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 /** Time of all threads of a process so far, in µs. */
 export interface CpuTime {
   readonly used: number;
-  /** Ready to run while someone else had the core: what others on this machine took. NaN where the system does not say. */
+  /** Ready to run while another thread, of this process or of others, had the core. NaN where the system does not say. */
   readonly waited: number;
 }
 

@@ -22,7 +22,7 @@ export interface Round {
   readonly requests: number;
   readonly seconds: number;
   readonly cpuMicros: number;
-  /** What others took of its core; null where the system does not say, as NaN becomes on its way. */
+  /** Ready to run without a core; null where the system does not say, as NaN becomes on its way. */
   readonly waitedMicros: number | null;
   readonly p50: number;
   readonly p99: number;

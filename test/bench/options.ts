@@ -21,7 +21,7 @@ const ALL_WORKLOADS = [...Object.keys(WORKLOADS), ...SPECIAL_WORKLOADS];
 const ALL_CONTENDERS = CONTENDERS.map(({ name }) => name);
 
 /** Those that the goals cannot do without. */
-const QUICK_CONTENDERS = 'ours,floor,apollo-fetch,mercurius';
+const QUICK_CONTENDERS = 'ours,floor,mercurius';
 
 export const USAGE = `Options:
   --only NAME,NAME      contenders: ${ALL_CONTENDERS.join(', ')}

@@ -16,7 +16,7 @@ export interface AddedLatency {
   readonly addedP99: number;
   /** CPU per request at this load. */
   readonly cpuMicros: number;
-  /** How much of its core others took: if that is much, these are their latencies. */
+  /** How long its threads were ready to run without a core, as a part of the time. */
   readonly waited: number;
 }
 

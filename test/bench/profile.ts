@@ -9,7 +9,7 @@ import { table } from './report.ts';
 import { WORKLOADS, workloadNamed } from './workloads.ts';
 
 /** Until V8 has optimised what it will, and then for as long as it takes to see it, in ms. */
-const WARM_UP_MS = 3_000;
+const WARM_UP_MS = 7_000;
 const PROFILED_MS = 4_000;
 /** Between two samples, in µs. */
 const INTERVAL = 250;

@@ -16,7 +16,7 @@ export function report(results: Results, goals: readonly Goal[]): string {
       `Load average before: ${environment.loadBefore.toFixed(2)}`,
       packages.join(', '),
       'CPU is that of the server’s whole process for one request; "to floor" compares it with a bare proxy. "busy" is how',
-      'much of a core it used, "waited" how much of that core others took while it was ready to run.',
+      'much of a core it used, "waited" how long its threads were ready to run while others, or each other, had the core.',
     ].join('\n'),
     ...Object.entries(closed).map(([name, costs]) => `${name}: ${workloadNamed(name).title}\n${costTable(costs)}`),
     growth && `growth: CPU µs per entity, ten references a token\n${growthTable(growth)}`,

@@ -24,7 +24,7 @@ const FULL: Size = {
   starts: 7,
 };
 const QUICK: Size = {
-  firstWarmUpMs: 4_200,
+  firstWarmUpMs: 6_600,
   warmUpMs: 150,
   rewarmMs: 40,
   roundMs: 130,
