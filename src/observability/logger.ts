@@ -40,20 +40,64 @@ export interface LogOptions {
 
 /** Lines on stdout. What is logged is chosen at each call; nothing ever logs a request, an answer or a header. */
 export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
-  if (!pretty) return pino({ ...LINE, level }, pino.destination(BUFFERED));
+  if (!pretty) return pino({ ...LINE, level }, bufferedStdout());
   const { default: prettyStream } = await import('pino-pretty');
   return pino({ ...LINE, level }, prettyStream({ colorize: process.stdout.isTTY, sync: true }));
 }
 
-/** A line for each operation, written one by one, would be a good part of an operation. What is left is written on exit. */
-const BUFFERED = { dest: 1, sync: false, minLength: 8 * 1024, periodicFlush: 100 };
+/** Characters that are worth a write, and how long fewer of them may wait, in ms. */
+const FULL = 64 * 1024;
+const FLUSH_EVERY_MS = 100;
+
+/** Lines written one by one would be a good part of what an operation costs. What is left goes out when the process ends. */
+function bufferedStdout(): { write(line: string): void } {
+  let lines: string[] = [];
+  let characters = 0;
+  const flush = () => {
+    if (characters === 0) return;
+    const text = lines.join('');
+    lines = [];
+    characters = 0;
+    process.stdout.write(text);
+  };
+  setInterval(flush, FLUSH_EVERY_MS).unref();
+  process.on('exit', flush);
+  return {
+    write: (line) => {
+      lines.push(line);
+      characters += line.length;
+      if (characters > FULL) flush();
+    },
+  };
+}
+
+function withoutStrangers(fields: Record<string, unknown>): Record<string, unknown> {
+  for (const name in fields) {
+    if (!ALLOWED.has(name)) return Object.fromEntries(Object.entries(fields).filter(([key]) => ALLOWED.has(key)));
+  }
+  return fields;
+}
+
+let second = 0;
+let upToSecond = '';
+
+/** As `toISOString()` has it, which is asked for once a second. */
+function isoTime(): string {
+  const now = Date.now();
+  const milliseconds = now % 1_000;
+  if (now - milliseconds !== second) {
+    second = now - milliseconds;
+    upToSecond = new Date(second).toISOString().slice(0, -4);
+  }
+  return `,"time":"${upToSecond}${String(milliseconds).padStart(3, '0')}Z"`;
+}
 
 /** How a line is made, whoever reads it. */
 export const LINE: LoggerOptions = {
   base: null,
-  timestamp: pino.stdTimeFunctions.isoTime,
+  timestamp: isoTime,
   formatters: {
     level: (level) => ({ level }),
-    log: (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => ALLOWED.has(name))),
+    log: withoutStrangers,
   },
 };
