@@ -1,10 +1,27 @@
-import type { DocumentNode, ExecutionResult, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import {
+  coerceInputValue,
+  type DocumentNode,
+  type ExecutionResult,
+  GraphQLID,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  GraphQLString,
+  getNullableType,
+  isInputType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+} from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
+import { repeatsUnderConditions } from './conditions.ts';
 import type { GraphQLContext } from './context.ts';
 
 /** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
-type Execute = (context: GraphQLContext, variables: object) => Promise<ExecutionResult | undefined>;
+type Execute = (
+  context: GraphQLContext,
+  variables: Readonly<Record<string, unknown>>,
+) => Promise<ExecutionResult | undefined>;
 
 /** An operation that is known to be valid, as code of its own. */
 export interface CompiledOperation {
@@ -58,17 +75,40 @@ function keyOf(source: string, operationName: string | undefined): string {
 function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string): CompiledOperation | undefined {
   const operations = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   const operation = operations.find(({ name }) => operationName === undefined || name?.value === operationName);
-  if (!operation || !isPlain(operation)) return undefined;
+  if (!operation || !isPlain(operation) || repeatsUnderConditions(document, operation)) return undefined;
   const compiled = compileQuery(schema, document, operation.name?.value, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(compiled)) return undefined;
+  const areFit = checkerOf(schema, operation);
   return {
     name: operation.name?.value,
     execute: async (context, variables) => {
+      // graphql-jit takes some values that GraphQL does not, such as a list where an input object is due.
+      if (!areFit(variables)) return undefined;
       const result = await compiled.query(undefined, context, variables);
       // Without data it did not come to an execution.
       return 'data' in result ? result : undefined;
     },
   };
+}
+
+/** Do the variables fit their types? Compiled once, and quick about plain texts, which most of them are. */
+function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+  const types = variableDefinitions.map(
+    ({ variable, type }) => [variable.name.value, typeFromAST(schema, type)] as const,
+  );
+  return (variables: Readonly<Record<string, unknown>>) =>
+    types.every(([name, type]) => isInputType(type) && fits(variables[name], type));
+}
+
+function fits(value: unknown, type: GraphQLInputType): boolean {
+  if (value == null) return !isNonNullType(type);
+  const nullable = getNullableType(type);
+  if (typeof value === 'string' && (nullable === GraphQLString || nullable === GraphQLID)) return true;
+  let isFit = true;
+  coerceInputValue(value, type, () => {
+    isFit = false;
+  });
+  return isFit;
 }
 
 /**

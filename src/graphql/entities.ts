@@ -2,9 +2,9 @@ import type { GraphQLSchema } from 'graphql';
 import { badUserInput } from '../errors.ts';
 
 /**
- * Changes the schema so that its `_entities` field resolves each representation by itself. As it comes, one that cannot be resolved at all, such
- * as one of an unknown type, throws for the whole list, with its neighbours' upstream calls already under way; and one of
- * a type without a reference resolver is answered with the caller's own fields.
+ * Changes the schema so that its `_entities` field resolves each representation by itself. As it comes, one that cannot be
+ * resolved at all, such as one of an unknown type, throws for the whole list, with its neighbours' upstream calls already
+ * under way; and one of a type without a reference resolver is answered with the caller's own fields.
  *
  * @param entities names of the types that have a reference resolver
  * @param limit representations that one request may have; one with more is refused as a whole
@@ -18,16 +18,23 @@ export function isolateRepresentations(
   const resolveAll = field?.resolve;
   if (!field || !resolveAll) throw new Error('expected a subgraph schema with an _entities field, but got one without');
 
-  field.resolve = (source, { representations }, context, info) => {
+  field.resolve = async (source, { representations }, context, info) => {
     if (representations.length > limit) throw badUserInput('representations', `at most ${limit}`, 'more');
-    return representations.map(async (representation: unknown) => {
+    const entityOf = async (representation: unknown) => {
       if (!entities.has(Object(representation).__typename)) {
         throw badUserInput('representations', `a __typename among ${[...entities].join(', ')}`, 'another or none');
       }
       // Sound: the field is a list in the schema, with one entry for each representation.
       const [entity] = (await resolveAll(source, { representations: [representation] }, context, info)) as [unknown];
       return entity;
-    });
+    };
+    // A failure is an Error in the list, which spoils its own entry alone. A rejected promise in it would do so too by the
+    // book, but graphql-jit leaves such an entry out if it is the last: every reference behind a gap would be another's.
+    return Promise.all(representations.map((representation: unknown) => entityOf(representation).catch(asError)));
   };
   return schema;
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
 }

@@ -30,6 +30,17 @@ export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: stri
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
 
+/** The same errors in the order of the answer, whichever of them happened first: equal questions get equal answers. */
+export function inOrder<Located extends Pick<GraphQLFormattedError, 'path'>>(errors: readonly Located[]): Located[] {
+  return [...errors].sort(({ path: a = [] }, { path: b = [] }) => {
+    const at = a.findIndex((step, index) => step !== b[index]);
+    if (at < 0) return a.length - b.length;
+    const [one, other] = [a[at] ?? '', b[at] ?? ''];
+    if (typeof one === 'number' && typeof other === 'number') return one - other;
+    return String(one) < String(other) ? -1 : 1;
+  });
+}
+
 /** graphql-js wraps what a resolver throws, once for each level it passes. */
 function rootOf(error: unknown): unknown {
   let root = error;

@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
 import type { GraphQLContext, Operation } from '../graphql/context.ts';
-import { formatError, reportError } from '../graphql/errors.ts';
+import { formatError, inOrder, reportError } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
@@ -36,15 +36,18 @@ function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloSe
   return {
     async requestDidStart({ contextValue: { operation } }) {
       return {
-        async didResolveOperation({ operationName, request, source, document }) {
+        async didResolveOperation({ operationName, request, source, document, operation: resolved }) {
           operation.name = operationName ?? undefined;
-          operations.learn(source, request.operationName, document);
+          if (resolved) operations.learn(source, request.operationName, document);
         },
         async didEncounterErrors({ errors }) {
           for (const error of errors) reportError(log, operation.requestId, error);
         },
         async willSendResponse({ response: { body } }) {
-          if (body.kind === 'single') tellOfResult(operation, body.singleResult);
+          if (body.kind !== 'single') return;
+          const { singleResult } = body;
+          if (singleResult.errors) singleResult.errors = inOrder(singleResult.errors);
+          tellOfResult(operation, singleResult);
         },
       };
     },

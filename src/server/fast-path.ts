@@ -5,7 +5,7 @@ import type { CompiledOperation, CompiledOperations } from '../graphql/compiled.
 /** A request that compiled code can answer. */
 export interface FastRequest {
   readonly operation: CompiledOperation;
-  readonly variables: object;
+  readonly variables: Readonly<Record<string, unknown>>;
   readonly contentType: string;
 }
 
@@ -34,7 +34,8 @@ export function createFastPath(operations: CompiledOperations): FastPath {
       if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
       if (operationName != null && typeof operationName !== 'string') return undefined;
       const operation = operations.find(query, operationName ?? undefined);
-      return operation && { operation, variables: variables ?? {}, contentType };
+      // Sound: an object that came as JSON and is no list.
+      return operation && { operation, variables: (variables ?? {}) as Record<string, unknown>, contentType };
     },
     learnContentType: (accept, contentType) => {
       if (contentTypes.size < MAX_ACCEPTS) contentTypes.set(accept ?? '', contentType);

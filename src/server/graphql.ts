@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { type Capabilities, createContext } from '../graphql/context.ts';
-import { formatError, reportError } from '../graphql/errors.ts';
+import { formatError, inOrder, reportError } from '../graphql/errors.ts';
 import { type GraphqlEngine, tellOfResult } from './apollo.ts';
 import { readJsonBody } from './body.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
@@ -61,7 +61,7 @@ async function answerFast(
   const formatted: FormattedExecutionResult = { data: result.data ?? null };
   if (result.errors) {
     for (const error of result.errors) reportError(telemetry.log, operation.requestId, error);
-    formatted.errors = result.errors.map((error) => formatError(error.toJSON(), error));
+    formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
   }
   tellOfResult(operation, formatted);
   return { status: 200, headers: { 'content-type': contentType }, text: serialize(formatted) };

@@ -1,0 +1,52 @@
+import type {
+  DirectiveNode,
+  DocumentNode,
+  FragmentDefinitionNode,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql';
+
+/**
+ * Does an operation select something twice for the same place in the answer, once of it behind `@skip` or `@include`?
+ * Compiled code then puts the fields of the answer into another order than graphql-js.
+ */
+export function repeatsUnderConditions(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node);
+
+  /** What was selected so far, by its place. */
+  const selected = new Map<string, { isConditional: boolean; isRepeated: boolean }>();
+  /** Takes note; false for what was there already. */
+  function note(place: string, isConditional: boolean): boolean {
+    const known = selected.get(place);
+    selected.set(place, {
+      isConditional: isConditional || known?.isConditional === true,
+      isRepeated: known !== undefined,
+    });
+    return known === undefined;
+  }
+
+  function visit({ selections }: SelectionSetNode, place: string, isConditional: boolean): void {
+    for (const node of selections) {
+      const isBehindOne = isConditional || hasCondition(node.directives);
+      if (node.kind === 'InlineFragment') {
+        visit(node.selectionSet, place, isBehindOne);
+      } else if (node.kind === 'FragmentSpread') {
+        const fragment = fragments.get(node.name.value);
+        // Once for each place: spread in spread, twice each, would otherwise take for ever.
+        if (note(`${place} ...${node.name.value}`, isBehindOne) && fragment)
+          visit(fragment.selectionSet, place, isBehindOne);
+      } else {
+        const field = `${place}.${node.alias?.value ?? node.name.value}`;
+        note(field, isBehindOne);
+        if (node.selectionSet) visit(node.selectionSet, field, false);
+      }
+    }
+  }
+  visit(operation.selectionSet, '', false);
+  return [...selected.values()].some(({ isConditional, isRepeated }) => isConditional && isRepeated);
+}
+
+function hasCondition(directives: readonly DirectiveNode[] = []): boolean {
+  return directives.some(({ name }) => name.value === 'skip' || name.value === 'include');
+}
