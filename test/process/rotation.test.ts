@@ -96,6 +96,7 @@ test('all three are rotated under load without a failed request, and a broken fi
   await put('captchas', captcha('key_new'));
   await expect.poll(() => seen.fingerprint.at(-1), { timeout: 5_000 }).toBe('Bearer sk_new');
   await expect.poll(() => seen.captcha.at(-1), { timeout: 5_000 }).toBe(true);
+  await setTimeout(500); // the log is written ten times a second
   const before = rotations();
   await put('captchas', '[{"captchaId":"half');
   await expect.poll(() => child.stdout(), { timeout: 5_000 }).toContain('the old ones go on');
