@@ -19,6 +19,15 @@ export function documentLimits({ depth, aliases, directives }: DocumentLimits): 
   ];
 }
 
+/** No client's document comes near it. graphql-js compares fragments in pairs, and some hundreds of them end its stack. */
+const MAX_FRAGMENTS = 50;
+
+/** What is wrong with a document that must not even be validated. An over-count, such as of a word in a text, is no matter. */
+export function refusalOf(source: unknown): string | undefined {
+  const words = typeof source === 'string' ? source.match(/\bfragment\b/g) : null;
+  return words && words.length > MAX_FRAGMENTS ? `The document has more than ${MAX_FRAGMENTS} fragments.` : undefined;
+}
+
 /** Left to themselves the rules throw, which ends the validation, and call it a syntax error. */
 function says(n: number, message: string) {
   const report = (context: ValidationContext | null) => context?.reportError(new GraphQLError(message));

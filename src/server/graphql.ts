@@ -5,9 +5,10 @@ import { type Capabilities, createContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportError } from '../graphql/errors.ts';
 import { type GraphqlEngine, tellOfResult } from './apollo.ts';
 import { readJsonBody } from './body.ts';
+import { refusalOf } from './document-limits.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
 import { type RunningOperation, startOperation, type Telemetry } from './operation.ts';
-import { send } from './response.ts';
+import { errorBody, send } from './response.ts';
 
 /** What answers GraphQL requests. */
 export interface GraphqlOptions {
@@ -73,6 +74,11 @@ async function answerByApollo(
   parsedBody: unknown,
   operation: RunningOperation,
 ): Promise<Answer> {
+  const refusal = refusalOf(Object(parsedBody).query);
+  if (refusal) {
+    operation.errors = ['GRAPHQL_VALIDATION_FAILED'];
+    return { status: 400, headers: JSON_TYPE, text: errorBody('GRAPHQL_VALIDATION_FAILED', refusal) };
+  }
   const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body: parsedBody },
     context: async () => createContext(capabilities, operation),
@@ -85,6 +91,8 @@ async function answerByApollo(
   }
   return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string };
 }
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {
   const map = new HeaderMap();

@@ -169,3 +169,30 @@ describe('values that only a resolver can refuse leave the rest of the answer wh
     }
   });
 });
+
+describe('fragments', () => {
+  const chain = (count: number, next: readonly number[]) =>
+    Array.from({ length: count }, (_, i) => {
+      const spreads = next.map((step) => `...f${(i + step) % count}`).join(' ');
+      return `fragment f${i} on DeviceFingerprint { requestId ${spreads} }`;
+    }).join(' ');
+
+  // graphql-js compares them in pairs, each pair a level deeper: some hundreds of them ended its stack, and so in a 500.
+  test.each([51, 100, 150])('%i of them are refused before they are compared', async (count) => {
+    const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
+    expect(answer.status).toBe(400);
+    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+    expect(answer.errors?.[0]?.message).toBe('The document has more than 50 fragments.');
+  });
+
+  test.each([[[1]], [[1, 2]], [[1, 7, 13]], [[1, 2, 3, 5, 8]]])(
+    '50 in circles of steps %j are told so',
+    async (steps) => {
+      const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
+      expect(answer.status).toBe(400);
+      expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['GRAPHQL_VALIDATION_FAILED']),
+      );
+    },
+  );
+});
