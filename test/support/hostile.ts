@@ -1,4 +1,5 @@
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 
 /** One request that reached a hostile upstream, and the raw socket to mistreat its sender with. */
@@ -29,11 +30,17 @@ export interface Hostile {
   stop(): Promise<void>;
 }
 
-/** @param greet what to do to a connection before anything was read from it */
-export async function startHostile(behave: Behaviour, greet: (socket: Socket) => void = () => {}): Promise<Hostile> {
+interface Options {
+  /** What to do to a connection before anything was read from it. */
+  readonly greet?: ((socket: Socket) => void) | undefined;
+  /** Makes it a TLS server, whose connections count once they are encrypted; its name is `localhost`. */
+  readonly tls?: { readonly key: string; readonly cert: string };
+}
+
+export async function startHostile(behave: Behaviour, { greet, tls }: Options = {}): Promise<Hostile> {
   const open = new Set<Socket>();
   const count = { connections: 0, spokenTo: 0, requests: 0 };
-  const server = createServer({ noDelay: true }, (socket) => {
+  const take = (socket: Socket) => {
     count.connections += 1;
     open.add(socket);
     // The other side hangs up as it likes: here that is the thing to be seen, never an accident.
@@ -50,11 +57,12 @@ export async function startHostile(behave: Behaviour, greet: (socket: Socket) =>
         unread = unread.slice(end);
       }
     });
-    greet(socket);
-  });
+    greet?.(socket);
+  };
+  const server = tls ? createTlsServer(tls, take) : createServer({ noDelay: true }, take);
   const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
     port,
     get connections() {
       return count.connections;

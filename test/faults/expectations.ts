@@ -2,21 +2,12 @@ import { expect } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';
-import type { Hostile } from '../support/hostile.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
-
-export const RETRYABLE = {
-  UPSTREAM_TIMEOUT: true,
-  UPSTREAM_UNAVAILABLE: true,
-  UPSTREAM_REJECTED: false,
-  UPSTREAM_PROTOCOL_ERROR: false,
-} as const;
-
-/** The codes of design, section 1, that an upstream can cause. */
-export type UpstreamCode = keyof typeof RETRYABLE;
+import { RETRYABLE, type Target, type UpstreamCode } from './row.ts';
 
 /** What a frontend asks of an upstream, and that upstream's good answer. */
 export interface Question {
+  readonly field: 'deviceFingerprint' | 'validateCaptcha';
   readonly good: string;
   readonly query: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -32,12 +23,14 @@ const PRIVATE = {
 };
 
 export const FINGERPRINT: Question = {
+  field: 'deviceFingerprint',
   good: JSON.stringify(ANDROID),
   query: FINGERPRINT_QUERY,
   variables: { token: PRIVATE.token, metadata: { phoneNum: PRIVATE.phone, email: PRIVATE.email } },
 };
 
 export const CAPTCHA: Question = {
+  field: 'validateCaptcha',
   good: JSON.stringify(PASS),
   query: CAPTCHA_MUTATION,
   variables: {
@@ -51,7 +44,7 @@ export const CAPTCHA: Question = {
 };
 
 /** The app in live mode with one upstream for everything and one deadline. */
-export function startAgainst({ url }: Pick<Hostile, 'url'>, deadlineMs: number): Promise<TestApp> {
+export function startAgainst({ url }: Pick<Target, 'url'>, deadlineMs: number): Promise<TestApp> {
   const urls = { GLB: url, NA: url, EU: url };
   return startInLiveMode(urls, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs });
 }
@@ -78,12 +71,6 @@ export function expectError({ status, data, errors }: GraphqlAnswer, code: Upstr
 export function expectData({ status, data, errors }: GraphqlAnswer, field: string, atLeast: object): void {
   expect({ status, errors }).toEqual({ status: 200, errors: undefined });
   expect(data[field]).toMatchObject(atLeast);
-}
-
-/** No verdict, and a cause that by default proceeds unless a caller can bring it about. */
-export function expectNoVerdict(answer: GraphqlAnswer, cause: 'TRANSPORT' | 'CLIENT' = 'TRANSPORT'): void {
-  const proceed = cause === 'TRANSPORT';
-  expectData(answer, 'validateCaptcha', { __typename: 'CaptchaIndeterminate', cause, proceed, code: null, type: null });
 }
 
 const SECRETS = [

@@ -1,27 +1,28 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { type Hostile, listen } from '../support/hostile.ts';
+import { listen } from '../support/hostile.ts';
+import type { Target } from './row.ts';
 
-/** An address at which no connection can be made. */
-export type Unreachable = Pick<Hostile, 'url' | 'port' | 'stop'>;
+/** Addresses at which no connection can be made. */
+
+/** Nothing can arrive there. */
+export function nobodyAt(host: string, port: number, stop = async () => {}): Target {
+  return { url: `http://${host}:${port}`, port, requests: 0, spokenTo: 0, open: 0, stop };
+}
 
 /** An address that refuses connections. One old connection is kept open, so that no other server can get the port. */
-export async function startRefusing(): Promise<Unreachable> {
+export async function startRefusing(): Promise<Target> {
   const server = createServer();
   const port = await listen(server);
   const keeper = connect(port, '127.0.0.1').on('error', () => {});
   const kept = await new Promise<Socket>((resolve) => server.once('connection', resolve));
   kept.on('error', () => {});
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  return {
-    url: `http://127.0.0.1:${port}`,
-    port,
-    stop: () => {
-      keeper.destroy();
-      kept.destroy();
-      return closed;
-    },
-  };
+  return nobodyAt('127.0.0.1', port, () => {
+    keeper.destroy();
+    kept.destroy();
+    return closed;
+  });
 }
 
 const NEVER_ACCEPTING = `
@@ -33,7 +34,7 @@ const NEVER_ACCEPTING = `
 `;
 
 /** An address where connecting neither succeeds nor fails: its owner sleeps and its queue is full. Undefined where the system cannot do that. */
-export async function startBlackHole(): Promise<Unreachable | undefined> {
+export async function startBlackHole(): Promise<Target | undefined> {
   const worker = new Worker(NEVER_ACCEPTING, { eval: true });
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));
   const queue: Socket[] = [];
@@ -50,5 +51,5 @@ export async function startBlackHole(): Promise<Unreachable | undefined> {
       new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 300)),
     ]);
   }
-  return { url: `http://127.0.0.1:${port}`, port, stop };
+  return nobodyAt('127.0.0.1', port, stop);
 }

@@ -92,10 +92,13 @@ export function spliced(answer: object, path: string, json: string): string {
   return altered(answer, path, mark).replace(`"${mark}"`, () => json);
 }
 
+/** So many arrays as JSON, each within the other. */
+export function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels);
+}
+
 /** 20,000 objects, each within the other. */
 export const DEEP_OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-/** The same of arrays. */
-export const DEEP_ARRAYS = '['.repeat(20_000) + ']'.repeat(20_000);
 
 /** What a proxy in front of an upstream says. Nothing of it may be told on. */
 export const PAGE = '<!doctype html><html><body><h1>page of the upstream</h1></body></html>';

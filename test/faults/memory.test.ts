@@ -3,7 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { answer, type Behaviour, flood, gzipBomb, HUNDRED_MB, hang, head, startHostile } from '../support/hostile.ts';
 import { ANDROID } from './documented.ts';
-import { askTimed, expectError, FINGERPRINT, startAgainst, type UpstreamCode } from './expectations.ts';
+import { askTimed, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
+import type { UpstreamCode } from './row.ts';
 
 /** What no upstream may do to the process: fill its memory, or keep its sockets. */
 
