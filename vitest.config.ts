@@ -6,5 +6,6 @@ export default defineConfig({
     // graphqls in one process, neither of which knows the other's types.
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
-  test: { dir: 'test' },
+  // Tests that run at once wait most of the time: for deadlines, and for breakers to close.
+  test: { dir: 'test', maxConcurrency: 20 },
 });

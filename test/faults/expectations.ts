@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';
@@ -44,9 +45,13 @@ export const CAPTCHA: Question = {
 };
 
 /** The app in live mode with one upstream for everything and one deadline. */
-export function startAgainst({ url }: Pick<Target, 'url'>, deadlineMs: number): Promise<TestApp> {
+export function startAgainst(
+  { url }: Pick<Target, 'url'>,
+  deadlineMs: number,
+  overrides: Partial<Config> = {},
+): Promise<TestApp> {
   const urls = { GLB: url, NA: url, EU: url };
-  return startInLiveMode(urls, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs });
+  return startInLiveMode(urls, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs, ...overrides });
 }
 
 /** What was answered, and after how many ms. */

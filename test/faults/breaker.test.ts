@@ -1,0 +1,162 @@
+import { request } from 'node:http';
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { ask, type GraphqlAnswer } from '../support/graphql.ts';
+import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
+import {
+  crowd,
+  expectGood,
+  expectUnavailable,
+  good,
+  type Moody,
+  many,
+  pause,
+  ROOMY,
+  SERVICES,
+  startMoody,
+  until,
+} from './crowd.ts';
+import { errorEnvelope, exception, FAIL, PAGE } from './documented.ts';
+import { askTimed, CAPTCHA, type Question, startAgainst } from './expectations.ts';
+import { expectNothingUnhandled } from './process-watch.ts';
+
+/** When an upstream that is unwell is left alone, and how it is found to be well again. */
+
+/** The breaker opens when more than half of the last 50 calls failed, once there were 20. */
+const ENOUGH = 20;
+/** A little longer than the breaker stays open before it lets one call through, in ms. */
+const OPEN_MS = 1_100;
+
+const broken = answer(500, PAGE);
+
+expectNothingUnhandled();
+
+async function start({ onTestFinished }: TestContext, first: Behaviour, deadlineMs = 10_000) {
+  const upstream = await startMoody(first);
+  onTestFinished(upstream.stop);
+  const app = await startAgainst(upstream, deadlineMs, ROOMY);
+  onTestFinished(app.stop);
+  return { upstream, app };
+}
+
+/** An app whose breaker has just opened. */
+async function startOpen(context: TestContext, question: Question) {
+  const { upstream, app } = await start(context, broken);
+  await crowd(app, question, ENOUGH);
+  await expectOpen(upstream, app, question);
+  return { upstream, app };
+}
+
+/** Answers without a call. */
+async function expectOpen(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+  const before = upstream.requests();
+  const { elapsed, ...answered } = await askTimed(app, question);
+  expectUnavailable(question, answered);
+  expect(upstream.requests()).toBe(before);
+  expect(elapsed).toBeLessThan(500);
+}
+
+async function expectClosed(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+  const before = upstream.requests();
+  await askTimed(app, question);
+  expect(upstream.requests()).toBe(before + 1);
+}
+
+/** Makes 200 calls, each of which has to arrive. */
+async function expectNeverOpen(context: TestContext, question: Question, behave: Behaviour): Promise<void> {
+  const { upstream, app } = await start(context, behave);
+  const { query, variables } = many(question, 100);
+  for (const calls of [100, 200]) {
+    await ask(app.graphqlUrl, query, variables);
+    expect(upstream.requests()).toBe(calls);
+  }
+  expect(app.logged()).not.toContain('circuit breaker');
+}
+
+describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question) => {
+  test.for([400, 401, 403, 404, 429])('200 times %i, which a caller can provoke, never open it', (status, context) =>
+    expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
+  );
+
+  test.for<[string, Behaviour]>([
+    ['500', broken],
+    ['answers that do not come in time', hang],
+    ['resets', reset],
+    ['what is no HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
+    ['compressed bodies', answer(200, gzipBomb(question.good), { 'content-encoding': 'gzip' })],
+  ])('20 times %s open it, and the log says so', async ([, behave], context) => {
+    const { upstream, app } = await start(context, behave, behave === hang ? 200 : 10_000);
+    await crowd(app, question, ENOUGH - 1);
+    await expectClosed(upstream, app, question);
+    await expectOpen(upstream, app, question);
+    expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"open"`);
+  });
+
+  test('half of the last 50 do not open it, and one more does', async (context) => {
+    const { upstream, app } = await start(context, good(question));
+    for (let call = 0; call < 30; call += 1) await expectClosed(upstream, app, question);
+    upstream.behave(broken);
+    for (let call = 0; call < 26; call += 1) await expectClosed(upstream, app, question);
+    await expectOpen(upstream, app, question);
+  });
+
+  test('after a second one call finds out, while all others fail at once; it closes the breaker if it goes well', async (context) => {
+    const { upstream, app } = await startOpen(context, question);
+    const held = upstream.hold();
+    await pause(OPEN_MS);
+    const answers: GraphqlAnswer[] = [];
+    const asked = Array.from({ length: 50 }, async () => answers.push(await askTimed(app, question)));
+    // Nobody waits for the one that is under way all the while.
+    await until(() => answers.length === 49);
+    for (const answered of answers) expectUnavailable(question, answered);
+    expect(held).toHaveLength(1);
+
+    upstream.behave(good(question));
+    for (const exchange of held) good(question)(exchange);
+    await Promise.all(asked);
+    for (const answered of answers.slice(49)) expectGood(question, answered);
+    for (const answered of await crowd(app, question, 50)) expectGood(question, answered);
+    expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"closed"`);
+  });
+
+  test('a call that goes wrong then keeps it open for another second', async (context) => {
+    const { upstream, app } = await startOpen(context, question);
+    await pause(OPEN_MS);
+    await expectClosed(upstream, app, question);
+    await expectOpen(upstream, app, question);
+    upstream.behave(good(question));
+    await pause(OPEN_MS);
+    expectGood(question, await askTimed(app, question));
+  });
+
+  test('a call whose caller hangs up then proves nothing, so it stays open', async (context) => {
+    const { upstream, app } = await startOpen(context, question);
+    const held = upstream.hold();
+    await pause(OPEN_MS);
+    const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
+    caller.on('error', () => {});
+    caller.end(JSON.stringify({ query: question.query, variables: question.variables }));
+    await until(() => held.length === 1);
+    caller.destroy();
+    await until(() => held[0]?.socket.destroyed === true);
+    await expectOpen(upstream, app, question);
+    expect(app.logged()).not.toContain('"breaker":"closed"');
+  });
+});
+
+describe.concurrent('captcha', { timeout: 20_000 }, () => {
+  // An open breaker is an outcome that may proceed, so what a bot can bring about must not open it, whatever the status.
+  test.for([
+    ['a "no"', JSON.stringify(FAIL)],
+    ['a replay', exception('-50003', 'illegal verify')],
+    ['an unknown lot number', exception('-50303', 'illegal lot_number')],
+  ])('200 times %s with status 500 never open it', ([, body = ''], context) =>
+    expectNeverOpen(context, CAPTCHA, answer(500, body)),
+  );
+
+  test('its own failure with status 500 does', async (context) => {
+    const { upstream, app } = await start(context, answer(500, exception('-50000', 'runtime error')));
+    await crowd(app, CAPTCHA, ENOUGH);
+    await expectOpen(upstream, app, CAPTCHA);
+  });
+});

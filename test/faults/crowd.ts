@@ -1,0 +1,82 @@
+import { expect, vi } from 'vitest';
+import { DEFAULTS, type TestApp } from '../support/app.ts';
+import { ask, type GraphqlAnswer } from '../support/graphql.ts';
+import { answer, type Behaviour, type Exchange, type Hostile, startHostile } from '../support/hostile.ts';
+import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
+import { NO_ANSWER } from './row.ts';
+
+/** Many calls to one upstream that changes its mood. */
+
+export const SERVICES: readonly [string, Question][] = [
+  ['fingerprint', FINGERPRINT],
+  ['captcha', CAPTCHA],
+];
+
+/** The default limits, but that one request may verify as many captchas as it may ask about tokens. */
+export const ROOMY = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
+
+/** One operation that makes so many calls, at most 100. */
+export function many({ field, variables }: Question, count: number): Omit<Question, 'good'> {
+  const aliases = (call: (index: number) => string) => Array.from({ length: count }, (_, i) => `a${i}: ${call(i)}`);
+  const query =
+    field === 'deviceFingerprint'
+      ? `{ ${aliases((i) => `deviceFingerprint(token: "t${i}") { __typename }`).join(' ')} }`
+      : `mutation ($input: ValidateCaptchaInput!) { ${aliases(() => 'validateCaptcha(input: $input) { proceed }').join(' ')} }`;
+  return { field, query, variables: field === 'deviceFingerprint' ? {} : variables };
+}
+
+/** Asks the same question so many times at once, each in a request of its own. */
+export function crowd(app: TestApp, { query, variables }: Question, count: number): Promise<GraphqlAnswer[]> {
+  return Promise.all(Array.from({ length: count }, () => ask(app.graphqlUrl, query, variables)));
+}
+
+/** An upstream that changes its behaviour when it is told to. */
+export interface Moody extends Pick<Hostile, 'url' | 'stop'> {
+  readonly requests: () => number;
+  behave(behave: Behaviour): void;
+  /** Keeps requests from now on without answering; gives those that it holds. */
+  hold(): readonly Exchange[];
+}
+
+export async function startMoody(first: Behaviour): Promise<Moody> {
+  let current = first;
+  const hostile = await startHostile((exchange) => current(exchange));
+  return {
+    url: hostile.url,
+    stop: hostile.stop,
+    requests: () => hostile.requests,
+    behave: (next) => {
+      current = next;
+    },
+    hold: () => {
+      const held: Exchange[] = [];
+      current = (exchange) => held.push(exchange);
+      return held;
+    },
+  };
+}
+
+export const good = ({ good: body }: Question) => answer(200, body);
+
+/** The documented good answer, as data. */
+export function expectGood(question: Question, answered: GraphqlAnswer): void {
+  const __typename = question.field === 'deviceFingerprint' ? 'DeviceFingerprint' : 'CaptchaPassed';
+  expectData(answered, question.field, { __typename });
+}
+
+/** What an upstream that is not available means to whoever asks. */
+export function expectUnavailable(question: Question, answered: GraphqlAnswer): void {
+  if (question.field === 'deviceFingerprint') expectError(answered, 'UPSTREAM_UNAVAILABLE');
+  else expectData(answered, question.field, NO_ANSWER);
+}
+
+/** One of our own limits: an error for either service, and for captcha no outcome that could proceed. */
+export function expectOverloaded({ field }: Question, { data, errors }: GraphqlAnswer): void {
+  expect(data).toEqual({ [field]: null });
+  expect(errors).toMatchObject([{ path: [field], extensions: { code: 'OVERLOADED', retryable: true } }]);
+}
+
+/** Waits for something that is bound to happen. */
+export const until = (happened: () => boolean) => vi.waitUntil(happened, { timeout: 10_000, interval: 10 });
+
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
