@@ -70,12 +70,14 @@ function isRefusal(status: number): boolean {
 }
 
 /**
- * Does an answer say that the service itself is unwell? Not what a caller can bring about, even under a 5xx: a bot that
- * could open the circuit breaker could have its requests proceed.
+ * Does an answer say that the service itself is unwell? Not what a caller can bring about, even under a 5xx, be it by
+ * values used twice or by naming a captcha id that is paused: a bot that could open the circuit breaker could have its
+ * requests proceed.
  */
 export function isCaptchaFault({ status, json }: UpstreamAnswer): boolean {
   if (status < 500 || failedAnswer.safeParse(json).success) return false;
-  return EXCEPTIONS.get(exceptionAnswer.safeParse(json).data?.code ?? '')?.cause !== 'CLIENT';
+  const documented = EXCEPTIONS.get(exceptionAnswer.safeParse(json).data?.code ?? '');
+  return documented === undefined || documented.cause === 'SERVICE';
 }
 
 /** The outcome when there is no verdict; `proceed` follows the policy. */

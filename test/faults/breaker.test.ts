@@ -150,6 +150,8 @@ describe.concurrent('captcha', { timeout: 20_000 }, () => {
     ['a "no"', JSON.stringify(FAIL)],
     ['a replay', exception('-50003', 'illegal verify')],
     ['an unknown lot number', exception('-50303', 'illegal lot_number')],
+    ['a captcha id that is paused', exception('-50105', 'captcha_id paused')],
+    ['a captcha id that is deleted', exception('-50104', 'captcha_id deleted')],
   ])('200 times %s with status 500 never open it', ([, body = ''], context) =>
     expectNeverOpen(context, CAPTCHA, answer(500, body)),
   );
