@@ -1,12 +1,13 @@
 import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { TestApp } from '../support/app.ts';
-import { ask, type GraphqlAnswer } from '../support/graphql.ts';
+import { ask } from '../support/graphql.ts';
 import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
 import {
   crowd,
   expectGood,
   expectUnavailable,
+  gather,
   good,
   type Moody,
   many,
@@ -104,8 +105,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     const { upstream, app } = await startOpen(context, question);
     const held = upstream.hold();
     await pause(OPEN_MS);
-    const answers: GraphqlAnswer[] = [];
-    const asked = Array.from({ length: 50 }, async () => answers.push(await askTimed(app, question)));
+    const { answers, all } = gather(app, question, 50);
     // Nobody waits for the one that is under way all the while.
     await until(() => answers.length === 49);
     for (const answered of answers) expectUnavailable(question, answered);
@@ -113,7 +113,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
 
     upstream.behave(good(question));
     for (const exchange of held) good(question)(exchange);
-    await Promise.all(asked);
+    await all;
     for (const answered of answers.slice(49)) expectGood(question, answered);
     for (const answered of await crowd(app, question, 50)) expectGood(question, answered);
     expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"closed"`);

@@ -26,8 +26,15 @@ export function many({ field, variables }: Question, count: number): Omit<Questi
 }
 
 /** Asks the same question so many times at once, each in a request of its own. */
-export function crowd(app: TestApp, { query, variables }: Question, count: number): Promise<GraphqlAnswer[]> {
-  return Promise.all(Array.from({ length: count }, () => ask(app.graphqlUrl, query, variables)));
+export function crowd(app: TestApp, question: Question, count: number): Promise<GraphqlAnswer[]> {
+  return gather(app, question, count).all;
+}
+
+/** The same, with the answers that there are so far, in the order in which they came. */
+export function gather({ graphqlUrl }: TestApp, { query, variables }: Question, count: number) {
+  const answers: GraphqlAnswer[] = [];
+  const asked = Array.from({ length: count }, async () => answers.push(await ask(graphqlUrl, query, variables)));
+  return { answers, all: Promise.all(asked).then(() => answers) };
 }
 
 /** An upstream that changes its behaviour when it is told to. */

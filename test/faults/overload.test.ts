@@ -1,40 +1,114 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { hang, startHostile } from '../support/hostile.ts';
-import { startAgainst } from './expectations.ts';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { DEFAULTS } from '../support/app.ts';
+import { ask, type GraphqlError } from '../support/graphql.ts';
+import type { Exchange } from '../support/hostile.ts';
+import {
+  crowd,
+  expectGood,
+  expectOverloaded,
+  gather,
+  good,
+  many,
+  ROOMY,
+  SERVICES,
+  startMoody,
+  until,
+} from './crowd.ts';
+import { CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
+import { expectNothingUnhandled } from './process-watch.ts';
 
-/** What a crowd of calls that hang means for those who come next. */
+/** What a crowd of calls means for those who come next: each service has room of its own in each region. */
 
-const INPUT = { lotNumber: 'lot', captchaOutput: 'output', passToken: 'pass', genTime: '1' };
+const SMALL = { ...DEFAULTS.load, inFlight: 3, queue: 2 };
+const ROOM = SMALL.inFlight + SMALL.queue;
 
-async function start() {
-  const upstream = await startHostile(hang);
-  onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, 3_000);
-  onTestFinished(app.stop);
-  return { upstream, app };
+expectNothingUnhandled();
+
+interface Options {
+  readonly deadlineMs?: number;
+  readonly load?: typeof DEFAULTS.load;
+  /** Answers to a request that is not to be kept. */
+  readonly exception?: (request: string) => Question | undefined;
 }
 
-test('beyond 512 captchas at once, and as many that wait, the next one is OVERLOADED at once, and is no outcome that proceeds', async () => {
-  const { upstream, app } = await start();
-  const crowd = Array.from({ length: 1_024 }, () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT }));
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(512);
-  const { data, errors } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
-  expect(data).toEqual({ validateCaptcha: null });
-  expect(errors).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: true } }]);
-  expect(upstream.requests).toBe(512);
-  await Promise.all(crowd);
+/** An app before an upstream that keeps what it is asked until it is told to answer. */
+async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, load = SMALL, exception }: Options = {}) {
+  const held: Exchange[] = [];
+  const upstream = await startMoody((exchange) => {
+    const other = exception?.(exchange.request);
+    if (other) good(other)(exchange);
+    else held.push(exchange);
+  });
+  onTestFinished(upstream.stop);
+  const app = await startAgainst(upstream, deadlineMs, { ...ROOMY, load });
+  onTestFinished(app.stop);
+  const answerAll = (question: Question) => {
+    upstream.behave(good(question));
+    for (const exchange of held) good(question)(exchange);
+  };
+  return { upstream, app, held, answerAll };
+}
+
+/** The same question, in another region. */
+function inAnotherRegion(question: Question): Question {
+  const { field, variables } = question;
+  const elsewhere =
+    field === 'deviceFingerprint'
+      ? { ...variables, publicKey: 'pk_sandbox_na' }
+      : { input: { ...Object(variables['input']), captchaId: 'b'.repeat(32) } };
+  return { ...question, variables: elsewhere };
+}
+
+describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, question) => {
+  test('beyond 256 calls under way and 64 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
+    const { upstream, app, held, answerAll } = await start(context, { load: DEFAULTS.load });
+    const { answers, all } = gather(app, question, 256 + 64 + 20);
+    await until(() => answers.length === 20 && held.length === 256);
+    for (const answered of answers) expectOverloaded(question, answered);
+    expect(upstream.requests()).toBe(256);
+    answerAll(question);
+    for (const answered of (await all).slice(20)) expectGood(question, answered);
+    expect(upstream.requests()).toBe(256 + 64);
+  });
+
+  test('a region that is full takes no room from another one', async (context) => {
+    const elsewhere = inAnotherRegion(question);
+    const isElsewhere = (request: string) => /pk_sandbox_na|captcha_id=b/.test(request);
+    const { app, held, answerAll } = await start(context, {
+      exception: (request) => (isElsewhere(request) ? elsewhere : undefined),
+    });
+    const { answers, all } = gather(app, question, ROOM + 1);
+    await until(() => answers.length === 1 && held.length === SMALL.inFlight);
+    for (const answered of answers) expectOverloaded(question, answered);
+    for (const answered of await crowd(app, elsewhere, SMALL.inFlight)) expectGood(elsewhere, answered);
+    answerAll(question);
+    await all;
+  });
+
+  test('a service that is full takes no room from the other one', async (context) => {
+    const other = question === CAPTCHA ? FINGERPRINT : CAPTCHA;
+    const isOther = (request: string) => request.startsWith('POST /validate') === (other === CAPTCHA);
+    const { app, held, answerAll } = await start(context, {
+      exception: (request) => (isOther(request) ? other : undefined),
+    });
+    const { answers, all } = gather(app, question, ROOM + 1);
+    await until(() => answers.length === 1 && held.length === SMALL.inFlight);
+    for (const answered of answers) expectOverloaded(question, answered);
+    for (const answered of await crowd(app, other, SMALL.inFlight)) expectGood(other, answered);
+    answerAll(question);
+    await all;
+  });
 });
 
-test('fingerprint calls that hang do not keep a captcha from its service', async () => {
-  const { upstream, app } = await start();
-  const many = (from: number) =>
-    `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: deviceFingerprint(token: "t${from + i}") { __typename }`).join(' ')} }`;
-  const crowd = Array.from({ length: 11 }, (_, i) => ask(app.graphqlUrl, many(i * 100)));
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(512);
-  const late = ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'late' });
-  const captcha = ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
-  expect((await late).errors).toMatchObject([{ extensions: { code: 'OVERLOADED' } }]);
-  await expect.poll(() => upstream.requests, { timeout: 2_500 }).toBe(513);
-  await Promise.all([...crowd, captcha]);
+test('within one operation, those that find no room fail alone', async (context) => {
+  const { upstream, app, held, answerAll } = await start(context);
+  const { query } = many(FINGERPRINT, 100);
+  const asked = ask(app.graphqlUrl, query);
+  await until(() => held.length === SMALL.inFlight);
+  answerAll(FINGERPRINT);
+  const { data, errors = [] } = await asked;
+  expect(Object.values(data).filter((device) => device !== null)).toHaveLength(ROOM);
+  expect(new Set(errors.map(({ extensions }: GraphqlError) => extensions.code))).toEqual(new Set(['OVERLOADED']));
+  expect(errors).toHaveLength(100 - ROOM);
+  expect(upstream.requests()).toBe(ROOM);
 });
