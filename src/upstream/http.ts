@@ -30,8 +30,8 @@ export interface UpstreamHttp {
    * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
    * new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or OVERLOADED, unsent,
-   *   if too many calls are under way
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if too many
+   *   calls are under way, at once or when the deadline passes for one that had to wait
    * @throws the reason of the caller's cancellation, once that has happened
    */
   post(request: UpstreamRequest): Promise<UpstreamAnswer>;
@@ -105,31 +105,37 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
   ) {
     const exchange = new Exchange(poolOf(origin), { path, method: 'POST', headers, body }, isFailedConnect);
     return new Promise<UpstreamAnswer>((resolve, reject) => {
+      let hasBegun = false;
+      const guarded = guardFor(region).run(() => {
+        hasBegun = true;
+        return exchange.start();
+      });
       const stop = (reason: Error) => {
         exchange.cancel(reason);
         // Here as well, because the exchange may still wait for its turn.
         reject(reason);
       };
+      // A call that finds room begins at once. One that had to wait for it is late by our own limit: told as a fault of
+      // the service it would be an outcome, and load could be turned into a captcha that proceeds.
+      const late = hasBegun ? 'UPSTREAM_TIMEOUT' : 'OVERLOADED';
       const timer = setTimeout(() => {
-        stop(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+        stop(new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` }));
       }, timeoutMs);
       const settled = () => {
         clearTimeout(timer);
         caller.cancellation.remove(stop);
       };
       caller.cancellation.add(stop);
-      guardFor(region)
-        .run(() => exchange.start())
-        .then(
-          (answer) => {
-            settled();
-            resolve(answer);
-          },
-          (error) => {
-            settled();
-            reject(error);
-          },
-        );
+      guarded.then(
+        (answer) => {
+          settled();
+          resolve(answer);
+        },
+        (error) => {
+          settled();
+          reject(error);
+        },
+      );
     });
   }
 

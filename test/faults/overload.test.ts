@@ -1,7 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { DEFAULTS } from '../support/app.ts';
 import { ask, type GraphqlError } from '../support/graphql.ts';
-import type { Exchange } from '../support/hostile.ts';
+import { type Exchange, hang } from '../support/hostile.ts';
 import {
   crowd,
   expectGood,
@@ -9,12 +9,13 @@ import {
   gather,
   good,
   many,
+  pause,
   ROOMY,
   SERVICES,
   startMoody,
   until,
 } from './crowd.ts';
-import { CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
+import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
 /** What a crowd of calls means for those who come next: each service has room of its own in each region. */
@@ -69,6 +70,24 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
     answerAll(question);
     for (const answered of (await all).slice(20)) expectGood(question, answered);
     expect(upstream.requests()).toBe(256 + 64);
+  });
+
+  test('one that had to wait and then is late ends at its deadline as OVERLOADED, which is no outcome that proceeds', async (context) => {
+    const { upstream, app, held } = await start(context, { deadlineMs: 1_000 });
+    const first = crowd(app, question, SMALL.inFlight);
+    await until(() => held.length === SMALL.inFlight);
+    const waiting = askTimed(app, question);
+    await pause(500);
+    upstream.behave(hang);
+    for (const exchange of held) good(question)(exchange);
+    for (const answered of await first) expectGood(question, answered);
+    const { elapsed, ...late } = await waiting;
+    expectOverloaded(question, late);
+    // Timers are allowed to be a little early.
+    expect(elapsed).toBeGreaterThan(980);
+    expect(elapsed).toBeLessThan(2_000);
+    // It was sent when there was room, with half of its time left.
+    expect(upstream.requests()).toBe(SMALL.inFlight + 1);
   });
 
   test('a region that is full takes no room from another one', async (context) => {
