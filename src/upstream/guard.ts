@@ -12,11 +12,12 @@ import { DeviceTrustError } from '../errors.ts';
 /** What protects one upstream in one region from us, and us from it. */
 export interface Guard<Answer> {
   /**
-   * Makes a call if the upstream is well and there is room for it.
+   * Makes a call if the upstream is well and there is room for it. One that is a probe finds out for everybody whether the
+   * upstream is well again, so it must not end when its caller hangs up.
    *
    * @throws DeviceTrustError OVERLOADED if there is no room, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
    */
-  run(call: () => Promise<Answer>): Promise<Answer>;
+  run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer>;
   /** How it stands now. */
   state(): GuardState;
 }
@@ -57,7 +58,7 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
     // The policy's result has no type of its own here. Sound: only answers of `call` come out of `room`.
     handleWhenResult((answer) => isFault(answer as Answer)).orWhen((error) => {
       if (error instanceof DeviceTrustError && FAULTS.has(error.code)) return true;
-      // To the library anything else is a success. A probe whose caller hung up, or that found no room, proves nothing.
+      // To the library anything else is a success. A probe that found no room proves nothing.
       return isProbing();
     }),
     { halfOpenAfter: PROBE_AFTER_MS, breaker: new CountBreaker(SAMPLE) },
@@ -65,11 +66,14 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
   breaker.onBreak(() => onBreaker('open'));
   breaker.onReset(() => onBreaker('closed'));
 
-  async function run(call: () => Promise<Answer>): Promise<Answer> {
+  async function run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer> {
     // One probe at a time. Left to the library, everyone else would wait for its outcome.
     if (isProbing()) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is probing' });
     try {
-      return await breaker.execute(() => room.execute(call));
+      return await breaker.execute(() => {
+        const isProbe = isProbing();
+        return room.execute(() => call(isProbe));
+      });
     } catch (error) {
       if (error instanceof BulkheadRejectedError) throw new DeviceTrustError('OVERLOADED');
       if (!(error instanceof BrokenCircuitError)) throw error;

@@ -106,12 +106,15 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     const exchange = new Exchange(poolOf(origin), { path, method: 'POST', headers, body }, isFailedConnect);
     return new Promise<UpstreamAnswer>((resolve, reject) => {
       let hasBegun = false;
-      const guarded = guardFor(region).run(() => {
+      let isProbe = false;
+      const guarded = guardFor(region).run((probe) => {
         hasBegun = true;
+        isProbe = probe;
         return exchange.start();
       });
-      const stop = (reason: Error) => {
-        exchange.cancel(reason);
+      const hangUp = (reason: Error) => {
+        // A bot that could end probes by hanging up could keep the breaker open.
+        if (!isProbe) exchange.cancel(reason);
         // Here as well, because the exchange may still wait for its turn.
         reject(reason);
       };
@@ -119,13 +122,15 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
       // the service it would be an outcome, and load could be turned into a captcha that proceeds.
       const late = hasBegun ? 'UPSTREAM_TIMEOUT' : 'OVERLOADED';
       const timer = setTimeout(() => {
-        stop(new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` }));
+        const reason = new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` });
+        exchange.cancel(reason);
+        reject(reason);
       }, timeoutMs);
       const settled = () => {
         clearTimeout(timer);
-        caller.cancellation.remove(stop);
+        caller.cancellation.remove(hangUp);
       };
-      caller.cancellation.add(stop);
+      caller.cancellation.add(hangUp);
       guarded.then(
         (answer) => {
           settled();

@@ -11,7 +11,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/fast-path.ts';
 import { Cancellation } from '../../src/upstream/caller.ts';
-import { ANDROID, WEB } from '../upstream/documented.ts';
+import { ANDROID, WEB } from '../faults/documented.ts';
 import { type MadeUp, makeUp } from './operations.ts';
 
 /** Compiled operations answer as graphql-js does, to the byte: data, errors, their order, their places. */
