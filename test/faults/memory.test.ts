@@ -4,9 +4,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { answer, type Behaviour, flood, gzipBomb, HUNDRED_MB, hang, head, startHostile } from '../support/hostile.ts';
 import { ANDROID } from './documented.ts';
 import { askTimed, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
+import { expectNothingUnhandled } from './process-watch.ts';
 import type { UpstreamCode } from './row.ts';
 
 /** What no upstream may do to the process: fill its memory, or keep its sockets. */
+
+expectNothingUnhandled();
 
 const MB = 1_000_000;
 
