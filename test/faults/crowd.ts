@@ -25,6 +25,16 @@ export function many({ field, variables }: Question, count: number): Omit<Questi
   return { field, query, variables: field === 'deviceFingerprint' ? {} : variables };
 }
 
+/** The same question, in region NA instead of GLB. */
+export function elsewhere(question: Question): Question {
+  const { field, variables } = question;
+  const there =
+    field === 'deviceFingerprint'
+      ? { ...variables, publicKey: 'pk_sandbox_na' }
+      : { input: { ...Object(variables['input']), captchaId: 'b'.repeat(32) } };
+  return { ...question, variables: there };
+}
+
 /** Asks the same question so many times at once, each in a request of its own. */
 export function crowd(app: TestApp, question: Question, count: number): Promise<GraphqlAnswer[]> {
   return gather(app, question, count).all;

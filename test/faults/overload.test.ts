@@ -4,6 +4,7 @@ import { ask, type GraphqlError } from '../support/graphql.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import {
   crowd,
+  elsewhere,
   expectGood,
   expectOverloaded,
   gather,
@@ -50,16 +51,6 @@ async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, loa
   return { upstream, app, held, answerAll };
 }
 
-/** The same question, in another region. */
-function inAnotherRegion(question: Question): Question {
-  const { field, variables } = question;
-  const elsewhere =
-    field === 'deviceFingerprint'
-      ? { ...variables, publicKey: 'pk_sandbox_na' }
-      : { input: { ...Object(variables['input']), captchaId: 'b'.repeat(32) } };
-  return { ...question, variables: elsewhere };
-}
-
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, question) => {
   test('beyond 256 calls under way and 64 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
     const { upstream, app, held, answerAll } = await start(context, { load: DEFAULTS.load });
@@ -91,15 +82,15 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
   });
 
   test('a region that is full takes no room from another one', async (context) => {
-    const elsewhere = inAnotherRegion(question);
+    const another = elsewhere(question);
     const isElsewhere = (request: string) => /pk_sandbox_na|captcha_id=b/.test(request);
     const { app, held, answerAll } = await start(context, {
-      exception: (request) => (isElsewhere(request) ? elsewhere : undefined),
+      exception: (request) => (isElsewhere(request) ? another : undefined),
     });
     const { answers, all } = gather(app, question, ROOM + 1);
     await until(() => answers.length === 1 && held.length === SMALL.inFlight);
     for (const answered of answers) expectOverloaded(question, answered);
-    for (const answered of await crowd(app, elsewhere, SMALL.inFlight)) expectGood(elsewhere, answered);
+    for (const answered of await crowd(app, another, SMALL.inFlight)) expectGood(another, answered);
     answerAll(question);
     await all;
   });

@@ -1,0 +1,140 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { answer, hang, reset } from '../support/hostile.ts';
+import { elsewhere, expectGood, expectUnavailable, good, type Moody, pause, SERVICES, startMoody } from './crowd.ts';
+import { PAGE } from './documented.ts';
+import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst, type Timed } from './expectations.ts';
+import { expectNothingUnhandled } from './process-watch.ts';
+
+/** Upstreams that fail in part, now and then, or in one place: what still works, works as ever. */
+
+const DEADLINE = 1_500;
+/** Clearly less than that, and more than an answer takes that waits for nobody, in ms. */
+const QUICK = 1_000;
+/** Longer than a breaker stays open, in ms. */
+const OPEN_MS = 1_100;
+
+expectNothingUnhandled();
+
+/** Asks every 40 ms, whatever becomes of those before, as long as is said; the answers in their order. */
+async function askOnAndOn(app: TestApp, question: Question, ms: number): Promise<Timed[]> {
+  const asked: Promise<Timed>[] = [];
+  for (const end = performance.now() + ms; performance.now() < end; await pause(40))
+    asked.push(askTimed(app, question));
+  return Promise.all(asked);
+}
+
+function expectAllGoodAndQuick(question: Question, answers: readonly Timed[]): void {
+  for (const { elapsed, ...answered } of answers) {
+    expectGood(question, answered);
+    expect(elapsed).toBeLessThan(QUICK);
+  }
+}
+
+const isGood = ({ text }: Timed) => /"DeviceFingerprint"|"CaptchaPassed"/.test(text);
+
+function expectNothingWorseThanUnavailable(question: Question, answers: readonly Timed[]): void {
+  expectAllGoodAndQuick(question, answers.filter(isGood));
+  for (const { elapsed, ...answered } of answers.filter((answered) => !isGood(answered))) {
+    expectUnavailable(question, answered);
+    expect(elapsed).toBeLessThan(QUICK);
+  }
+}
+
+async function start({ onTestFinished }: TestContext) {
+  const upstream = await startMoody(reset);
+  onTestFinished(upstream.stop);
+  const app = await startAgainst(upstream, DEADLINE);
+  onTestFinished(app.stop);
+  return { upstream, app };
+}
+
+/** One upstream that never answers, and one that does, each in its place. */
+async function startHalfDead(
+  { onTestFinished }: TestContext,
+  question: Question,
+  isDead: (service: 'fingerprint' | 'captcha', region: string) => boolean,
+) {
+  const dead = await startMoody(hang);
+  const alive = await startMoody(good(question));
+  const baseUrl = (service: 'fingerprint' | 'captcha', region: string) => (isDead(service, region) ? dead : alive).url;
+  const app = await startInLiveMode(
+    { GLB: '', NA: '', EU: '' },
+    {
+      fingerprintTimeoutMs: DEADLINE,
+      captchaTimeoutMs: DEADLINE,
+      upstreams: {
+        mode: 'live',
+        applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: baseUrl('fingerprint', row.region) })),
+        captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: baseUrl('captcha', row.region) })),
+      },
+    },
+  );
+  for (const { stop } of [dead, alive, app]) onTestFinished(stop);
+  return { dead, alive, app };
+}
+
+/** Asks both for 3 s: the breaker of the one that is dead opens, and the other answers every call as if nothing were. */
+async function expectOnlyOneToSuffer(
+  { dead, alive, app }: { dead: Moody; alive: Moody; app: TestApp },
+  questions: { dead: Question; alive: Question },
+) {
+  const [fromDead, fromAlive] = await Promise.all([
+    askOnAndOn(app, questions.dead, 3_000),
+    askOnAndOn(app, questions.alive, 3_000),
+  ]);
+  expectAllGoodAndQuick(questions.alive, fromAlive);
+  expect(alive.requests()).toBe(fromAlive.length);
+  expect(fromDead.filter(isGood)).toEqual([]);
+  expect(dead.requests()).toBeLessThan(fromDead.length);
+  const opened = app.logged().match(/"service":"\w+","region":"\w+","breaker":"open"/g);
+  expect(new Set(opened).size).toBe(1);
+  return opened?.[0];
+}
+
+describe.concurrent.each(SERVICES)('%s', { timeout: 30_000 }, (service, question) => {
+  test('half of the calls fail: the others are answered as ever, and nothing worse', async (context) => {
+    const { upstream, app } = await start(context);
+    let calls = 0;
+    upstream.behave((exchange) => {
+      calls += 1;
+      (calls % 2 === 0 ? answer(503, PAGE) : good(question))(exchange);
+    });
+    const answers = await askOnAndOn(app, question, 3_000);
+    expectNothingWorseThanUnavailable(question, answers);
+    expect(answers.filter(isGood).length).toBeGreaterThan(answers.length / 4);
+    expect(calls).toBeLessThanOrEqual(answers.length);
+
+    upstream.behave(good(question));
+    await pause(OPEN_MS);
+    expectAllGoodAndQuick(question, await askOnAndOn(app, question, 400));
+  });
+
+  test('down and up every second: no answer is worse than the service, and all is well once it stays up', async (context) => {
+    const { upstream, app } = await start(context);
+    for (const behave of [reset, good(question), reset, good(question)]) {
+      upstream.behave(behave);
+      expectNothingWorseThanUnavailable(question, await askOnAndOn(app, question, 1_000));
+    }
+    await pause(OPEN_MS);
+    expectAllGoodAndQuick(question, await askOnAndOn(app, question, 400));
+    expect(app.logged()).toContain('"breaker":"open"');
+    expect(app.logged().lastIndexOf('"breaker":"closed"')).toBeGreaterThan(
+      app.logged().lastIndexOf('"breaker":"open"'),
+    );
+  });
+
+  test('a region that is dead is left alone, and another one serves', async (context) => {
+    const half = await startHalfDead(context, question, (_service, region) => region === 'GLB');
+    const opened = await expectOnlyOneToSuffer(half, { dead: question, alive: elsewhere(question) });
+    expect(opened).toContain(`"service":"${service}","region":"GLB"`);
+  });
+
+  test('when it is dead it is left alone, and the other service serves', async (context) => {
+    const other = question === CAPTCHA ? FINGERPRINT : CAPTCHA;
+    const half = await startHalfDead(context, other, (name) => name === service);
+    const opened = await expectOnlyOneToSuffer(half, { dead: question, alive: other });
+    expect(opened).toContain(`"service":"${service}"`);
+  });
+});
