@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
+import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -79,6 +79,21 @@ describe('stop', () => {
     expect(first).toMatch(/^HTTP\/1\.1 200 [\s\S]*PASS_TOKEN_EXPIRED/);
     expect(second).toMatch(/^HTTP\/1\.1 503 [\s\S]*draining\n$/);
     expect(second?.toLowerCase()).toContain('connection: close');
+  });
+
+  test('fails readiness for the grace period, and answers all the while, asking for no next request', async () => {
+    const app = await startInSandboxMode({ load: { ...DEFAULTS.load, shutdownGraceMs: 500 } });
+    open.push(app);
+    const start = performance.now();
+    const stopped = app.stop();
+    const ready = await fetch(`${app.url}/readyz`);
+    expect([ready.status, ready.headers.get('connection'), await ready.text()]).toEqual([503, 'close', 'draining\n']);
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    const { data, headers } = await ask(app.graphqlUrl, '{ signalCatalogue { code } }');
+    expect([data.signalCatalogue.length, headers.get('connection')]).toEqual([51, 'close']);
+    await stopped;
+    expect(performance.now() - start).toBeGreaterThan(480);
+    await expect(fetch(`${app.url}/healthz`)).rejects.toMatchObject(refused);
   });
 
   test('closes connections that nothing is under way on', async () => {

@@ -14,6 +14,8 @@ export interface TestProcess {
   readonly ended: Promise<number | NodeJS.Signals | null>;
   /** The first match in stdout, as soon as it is there. Rejects if the process ends without, or after 10 s. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Sends a signal. */
+  signal(signal: NodeJS.Signals): void;
   /** Asks it to end, and gives what `ended` gives. */
   end(signal: NodeJS.Signals): TestProcess['ended'];
   /** Makes sure that it is gone. */
@@ -61,6 +63,7 @@ export function startProcess(script: string, env: Readonly<Record<string, string
     stderr,
     ended,
     waitFor,
+    signal: (signal) => void child.kill(signal),
     end,
     stop: async () => {
       if (child.exitCode === null && child.signalCode === null) await end('SIGKILL');

@@ -1,0 +1,93 @@
+import { describe, expect, type TestContext, test, vi } from 'vitest';
+import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { startProcess } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** What a router and an orchestrator see of a process that is told to end. */
+
+const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
+const CATALOGUE = '{ signalCatalogue { code } }';
+
+/** A process in live mode whose upstream answers when it is told to, with one verification under way. */
+async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
+  const told = Promise.withResolvers<void>();
+  const arrived = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (_request, response) => {
+    arrived.resolve();
+    await told.promise;
+    sendJson(response, 200, NO);
+  });
+  onTestFinished(upstream.stop);
+  const child = startProcess('src/main.ts', {
+    PORT: '0',
+    ALLOW_DIRECT_ACCESS: 'true',
+    SHUTDOWN_GRACE_MS: String(graceMs),
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
+    FINGERPRINT_URL_NA: upstream.url,
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
+    CAPTCHA_URL_EU: upstream.url,
+    CAPTCHA_TIMEOUT_MS: '60000',
+  });
+  onTestFinished(child.stop);
+  const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
+  const verified = ask(graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
+  // Whoever does not wait for it may see it end with the process.
+  verified.catch(() => {});
+  await arrived.promise;
+  return { child, graphqlUrl, readyUrl: graphqlUrl.replace('/graphql', '/readyz'), verified, answer: told.resolve };
+}
+
+describe.concurrent('a signal', { timeout: 30_000 }, () => {
+  test.for(['SIGTERM', 'SIGINT'] as const)(
+    '%s fails readiness at once, while requests are still answered; those under way finish; it exits with 0',
+    async (signal, context) => {
+      const { child, graphqlUrl, readyUrl, verified, answer } = await startBusy(context, 1_500);
+      expect((await fetch(readyUrl)).status).toBe(200);
+      const start = performance.now();
+      const ended = child.end(signal);
+
+      await vi.waitUntil(async () => (await fetch(readyUrl)).status === 503, { timeout: 5_000, interval: 10 });
+      expect(performance.now() - start).toBeLessThan(1_000);
+      for (let asked = 0; asked < 3; asked += 1) {
+        const { status, data, headers } = await ask(graphqlUrl, CATALOGUE);
+        expect([status, data.signalCatalogue.length]).toEqual([200, 51]);
+        // So that a router makes its next connection elsewhere.
+        expect(headers.get('connection')).toBe('close');
+      }
+
+      // The door is closed, and the verification still under way.
+      await vi.waitUntil(
+        () =>
+          fetch(readyUrl).then(
+            () => false,
+            () => true,
+          ),
+        { timeout: 5_000 },
+      );
+      expect(performance.now() - start).toBeGreaterThan(1_400);
+      answer();
+      expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
+      expect(await ended).toBe(0);
+      expect(performance.now() - start).toBeLessThan(10_000);
+      expect(child.stderr()).toBe('');
+    },
+  );
+
+  test('ends it with 0 within 10 s, even if what is under way never ends', async (context) => {
+    const { child, verified } = await startBusy(context, 1_000);
+    const start = performance.now();
+    expect(await child.end('SIGTERM')).toBe(0);
+    expect(performance.now() - start).toBeLessThan(10_000);
+    await expect(verified).rejects.toThrow();
+  });
+
+  test.for(['SIGTERM', 'SIGINT'] as const)('%s a second time ends it at once', async (signal, context) => {
+    const { child, readyUrl } = await startBusy(context, 30_000);
+    const start = performance.now();
+    child.signal(signal);
+    await vi.waitUntil(async () => (await fetch(readyUrl)).status === 503, { timeout: 5_000, interval: 10 });
+    expect(await child.end(signal)).toBe(signal);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+});
