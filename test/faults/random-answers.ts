@@ -1,0 +1,145 @@
+import { head } from '../support/hostile.ts';
+import { CANARY, createChoices } from './choices.ts';
+import { ANDROID, errorEnvelope, exception, FAIL, PASS, WEB } from './documented.ts';
+
+/** Hostile answers of an upstream: documented ones with something wrong about them, other JSON, and bytes. */
+
+export interface HostileAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+  /** Can HTTP carry it over as it is? */
+  readonly isPlain: boolean;
+  /** Whole, as it is to be sent. */
+  readonly bytes: Buffer;
+}
+
+const FIELD_ERROR = { field: 'device_token', reason: 'Invalid token', type: 'value_error' };
+const FINGERPRINT = [
+  JSON.stringify(ANDROID),
+  JSON.stringify(WEB),
+  errorEnvelope(400, 'Invalid request', { errors: [FIELD_ERROR] }),
+  errorEnvelope(500, 'Internal server error'),
+];
+const CAPTCHA = [JSON.stringify(FAIL), exception('-50003', 'illegal verify'), exception('-50000', 'runtime error')];
+
+/** In place of any value. */
+const ODD = [
+  ...[
+    'null',
+    'true',
+    '0',
+    '-1',
+    '2',
+    '1e400',
+    '""',
+    '[]',
+    '{}',
+    '"success"',
+    '"fail"',
+    '"error"',
+    '200',
+    '500',
+    '"-50003"',
+  ],
+  ...[
+    '"HIGH"',
+    '"Web/H5"',
+    '-50105',
+    '"\\ud800"',
+    '{"__proto__":{"proceed":true}}',
+    '[[[[[[[[[[[]]]]]]]]]]]',
+    `"${CANARY}"`,
+  ],
+];
+const KEYS = [
+  'status',
+  'result',
+  'reason',
+  'code',
+  'message',
+  'data',
+  'captcha_args',
+  'lot_number',
+  '__proto__',
+  'constructor',
+];
+const BYTES = [0x00, 0x0a, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xc0, 0xed, 0xff];
+/** Those that say "I am unwell" are few, so that the breaker stays closed and every answer is asked for. */
+const STATUSES = [...Array<number>(10).fill(200), 201, 204, 301, 304, 400, 401, 403, 404, 413, 429, 500, 503];
+const GZIP = 'content-encoding: gzip';
+const HEADERS = [GZIP, 'content-type: text/html', 'connection: close', 'set-cookie: a=b', 'retry-after: 99999'];
+
+/** An answer made of a list of numbers, about this lot number where it is one to a captcha. */
+export function makeAnswer(
+  service: 'fingerprint' | 'captcha',
+  lotNumber: string,
+  numbers: readonly number[],
+): HostileAnswer {
+  const { upTo, chance, oneOf, several } = createChoices(numbers);
+
+  function json(depth = 0): string {
+    const kind = upTo(depth > 3 ? 1 : 3);
+    if (kind < 2) return oneOf(ODD);
+    if (kind === 2) return `[${several(4, () => json(depth + 1), ',')}]`;
+    return `{${several(5, () => `"${oneOf(KEYS)}":${json(depth + 1)}`, ',')}}`;
+  }
+
+  /** With one value or key replaced, or one piece doubled or left out. */
+  function altered(text: string): string {
+    const values = [...text.matchAll(/(?<=[:[,])("[^"]*"|[\d.]+|\{\}|\[\])(?=[,\]}])/g)];
+    const keys = [...text.matchAll(/"\w+"(?=:)/g)];
+    const found = chance(75) ? values : keys;
+    if (found.length === 0) return json();
+    const { index, 0: match } = oneOf(found);
+    const piece = found === values ? json(2) : `"${oneOf(KEYS)}"`;
+    const rest = text.slice(index + match.length);
+    return chance(80) ? text.slice(0, index) + piece + rest : text.slice(0, index) + rest;
+  }
+
+  function documented(): string {
+    const pass = JSON.stringify(PASS).replace(PASS.captcha_args.lot_number, chance(80) ? lotNumber : 'another');
+    let text = service === 'fingerprint' ? oneOf(FINGERPRINT) : oneOf([pass, pass, pass, ...CAPTCHA]);
+    for (let left = oneOf([0, 1, 1, 2]); left > 0; left -= 1) text = altered(text);
+    return text;
+  }
+
+  function bodyBytes(): Buffer {
+    const kind = upTo(99);
+    if (kind > 94) return Buffer.from(Array.from({ length: upTo(200) }, () => upTo(255)));
+    const bytes = Buffer.from(kind > 84 ? json() : documented());
+    // In every tenth one byte is another.
+    if (bytes.length > 0 && chance(10)) bytes[upTo(bytes.length - 1)] = oneOf(BYTES);
+    return chance(3) ? bytes.subarray(0, upTo(bytes.length)) : bytes;
+  }
+
+  const body = bodyBytes();
+  const status = oneOf(STATUSES);
+  // Now and then the body is longer than was said, or than its status allows: then no other answer may follow on the socket.
+  const length = chance(2) ? upTo(body.length) : body.length;
+  const isPlain = length === body.length && status !== 204 && status !== 304;
+  const header = chance(8) ? oneOf(HEADERS) : '';
+  const lines = [head(status, { 'content-length': String(length) }).trimEnd(), isPlain ? header : 'connection: close'];
+  const start = `${lines.filter((line) => line !== '').join('\r\n')}\r\n\r\n`;
+  return { status, body, isPlain: isPlain && header !== GZIP, bytes: Buffer.concat([Buffer.from(start), body]) };
+}
+
+function jsonIn({ body }: HostileAnswer) {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Is this, to the letter, the documented pass (captcha document, 2.3 and 2.4) for this lot number? */
+export function isPass(answer: HostileAnswer, lotNumber: string): boolean {
+  const { status, result, reason, captcha_args: args } = Object(jsonIn(answer));
+  if (answer.status !== 200 || status !== 'success' || result !== 'success' || reason !== '') return false;
+  const { used_type, user_ip, lot_number, scene, referer } = Object(args);
+  return lot_number === lotNumber && [used_type, user_ip, scene, referer].every((value) => typeof value === 'string');
+}
+
+/** Does it say "no", in whatever company? */
+export function saysNo(answer: HostileAnswer): boolean {
+  return Object(jsonIn(answer)).result === 'fail';
+}
