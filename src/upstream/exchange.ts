@@ -30,6 +30,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#options = options;
     this.#isFailedConnect = isFailedConnect;
+    // One that is cancelled before its turn has nobody who waits for it.
+    this.#settled.promise.catch(() => {});
   }
 
   /**

@@ -52,15 +52,15 @@ async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, loa
 }
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, question) => {
-  test('beyond 256 calls under way and 64 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
+  test('beyond 512 calls under way and 512 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
     const { upstream, app, held, answerAll } = await start(context, { load: DEFAULTS.load });
-    const { answers, all } = gather(app, question, 256 + 64 + 20);
-    await until(() => answers.length === 20 && held.length === 256);
+    const { answers, all } = gather(app, question, 512 + 512 + 20);
+    await until(() => answers.length === 20 && held.length === 512);
     for (const answered of answers) expectOverloaded(question, answered);
-    expect(upstream.requests()).toBe(256);
+    expect(upstream.requests()).toBe(512);
     answerAll(question);
     for (const answered of (await all).slice(20)) expectGood(question, answered);
-    expect(upstream.requests()).toBe(256 + 64);
+    expect(upstream.requests()).toBe(512 + 512);
   });
 
   test('one that had to wait and then is late ends at its deadline as OVERLOADED, which is no outcome that proceeds', async (context) => {

@@ -63,7 +63,7 @@ test('every request is answered with data or an error of the catalogue, and no v
 });
 
 // graphql-js compares the fields of fragments by a recursion that many fragments in one circle make too deep.
-test.fails('a hundred fragments in one circle are refused as any other circle is', async () => {
+test('a hundred fragments in one circle are refused as any other circle is', async () => {
   const { app } = await start();
   const fragments = Array.from(
     { length: 100 },

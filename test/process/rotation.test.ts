@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 
 /** Secrets that change while the process works, as a platform rotates them: by other files in their place. */
 

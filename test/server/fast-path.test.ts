@@ -1,9 +1,9 @@
 import { request } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 
 /**
  * An operation that comes again and again is compiled at its third time. From outside nobody can tell: each test asks the

@@ -22,10 +22,14 @@ export interface TestProcess {
   stop(): Promise<void>;
 }
 
-/** Starts a script of this project, by its path from the root, with this environment and nothing of ours but PATH. */
+/** Starts a script of this project, by its path from the root, with this environment and little else; metrics on a free port. */
 export function startProcess(script: string, env: Readonly<Record<string, string>> = {}): TestProcess {
   const { PATH = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [script], { cwd: ROOT, env: { PATH, ...env }, stdio: 'pipe' });
+  const child: ChildProcess = spawn(process.execPath, [script], {
+    cwd: ROOT,
+    env: { PATH, ADMIN_PORT: '0', ...env },
+    stdio: 'pipe',
+  });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
