@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -25,11 +25,12 @@ export interface TestProcess {
 /** Starts a script of this project, by its path from the root, with this environment and little else; metrics on a free port. */
 export function startProcess(script: string, env: Readonly<Record<string, string>> = {}): TestProcess {
   const { PATH = '' } = process.env;
-  const child: ChildProcess = spawn(process.execPath, [script], {
-    cwd: ROOT,
-    env: { PATH, ADMIN_PORT: '0', ...env },
-    stdio: 'pipe',
-  });
+  return startCommand([process.execPath, script], { cwd: ROOT, env: { PATH, ADMIN_PORT: '0', ...env } });
+}
+
+/** Starts any program; `options` says where, with which environment and as whom. */
+export function startCommand([program = '', ...words]: readonly string[], options: SpawnOptions): TestProcess {
+  const child: ChildProcess = spawn(program, words, { ...options, stdio: 'pipe' });
   const written = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {
