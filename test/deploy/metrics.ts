@@ -1,0 +1,68 @@
+import { expect } from 'vitest';
+import { FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
+import { ERROR_CATALOGUE } from '../../src/errors.ts';
+import { isPromql, labelNamesIn, metricNamesIn, valuesOf } from './promql.ts';
+
+/** A metric of the subgraph. */
+interface Metric {
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  readonly labels: readonly string[];
+}
+
+const upstream = ['service', 'region'];
+
+/** What `/metrics` has, as far as the dashboard and the alerts need it. */
+export const METRICS: Readonly<Record<string, Metric>> = {
+  device_trust_operation_duration_seconds: { type: 'histogram', labels: ['outcome'] },
+  device_trust_operations_in_flight: { type: 'gauge', labels: [] },
+  device_trust_requests_refused_total: { type: 'counter', labels: ['code'] },
+  device_trust_errors_total: { type: 'counter', labels: ['code'] },
+  device_trust_upstream_duration_seconds: { type: 'histogram', labels: [...upstream, 'outcome'] },
+  device_trust_upstream_in_flight: { type: 'gauge', labels: upstream },
+  device_trust_upstream_queued: { type: 'gauge', labels: upstream },
+  device_trust_upstream_breaker_open: { type: 'gauge', labels: upstream },
+  device_trust_fingerprint_lookups_total: { type: 'counter', labels: [] },
+  device_trust_fingerprint_calls_total: { type: 'counter', labels: [] },
+  device_trust_captcha_outcomes_total: { type: 'counter', labels: ['type', 'cause', 'proceed'] },
+  device_trust_signals_total: { type: 'counter', labels: ['code', 'level'] },
+  device_trust_catalogue_drift_total: { type: 'counter', labels: ['kind'] },
+  nodejs_eventloop_lag_p99_seconds: { type: 'gauge', labels: [] },
+  nodejs_heap_size_used_bytes: { type: 'gauge', labels: [] },
+  process_resident_memory_bytes: { type: 'gauge', labels: [] },
+  process_cpu_seconds_total: { type: 'counter', labels: [] },
+  process_start_time_seconds: { type: 'gauge', labels: [] },
+};
+
+/** What Prometheus adds to every series, and the series that it makes itself. */
+const OF_PROMETHEUS = ['job', 'instance'];
+const UP: Metric = { type: 'gauge', labels: [] };
+
+/** The metric that a series belongs to; undefined if there is none. */
+function metricOf(series: string): Metric | undefined {
+  const histogram = METRICS[series.replace(/_(bucket|sum|count)$/, '')];
+  if (histogram?.type === 'histogram')
+    return series in METRICS ? undefined : { ...histogram, labels: [...histogram.labels, 'le'] };
+  return series === 'up' ? UP : METRICS[series];
+}
+
+/** What an expression may compare a label with. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  code: Object.keys(ERROR_CATALOGUE),
+  outcome: ['ok', 'partial', 'error', 'http_4xx', 'http_5xx', 'UPSTREAM_.+', ...Object.keys(ERROR_CATALOGUE)],
+  type: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
+  cause: [...FAILURE_CATEGORIES.values()],
+  proceed: ['true', 'false'],
+  job: ['device-trust'],
+};
+
+/** Fails unless an expression is PromQL about metrics that there are, with labels and values that they have. */
+export function expectToBeAskable(expression: string): void {
+  expect(isPromql(expression), expression).toBe(true);
+  const series = metricNamesIn(expression);
+  expect(series.filter((name) => !metricOf(name))).toEqual([]);
+  const labels = [...OF_PROMETHEUS, ...series.flatMap((name) => metricOf(name)?.labels ?? [])];
+  expect(labelNamesIn(expression).filter((name) => !labels.includes(name))).toEqual([]);
+  for (const [label, values] of Object.entries(VALUES)) {
+    expect(valuesOf(label, expression).filter((value) => !values.includes(value))).toEqual([]);
+  }
+}
