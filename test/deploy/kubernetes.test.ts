@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ConfigError, parseConfig } from '../../src/config/parser.ts';
-import { VARIABLES, type Variable } from '../../src/config/variables.ts';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ROOT } from '../support/process.ts';
 import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
@@ -97,6 +98,7 @@ describe('configuration', () => {
         ['GLB', 'NA', 'EU'].map((region, index) => ({ captchaId: `${index}`.repeat(32), captchaKey: 'key', region })),
       ),
       'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
+      'log-hash-key': 'a-key-for-hashes-of-tokens',
     };
     const config = parseConfig(env, readFrom(good));
     expect(config).toMatchObject({
