@@ -135,3 +135,13 @@ export class DeviceTrustError extends GraphQLError {
 export function badUserInput(argument: string, expected: string, got: string): DeviceTrustError {
   return new DeviceTrustError('BAD_USER_INPUT', { message: `${argument}: expected ${expected}, but got ${got}.` });
 }
+
+/** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
+export function framesOf(error: unknown): { name: string; frames: string[] } {
+  if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
+  const { name, message, stack = '' } = error;
+  // The stack begins with the message, which may have lines that look like frames.
+  const from = stack.indexOf(message);
+  const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
+  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
+}

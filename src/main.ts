@@ -1,10 +1,24 @@
 import { readFileSync } from 'node:fs';
+import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
+import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: configuration in, signals, exit code out. */
+
+let log: Logger | undefined;
+
+// Nobody knows what such an error left undone, so the process ends; and whom its message quotes, so only its place is told.
+// Rejections that nobody handles arrive here as well. Both ways to write are done when they return.
+process.on('uncaughtException', (thrown) => {
+  const error = framesOf(thrown);
+  const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
+  if (log) log.fatal({ error }, 'the process crashed');
+  else process.stderr.write(`The process crashed: ${error.name}\n${lines}`);
+  process.exit(1);
+});
 
 function readConfig(): Config {
   try {
@@ -17,7 +31,7 @@ function readConfig(): Config {
 
 async function start(config: Config): Promise<App> {
   try {
-    const log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
+    log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
     return await createApp(config, log);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;

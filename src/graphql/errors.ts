@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { GraphQLError, Kind } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../errors.ts';
+import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -67,14 +67,4 @@ function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {
  */
 function isSafe(code: ErrorCode, error: unknown): boolean {
   return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAbout(error, VALUE);
-}
-
-/** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
-export function framesOf(error: unknown): { name: string; frames: string[] } {
-  if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
-  const { name, message, stack = '' } = error;
-  // The stack begins with the message, which may have lines that look like frames.
-  const from = stack.indexOf(message);
-  const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
-  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
