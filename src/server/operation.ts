@@ -5,6 +5,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
+import { parseTraceparent } from '../observability/traceparent.ts';
 import type { OperationTrace, Tracing } from '../observability/tracing.ts';
 
 /** Where operations are told of. */
@@ -60,7 +61,6 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
 /** Short and plain, or not at all: whatever else a caller writes into these headers stays out of the log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
 
 function one(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
@@ -80,7 +80,7 @@ function lineOf(
 ) {
   return {
     requestId,
-    traceId: trace?.traceId ?? TRACEPARENT.exec(one(headers['traceparent']))?.[1],
+    traceId: trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
     operation: name,
     client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
     clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],
