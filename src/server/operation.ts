@@ -47,12 +47,13 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     tokens,
     cancel: () => over.abort(new DeviceTrustError('CANCELLED')),
     end: () => {
-      const { errors, hasData, lookups, name } = operation;
+      const { errors, hasData, lookups } = operation;
+      const name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
       const outcome = outcomeOf(errors, hasData);
       metrics.operationEnded({ ms, outcome, errors, lookups });
       trace?.end(name, errors);
-      log.info(lineOf(operation, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+      log.info(lineOf({ ...operation, name }, headers, trace, ms, tokens?.map(hashToken)), 'operation');
     },
   };
   return operation;
@@ -61,6 +62,8 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
 /** Short and plain, or not at all: whatever else a caller writes into these headers stays out of the log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
+/** A name in a document may be as long as the document. */
+const MAX_NAME_LENGTH = 64;
 
 function one(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
@@ -85,7 +88,8 @@ function lineOf(
     client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
     clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],
     outcomes,
-    errors: errors.length > 0 ? errors : undefined,
+    // Each code once: a request may have a thousand errors. The metrics count them.
+    errors: errors.length > 0 ? [...new Set(errors)] : undefined,
     upstreamCalls: calls,
     upstreamMs: Math.round(callMs),
     ms: Math.round(ms),

@@ -103,3 +103,8 @@ test.each([
 ])('a traceparent %s gives one', async (_what, traceparent) => {
   expect(await lineWith({ traceparent })).toMatchObject({ traceId: TRACE });
 });
+
+test('the name of an operation is cut after 64 characters', async () => {
+  const line = await lineWith({}, { query: `query ${LONG} { __typename }` });
+  expect(line['operation']).toBe('a'.repeat(64));
+});
