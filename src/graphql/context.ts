@@ -24,8 +24,8 @@ export interface Operation extends Caller {
   name: string | undefined;
   /** Outcome types that are data, with how often each came out. */
   readonly outcomes: Record<string, number>;
-  /** Codes of the errors in the answer. */
-  errors: readonly string[];
+  /** Codes of the errors in the answer; undefined until there is one. */
+  errors: readonly string[] | undefined;
   /** Does the answer hold any data, beside errors or without? */
   hasData: boolean;
   /** Tokens that were asked about, the same ones twice included. */

@@ -5,6 +5,8 @@ export interface Metrics {
   /** In the text format of Prometheus. */
   readonly render: () => Promise<{ contentType: string; text: string }>;
   readonly operationStarted: () => void;
+  /** The other end of that, whatever the request turned out to be. */
+  readonly operationLeft: () => void;
   readonly operationEnded: (operation: EndedOperation) => void;
   /** A request that became no operation, by its code of `errors.ts`. */
   readonly refused: (code: string) => void;
@@ -84,8 +86,8 @@ export function createMetrics(): Metrics {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
     operationStarted: () => inFlight.inc(),
+    operationLeft: () => inFlight.dec(),
     operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
-      inFlight.dec();
       duration.observe({ outcome }, ms / 1_000);
       if (asked > 0) lookups.inc(asked);
       for (const code of codes) errors.inc({ code });

@@ -28,9 +28,10 @@ export async function answerGraphql(
   if (response.destroyed) return;
   const operation = startOperation(request.headers, telemetry);
   response.once('close', operation.cancel);
+  let status = 500; // until there is an answer
   try {
     const {
-      status,
+      status: given = 200,
       headers,
       body: answer,
     } = await apollo.executeHTTPGraphQLRequest({
@@ -39,9 +40,10 @@ export async function answerGraphql(
     });
     // Incremental delivery is not enabled, so there is no other kind.
     if (answer.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${answer.kind} one`);
-    send(response, status ?? 200, Object.fromEntries(headers), answer.string);
+    status = given;
+    send(response, status, Object.fromEntries(headers), answer.string);
   } finally {
-    operation.end();
+    operation.end(status);
   }
 }
 

@@ -21,8 +21,12 @@ export interface Telemetry {
 export interface RunningOperation extends Operation {
   /** The caller is gone, or has its answer: aborts what is still under way. */
   cancel(): void;
-  /** The answer is out, or never will be. */
-  end(): void;
+  /**
+   * The answer is out, or never will be. What became no operation leaves no line and no trace.
+   *
+   * @param status of the answer, as HTTP has it
+   */
+  end(status: number): void;
 }
 
 /** Begins to measure. Ids come from the router's headers where it sent any that are fit for a log. */
@@ -39,21 +43,27 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     signal: over.signal,
     startSpan: trace?.startCall,
     outcomes: {},
-    errors: [],
+    errors: undefined,
     calls: 0,
     callMs: 0,
     hasData: false,
     lookups: 0,
     tokens,
     cancel: () => over.abort(new DeviceTrustError('CANCELLED')),
-    end: () => {
-      const { errors, hasData, lookups } = operation;
+    end: (status) => {
+      metrics.operationLeft();
+      const errors = errorsOf(operation.errors, status);
+      if (!errors) {
+        if (status >= 400) metrics.refused('BAD_REQUEST');
+        return;
+      }
+      const { hasData, lookups } = operation;
       const name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
-      const outcome = outcomeOf(errors, hasData);
+      const outcome = outcomeOf(errors, hasData && status < 400);
       metrics.operationEnded({ ms, outcome, errors, lookups });
       trace?.end(name, errors);
-      log.info(lineOf({ ...operation, name }, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+      log.info(lineOf({ ...operation, name, errors }, headers, trace, ms, tokens?.map(hashToken)), 'operation');
     },
   };
   return operation;
@@ -69,13 +79,21 @@ function one(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
 }
 
+/** Codes of the errors in the answer of an operation; undefined if it is a page, or refuses what is no operation. */
+function errorsOf(executed: Operation['errors'], status: number): readonly string[] | undefined {
+  if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
+  // Executed, and then there was no content type that the caller takes.
+  if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
+  return executed;
+}
+
 function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial' | 'error' {
   if (errors.length === 0) return 'ok';
   return hasData ? 'partial' : 'error';
 }
 
 function lineOf(
-  { requestId, name, outcomes, errors, calls, callMs }: RunningOperation,
+  { requestId, name, outcomes, errors, calls, callMs }: Operation & { readonly errors: readonly string[] },
   headers: IncomingHttpHeaders,
   trace: OperationTrace | undefined,
   ms: number,
