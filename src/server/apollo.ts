@@ -101,7 +101,12 @@ async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
 /** Notes how an answer came out: its error codes, and whether it holds any data. */
 function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
   operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
-  operation.hasData = data != null && Object.values(data).some((value) => value !== null);
+  operation.hasData = data != null && Object.values(data).some(isSomething);
+}
+
+/** References come as a list of nulls when none of them can be resolved. */
+function isSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 || value.some(isSomething) : value !== null;
 }
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */
