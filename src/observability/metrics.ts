@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ERROR_CATALOGUE } from '../errors.ts';
 
 /** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
 export interface Metrics {
@@ -29,8 +30,12 @@ export interface CountedSignal {
   readonly code: string | null | undefined;
   readonly level: string;
   /** How it differs from the catalogue, if it does. */
-  readonly drift: 'unknown_signal' | 'level' | 'confidence' | undefined;
+  readonly drift: (typeof DRIFTS)[number] | undefined;
 }
+
+const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
+/** By which a request can be refused before it becomes an operation. */
+const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED'] as const;
 
 export interface CountedVerdict {
   readonly type: string;
@@ -78,6 +83,11 @@ export function createMetrics(): Metrics {
   const guardInFlight = gauge('upstream_in_flight', 'Upstream calls under way', perGuard);
   const guardQueued = gauge('upstream_queued', 'Upstream calls that wait for one under way to end', perGuard);
   const breakerOpen = gauge('upstream_breaker_open', '1 while the circuit breaker lets nothing through', perGuard);
+
+  // Prometheus sees no increase in a series that begins with 1, and no alert would go off at the first of these.
+  for (const code of Object.keys(ERROR_CATALOGUE)) errors.inc({ code }, 0);
+  for (const code of REFUSALS) refusals.inc({ code }, 0);
+  for (const kind of DRIFTS) drift.inc({ kind }, 0);
 
   const watched: (() => void)[] = [];
   return {

@@ -50,6 +50,20 @@ test('those of the process are its own', async () => {
   expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
 });
 
+test('a first error, refusal or drift is an increase of something that was there', async () => {
+  // Prometheus takes a series that appears with 1 for one that was always 1, and no alert on an increase goes off.
+  const { value } = await readMetrics(await startSandboxed());
+  for (const code of ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']) {
+    expect(value('device_trust_errors_total', { code })).toBe(0);
+  }
+  for (const code of ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED']) {
+    expect(value('device_trust_requests_refused_total', { code })).toBe(0);
+  }
+  for (const kind of ['unknown_signal', 'level', 'confidence']) {
+    expect(value('device_trust_catalogue_drift_total', { kind })).toBe(0);
+  }
+});
+
 const representations = (tokens: readonly string[]) =>
   tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
 
