@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
@@ -165,5 +167,18 @@ describe('a request that becomes no operation', () => {
     expect(refused.map(({ labels, value: count }) => [labels, count])).toEqual([[{ code }, 1]]);
     expect(samples.filter(({ name }) => name === `${DURATION}_count`)).toEqual([]);
     expect(value('device_trust_operations_in_flight')).toBe(0);
+  });
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 1],
+    ['headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 1],
+    ['nothing', '', 0],
+  ])('is refused for %s', async (_what, bytes, refused) => {
+    const app = await startSandboxed();
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    socket.end(bytes);
+    await text(socket);
+    const { value } = await readMetrics(app);
+    expect(value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' })).toBe(refused);
   });
 });
