@@ -111,6 +111,8 @@ interface Details {
   status?: number;
   /** Where in the document. */
   nodes?: readonly ASTNode[];
+  /** Replaces the catalogue's. */
+  side?: Side;
 }
 
 /** A failure of the catalogue on its way to the caller. */
@@ -118,9 +120,10 @@ export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   /** For the log alone. */
   readonly internal: string | undefined;
+  readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, status, nodes }: Details = {}) {
-    const { message: standard, retryable } = ERROR_CATALOGUE[code];
+  constructor(code: ErrorCode, { message, internal, status, nodes, side }: Details = {}) {
+    const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     super(message ?? standard, {
       nodes: nodes ?? null,
       extensions: { code, retryable, ...(status && { http: { status } }) },
@@ -128,6 +131,7 @@ export class DeviceTrustError extends GraphQLError {
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;
+    this.side = side ?? usual;
   }
 }
 

@@ -60,7 +60,7 @@ export function createContext(capabilities: Capabilities, operation: Operation):
     validateCaptcha: async (input) => {
       captchas += 1;
       if (captchas > limits.captchas) {
-        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas) });
+        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas), side: 'caller' });
       }
       return noted(operation, await validateCaptcha(input, operation));
     },

@@ -21,8 +21,8 @@ export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: stri
   const original = rootOf(error);
   const field = fieldOf(error);
   if (original instanceof DeviceTrustError) {
-    const { code, internal, message } = original;
-    if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ requestId, code, internal, field }, message);
+    const { code, internal, message, side } = original;
+    if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     return;
   }
   const code = codeOf(error.extensions, original);
