@@ -19,7 +19,6 @@ export interface GraphQLContext {
 
 /** One GraphQL request as the log and the metrics will tell of it, written while it goes on. */
 export interface Operation extends Caller {
-  readonly requestId: string;
   /** Its name in the document, once that is known. */
   name: string | undefined;
   /** Outcome types that are data, with how often each came out. */

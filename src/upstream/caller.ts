@@ -1,5 +1,7 @@
 /** The operation on whose behalf calls are made, and what they come to. */
 export interface Caller {
+  /** By which its lines are found in the log. */
+  readonly requestId: string;
   /** Aborted when nobody waits for the answers any more. */
   readonly signal: AbortSignal;
   /** Calls that were made so far. */

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../support/app.ts';
-import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { answer } from '../support/hostile.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { answer, reset } from '../support/hostile.ts';
 import { aboutTokens, alarmsOf, linesOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
 /** Lines at WARN and ERROR, which may wake somebody: who brings them about, and what they lead to. */
@@ -126,5 +126,16 @@ describe('what does bring one about', () => {
     await send(app, { query: aboutTokens(['a']) }, ID);
     expect(alarmsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', ...expected }]);
     expect(operationsOf(app)).toMatchObject([{ requestId: 'the-request' }]);
+  });
+
+  test.each<[string, Parameters<typeof startAgainst>[0]]>([
+    ['no verdict', answer(500, '')],
+    ['no answer', reset],
+    ['a signature that is refused', answer(200, '{"result":"fail","reason":"illegal sign_token"}')],
+    ['a verdict on another challenge', answer(200, '{"result":"fail","captcha_args":{"lot_number":"of-another"}}')],
+  ])('a captcha service that gives %s, with the id of the operation', async (_what, behave) => {
+    const { app } = await startAgainst(behave);
+    await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
+    expect(alarmsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
   });
 });
