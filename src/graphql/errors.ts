@@ -16,8 +16,23 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
 }
 
-/** What an operator has to know of an error goes to the log, with the request it happened in; a caller's mistake does not. */
-export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: GraphQLError): void {
+/**
+ * What an operator has to know of the errors of one operation goes to the log, once for each cause; a caller's mistakes do
+ * not.
+ */
+export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: string, errors: readonly Error[]): void {
+  const causes = new Map(errors.map((error) => [causeOf(error), error]));
+  for (const error of causes.values()) reportError(log, requestId, error);
+}
+
+/** Equal for errors that would be the same line. A mistake of ours is always a line of its own. */
+function causeOf(error: Error): unknown {
+  const original = rootOf(error);
+  if (!(original instanceof DeviceTrustError)) return error;
+  return [original.code, original.internal, original.side, fieldOf(error)].join('\n');
+}
+
+function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: Error): void {
   const original = rootOf(error);
   const field = fieldOf(error);
   if (original instanceof DeviceTrustError) {
@@ -25,7 +40,7 @@ export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: stri
     if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     return;
   }
-  const code = codeOf(error.extensions, original);
+  const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
   if (code !== 'INTERNAL_SERVER_ERROR') return;
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }

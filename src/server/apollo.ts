@@ -10,7 +10,7 @@ import { type FormattedExecutionResult, type GraphQLSchema, NoSchemaIntrospectio
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext, Operation } from '../graphql/context.ts';
-import { formatError, reportError } from '../graphql/errors.ts';
+import { formatError, reportErrors } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
@@ -38,7 +38,7 @@ function tellOfOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
           operation.name = operationName ?? undefined;
         },
         async didEncounterErrors({ errors }) {
-          for (const error of errors) reportError(log, operation.requestId, error);
+          reportErrors(log, operation.requestId, errors);
         },
         async willSendResponse({ response: { body } }) {
           if (body.kind === 'single') tellOfResult(operation, body.singleResult);

@@ -63,10 +63,10 @@ describe('a caller brings none about', () => {
     ['lists within one another', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
     ['types within one another', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
   ])('with as many %s as the largest MAX_TOKENS lets pass', async (_what, documentOf) => {
-    const limits = { ...DEFAULTS.limits, tokens: 10_000, bodyBytes: 10_000_000, depth: 100 };
+    const limits = { ...DEFAULTS.limits, tokens: 5_000, bodyBytes: 10_000_000, depth: 100 };
     for (const tokensEach of [8, 6, 4, 3, 2]) {
       const app = await startSandboxed({ limits });
-      const { status } = await send(app, { query: documentOf(Math.floor(10_000 / tokensEach) - 10) });
+      const { status } = await send(app, { query: documentOf(Math.floor(5_000 / tokensEach) - 10) });
       expect(status).toBe(400);
       expect(alarmsOf(app)).toEqual([]);
     }
@@ -137,5 +137,19 @@ describe('what does bring one about', () => {
     const { app } = await startAgainst(behave);
     await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
     expect(alarmsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
+  });
+
+  test('one cause brings one about for each operation, however many fields it takes along', async () => {
+    const { app } = await startAgainst(answer(503, ''));
+    await send(app, { query: aboutTokens(times(15, String)) }, ID);
+    await send(app, { query: aboutTokens(['1']) });
+    expect(alarmsOf(app)).toMatchObject([{ requestId: 'the-request' }, { code: 'UPSTREAM_UNAVAILABLE' }]);
+  });
+
+  test('a limit of all requests together, once it is reached', async () => {
+    const { app } = await startAgainst(answer(503, ''), { load: { ...DEFAULTS.load, inFlight: 1, queue: 0 } });
+    await send(app, { query: aboutTokens(['1', '2', '3']) });
+    const codes = alarmsOf(app).map(({ code }) => code);
+    expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);
   });
 });
