@@ -45,6 +45,9 @@ function tellOfOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
         },
       };
     },
+    async unexpectedErrorProcessingRequest({ requestContext, error }) {
+      reportErrors(log, requestContext.contextValue.operation.requestId, [error]);
+    },
   };
 }
 
@@ -111,6 +114,6 @@ function isSomething(value: unknown): boolean {
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */
 function quiet(log: Logger) {
-  const said = (level: 'debug' | 'info' | 'warn' | 'error') => () => log[level]('Apollo Server reported a problem');
-  return { debug: () => {}, info: () => {}, warn: said('warn'), error: said('error') };
+  const said = () => log.debug('Apollo Server reported a problem');
+  return { debug: () => {}, info: () => {}, warn: said, error: said };
 }

@@ -152,4 +152,24 @@ describe('what does bring one about', () => {
     const codes = alarmsOf(app).map(({ code }) => code);
     expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);
   });
+
+  test('a mistake of ours, with the place and not a word of the request', async () => {
+    // More than the configuration allows: the library that counts the depth runs out of stack.
+    const limits = { ...DEFAULTS.limits, tokens: 1_000_000, bodyBytes: 10_000_000 };
+    const app = await startSandboxed({ limits });
+    const { status, text } = await send(app, { query: chain(20_000).replace('__typename', 'canary') }, ID);
+    expect([status, text]).toEqual([500, expect.stringContaining('INTERNAL_SERVER_ERROR')]);
+    expect(alarmsOf(app)).toEqual([
+      {
+        level: 'error',
+        time: expect.any(String),
+        requestId: 'the-request',
+        code: 'INTERNAL_SERVER_ERROR',
+        error: { name: 'RangeError', frames: expect.arrayContaining([expect.stringContaining('graphql')]) },
+        msg: expect.stringMatching(/inside this subgraph/),
+      },
+    ]);
+    expect(operationsOf(app)).toMatchObject([{ requestId: 'the-request', errors: ['INTERNAL_SERVER_ERROR'] }]);
+    expect(app.logged()).not.toContain('canary');
+  });
 });
