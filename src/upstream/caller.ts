@@ -18,3 +18,27 @@ export interface CallSpan {
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: string): void;
 }
+
+/** A call that is being made. */
+export interface StartedCall {
+  /** Headers that carry its trace on, if it has one. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Notes it on the operation and in its trace, and gives how long it took, in ms. */
+  end(outcome: string): number;
+}
+
+/** Begins to measure a call. */
+export function startCall(caller: Caller, service: string, region: string): StartedCall {
+  const start = performance.now();
+  const span = caller.startSpan?.(service, region);
+  return {
+    headers: span?.headers,
+    end: (outcome) => {
+      const ms = performance.now() - start;
+      caller.calls += 1;
+      caller.callMs += ms;
+      span?.end(outcome);
+      return ms;
+    },
+  };
+}

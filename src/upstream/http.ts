@@ -1,7 +1,7 @@
 import { parse } from 'secure-json-parse';
 import { Agent, buildConnector, type Dispatcher, errors } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, type StartedCall, startCall } from './caller.ts';
 import type { Guard } from './guard.ts';
 
 /** No documented answer comes near this many bytes. */
@@ -52,7 +52,7 @@ export interface UpstreamOptions {
   readonly service: string;
   /** The guard of a region, always the same one. */
   readonly guardFor: (region: string) => Guard<UpstreamAnswer>;
-  /** Told of each call how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`) and how long it took. */
+  /** Told of each call that was made how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`), after how long. */
   readonly onCall: (region: string, outcome: string, ms: number) => void;
 }
 
@@ -78,20 +78,22 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     const { region, timeoutMs, caller } = request;
     const { signal } = caller;
     signal.throwIfAborted();
-    const start = performance.now();
-    const span = caller.startSpan?.(service, region);
-    const headers = span ? { ...request.headers, ...span.headers } : request.headers;
-    let outcome = 'CANCELLED';
     const over = new AbortController();
     const onAbort = () => over.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     const timer = setTimeout(() => {
       over.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
     }, timeoutMs);
+    const made: StartedCall[] = [];
+    const call = () => {
+      const started = startCall(caller, service, region);
+      made.push(started);
+      return attempt({ ...request, headers: { ...request.headers, ...started.headers } }, over.signal);
+    };
+    let outcome = 'CANCELLED';
     try {
       // Raced, because undici heeds a signal only once the request has a connection.
-      const guarded = guardFor(region).run(() => attempt({ ...request, headers }, over.signal), over.signal);
-      const answer = await Promise.race([guarded, rejectionOn(over.signal)]);
+      const answer = await Promise.race([guardFor(region).run(call, over.signal), rejectionOn(over.signal)]);
       outcome = outcomeOf(answer);
       return answer;
     } catch (error) {
@@ -101,11 +103,8 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
-      const ms = performance.now() - start;
-      caller.calls += 1;
-      caller.callMs += ms;
-      span?.end(outcome);
-      onCall(region, outcome, ms);
+      // None, if the guard never let it through: then nothing was asked of the upstream, and nothing is to be told of it.
+      for (const started of made) onCall(region, outcome, started.end(outcome));
     }
   }
 

@@ -49,11 +49,13 @@ export async function send(
   { graphqlUrl }: TestApp,
   body: object,
   headers: Readonly<Record<string, string>> = {},
+  signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
   const response = await fetch(graphqlUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
+    signal,
   });
   return { status: response.status, text: await response.text() };
 }
