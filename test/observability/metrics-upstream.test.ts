@@ -4,7 +4,7 @@ import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../upstream/documented.ts';
 import { readMetrics } from './exposition.ts';
-import { aboutTokens, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
+import { aboutTokens, alarmsOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
 /** What the metrics say of the upstreams: how they answer, how often they are asked, and when they are not asked any more. */
 
@@ -120,6 +120,27 @@ describe('a circuit breaker', () => {
     expect(value('device_trust_errors_total', { code: 'UPSTREAM_UNAVAILABLE' })).toBe(25);
     expect(operationsOf(app).at(-1)).toMatchObject({ upstreamCalls: 0, upstreamMs: 0 });
   });
+
+  test('shows as closed when the upstream is well again, and says both once, however long it takes', async () => {
+    let well = false;
+    const { app } = await startAgainst((exchange) =>
+      well ? answer(200, JSON.stringify(ANDROID))(exchange) : answer(503, '')(exchange),
+    );
+    await send(app, { query: aboutTokens(FAILING) });
+    const open = async () => (await readMetrics(app)).value('device_trust_upstream_breaker_open');
+    expect(await open()).toBe(1);
+    const ask = () => send(app, { query: aboutTokens(['one']) });
+    // Long enough for two probes that fail.
+    for (let round = 0; round < 12; round += 1) await ask().then(() => new Promise((done) => setTimeout(done, 200)));
+    expect(await open()).toBe(1);
+    well = true;
+    await expect.poll(() => ask().then(open), { timeout: 3_000, interval: 100 }).toBe(0);
+    const said = alarmsOf(app).filter(({ breaker }) => breaker);
+    expect(said).toMatchObject([
+      { service: 'fingerprint', region: 'GLB', breaker: 'open', msg: 'circuit breaker is open' },
+      { service: 'fingerprint', region: 'GLB', breaker: 'closed', msg: 'circuit breaker is closed' },
+    ]);
+  }, 15_000);
 });
 
 describe('the same token, asked about again and again', () => {
