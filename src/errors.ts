@@ -111,6 +111,8 @@ interface Details {
   status?: number;
   /** Where in the document. */
   nodes?: readonly ASTNode[];
+  /** Replaces the catalogue's. */
+  side?: Side;
 }
 
 /** A failure of the catalogue on its way to the caller. */
@@ -118,9 +120,10 @@ export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   /** For the log alone. */
   readonly internal: string | undefined;
+  readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, status, nodes }: Details = {}) {
-    const { message: standard, retryable } = ERROR_CATALOGUE[code];
+  constructor(code: ErrorCode, { message, internal, status, nodes, side }: Details = {}) {
+    const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     super(message ?? standard, {
       nodes: nodes ?? null,
       extensions: { code, retryable, ...(status && { http: { status } }) },
@@ -128,10 +131,21 @@ export class DeviceTrustError extends GraphQLError {
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;
+    this.side = side ?? usual;
   }
 }
 
 /** Shorthand for input that is refused before any upstream call: says what was expected, without repeating the value. */
 export function badUserInput(argument: string, expected: string, got: string): DeviceTrustError {
   return new DeviceTrustError('BAD_USER_INPUT', { message: `${argument}: expected ${expected}, but got ${got}.` });
+}
+
+/** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
+export function framesOf(error: unknown): { name: string; frames: string[] } {
+  if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
+  const { name, message, stack = '' } = error;
+  // The stack begins with the message, which may have lines that look like frames.
+  const from = stack.indexOf(message);
+  const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
+  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }

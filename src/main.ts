@@ -4,9 +4,22 @@ import { type App, createApp } from './app.ts';
 import type { Config } from './config/config.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
+import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: configuration in, signals, exit code out. */
+
+let log: Logger | undefined;
+
+// Nobody knows what such an error left undone, so the process ends; and whom its message quotes, so only its place is told.
+// Rejections that nobody handles arrive here as well. The exit writes what is left of the log.
+process.on('uncaughtException', (thrown) => {
+  const error = framesOf(thrown);
+  const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
+  if (log) log.fatal({ error }, 'the process crashed');
+  else process.stderr.write(`The process crashed: ${error.name}\n${lines}`);
+  process.exit(1);
+});
 
 const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
 
@@ -39,7 +52,7 @@ function welcome({ url, graphqlUrl, examples }: App): string {
 }
 
 const config = readFirstConfig();
-const log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
+log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
 const app = await start(config, log);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 
@@ -48,7 +61,7 @@ watchConfig(config, {
   read: readConfig,
   everyMs: 2_000,
   onChange: app.rotate,
-  onProblems: (problems) => log.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
+  onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
 });
 
 // Once: a second signal finds no handler and ends the process at once.

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The two contracts in the wider sense: what the documents say, and nothing that acts on it.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'fingerprint/time', 'captcha/contract'],
   app: ['config', 'captcha', 'fingerprint', 'graphql', 'observability', 'sandbox', 'server', 'upstream'],
-  main: ['app', 'config', 'observability/logger'],
+  main: ['app', 'config', 'errors', 'observability/logger'],
   'main-sandbox': ['config', 'sandbox'],
 };
 

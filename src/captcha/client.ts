@@ -56,6 +56,7 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
     if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
     refuseMalformed(input);
     const { region, origin, path, captchaId } = configuration;
+    const { requestId } = caller;
     const failOpen = { policy, isDefaultId: configuration === configurationFor(undefined) };
     const body = toForm(input, configuration.captchaKey);
     let answer: UpstreamAnswer;
@@ -66,11 +67,11 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
       if (caller.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
         throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
-      log.warn({ captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
+      log.warn({ requestId, captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       return indeterminate('TRANSPORT', failOpen);
     }
     const verdict = toVerdict(answer, input.lotNumber, failOpen);
-    report(verdict, answer, { captchaId, lotNumber: input.lotNumber }, log);
+    report(verdict, answer, input.lotNumber, { requestId, captchaId }, log);
     return verdict;
   };
 }
@@ -112,19 +113,20 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
 function report(
   verdict: CaptchaVerdict,
   { status, json }: UpstreamAnswer,
-  { captchaId, lotNumber }: { captchaId: string; lotNumber: string },
+  lotNumber: string,
+  where: { requestId: string; captchaId: string },
   log: Options['log'],
 ): void {
   if (verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN') {
-    log.warn({ captchaId }, 'captcha service rejects our signature: is the captcha key right?');
+    log.warn(where, 'captcha service rejects our signature: is the captcha key right?');
   }
   if (verdict.__typename === 'CaptchaFailed' && verdict.details.lotNumber !== lotNumber) {
-    log.warn({ captchaId, status }, 'captcha service answered for another lot number');
+    log.warn({ ...where, status }, 'captcha service answered for another lot number');
   }
   // A 4xx without an exception may be the caller's doing, but also a wrong address or a firewall in between.
   if (verdict.__typename === 'CaptchaIndeterminate' && (verdict.cause !== 'CLIENT' || verdict.code === null)) {
     const { cause, code } = verdict;
     const flaws = code === null ? flawsIn(passedAnswer.safeParse(json).error) : undefined;
-    log.warn({ captchaId, status, cause, code, flaws }, 'captcha service gave no verdict');
+    log.warn({ ...where, status, cause, code, flaws }, 'captcha service gave no verdict');
   }
 }

@@ -112,7 +112,7 @@ export const VARIABLES = {
   maxTokens: {
     name: 'MAX_TOKENS',
     description: 'Lexical tokens of a document',
-    ...whole(10, 100_000),
+    ...whole(10, 5_000),
     default: '2000',
   },
   maxDepth: { name: 'MAX_DEPTH', description: 'Levels of a document', ...whole(1, 100), default: '12' },

@@ -17,7 +17,7 @@ export function createFingerprintLoader(query: FingerprintClient, maxCalls: numb
   let calls = 0;
   const ask = async (request: FingerprintRequest) => {
     calls += 1;
-    if (calls > maxCalls) throw new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls) });
+    if (calls > maxCalls) throw new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls), side: 'caller' });
     return query(request, caller);
   };
   return new DataLoader(

@@ -19,13 +19,12 @@ export interface GraphQLContext {
 
 /** One GraphQL request as the log and the metrics will tell of it, written while it goes on. */
 export interface Operation extends Caller {
-  readonly requestId: string;
   /** Its name in the document, once that is known. */
   name: string | undefined;
   /** Outcome types that are data, with how often each came out. */
   readonly outcomes: Record<string, number>;
-  /** Codes of the errors in the answer. */
-  errors: readonly string[];
+  /** Codes of the errors in the answer; undefined until there is one. */
+  errors: readonly string[] | undefined;
   /** Does the answer hold any data, beside errors or without? */
   hasData: boolean;
   /** Tokens that were asked about, the same ones twice included. */
@@ -60,7 +59,7 @@ export function createContext(capabilities: Capabilities, operation: Operation):
     validateCaptcha: async (input) => {
       captchas += 1;
       if (captchas > limits.captchas) {
-        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas) });
+        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas), side: 'caller' });
       }
       return noted(operation, await validateCaptcha(input, operation));
     },

@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError } from 'graphql';
 import { GraphQLError, Kind } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, isErrorCode } from '../errors.ts';
+import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -16,16 +16,31 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
 }
 
-/** What an operator has to know of an error goes to the log, with the request it happened in; a caller's mistake does not. */
-export function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: GraphQLError): void {
+/**
+ * What an operator has to know of the errors of one operation goes to the log, once for each cause; a caller's mistakes do
+ * not.
+ */
+export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: string, errors: readonly Error[]): void {
+  const causes = new Map(errors.map((error) => [causeOf(error), error]));
+  for (const error of causes.values()) reportError(log, requestId, error);
+}
+
+/** Equal for errors that would be the same line. A mistake of ours is always a line of its own. */
+function causeOf(error: Error): unknown {
+  const original = rootOf(error);
+  if (!(original instanceof DeviceTrustError)) return error;
+  return [original.code, original.internal, original.side, fieldOf(error)].join('\n');
+}
+
+function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: Error): void {
   const original = rootOf(error);
   const field = fieldOf(error);
   if (original instanceof DeviceTrustError) {
-    const { code, internal, message } = original;
-    if (ERROR_CATALOGUE[code].side !== 'caller') log.warn({ requestId, code, internal, field }, message);
+    const { code, internal, message, side } = original;
+    if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     return;
   }
-  const code = codeOf(error.extensions, original);
+  const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
   if (code !== 'INTERNAL_SERVER_ERROR') return;
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
@@ -78,14 +93,4 @@ function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {
  */
 function isSafe(code: ErrorCode, error: unknown): boolean {
   return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAbout(error, VALUE);
-}
-
-/** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
-export function framesOf(error: unknown): { name: string; frames: string[] } {
-  if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
-  const { name, message, stack = '' } = error;
-  // The stack begins with the message, which may have lines that look like frames.
-  const from = stack.indexOf(message);
-  const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
-  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }

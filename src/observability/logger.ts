@@ -1,4 +1,5 @@
-import { type Logger, type LoggerOptions, pino } from 'pino';
+import { type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
+import { framesOf } from '../errors.ts';
 
 /**
  * Everything that may stand in a log line. What is not named here is left out, wherever it comes from: a forgotten
@@ -100,4 +101,19 @@ export const LINE: LoggerOptions = {
     level: (level) => ({ level }),
     log: withoutStrangers,
   },
+  hooks: {
+    // Left to itself, pino takes the message of an error for the line's.
+    logMethod(args, method) {
+      // Sound: what is passed on has the places of what came in.
+      method.apply(this, args.map(withoutWords) as Parameters<LogFn>);
+    },
+  },
 };
+
+/** An error, or fields with errors among them, with no more of each than where it came from. */
+function withoutWords(argument: unknown): unknown {
+  if (argument instanceof Error) return { error: framesOf(argument) };
+  if (typeof argument !== 'object' || argument === null) return argument;
+  const entries = Object.entries(argument);
+  return Object.fromEntries(entries.map(([name, value]) => [name, value instanceof Error ? framesOf(value) : value]));
+}

@@ -1,10 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { ERROR_CATALOGUE } from '../errors.ts';
 
 /** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
 export interface Metrics {
   /** In the text format of Prometheus. */
   readonly render: () => Promise<{ contentType: string; text: string }>;
   readonly operationStarted: () => void;
+  /** The other end of that, whatever the request turned out to be. */
+  readonly operationLeft: () => void;
   readonly operationEnded: (operation: EndedOperation) => void;
   /** A request that became no operation, by its code of `errors.ts`. */
   readonly refused: (code: string) => void;
@@ -27,8 +30,12 @@ export interface CountedSignal {
   readonly code: string | null | undefined;
   readonly level: string;
   /** How it differs from the catalogue, if it does. */
-  readonly drift: 'unknown_signal' | 'level' | 'confidence' | undefined;
+  readonly drift: (typeof DRIFTS)[number] | undefined;
 }
+
+const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
+/** By which a request can be refused before it becomes an operation. */
+const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED'] as const;
 
 export interface CountedVerdict {
   readonly type: string;
@@ -77,6 +84,11 @@ export function createMetrics(): Metrics {
   const guardQueued = gauge('upstream_queued', 'Upstream calls that wait for one under way to end', perGuard);
   const breakerOpen = gauge('upstream_breaker_open', '1 while the circuit breaker lets nothing through', perGuard);
 
+  // Prometheus sees no increase in a series that begins with 1, and no alert would go off at the first of these.
+  for (const code of Object.keys(ERROR_CATALOGUE)) errors.inc({ code }, 0);
+  for (const code of REFUSALS) refusals.inc({ code }, 0);
+  for (const kind of DRIFTS) drift.inc({ kind }, 0);
+
   const watched: (() => void)[] = [];
   return {
     async render() {
@@ -84,8 +96,8 @@ export function createMetrics(): Metrics {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
     operationStarted: () => inFlight.inc(),
+    operationLeft: () => inFlight.dec(),
     operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
-      inFlight.dec();
       duration.observe({ outcome }, ms / 1_000);
       if (asked > 0) lookups.inc(asked);
       for (const code of codes) errors.inc({ code });

@@ -3,6 +3,7 @@ import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opent
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import { parseTraceparent } from './traceparent.ts';
 
 /** Exports traces: one from the router through an operation to each upstream call. Only loaded where they are exported. */
 export interface Tracing {
@@ -72,18 +73,11 @@ function end(span: Span, errors: readonly string[]): void {
   span.end();
 }
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header; anything that does not fit begins a new trace. */
-const TRACEPARENT = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})$/;
-
-function parentOf(traceparent: unknown) {
-  const [, traceId, spanId, flags] = TRACEPARENT.exec(String(traceparent)) ?? [];
-  if (!traceId || !spanId || !flags) return ROOT_CONTEXT;
-  return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    traceFlags: Number.parseInt(flags, 16) & 1,
-    isRemote: true,
-  });
+function parentOf(traceparent: string | string[] | undefined) {
+  const parent = parseTraceparent(traceparent);
+  if (!parent) return ROOT_CONTEXT;
+  const { traceId, spanId, isSampled } = parent;
+  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number(isSampled), isRemote: true });
 }
 
 function traceparentOf(span: Span): string {

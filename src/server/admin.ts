@@ -13,14 +13,14 @@ export interface AdminServer {
 
 /** Serves metrics on a port of their own. Rejects with the error of the socket if it cannot listen. */
 export async function startAdmin(host: string, port: number, metrics: Metrics): Promise<AdminServer> {
-  const server = createServer((request, response) => {
-    if (request.url !== '/metrics') {
-      send(response, 404, { 'content-type': 'text/plain; charset=utf-8' }, 'Metrics are at /metrics.\n');
-      return;
-    }
+  const server = createServer(({ method = '', url = '' }, response) => {
+    const refuse = (status: number, words: string, headers: Readonly<Record<string, string>> = {}) =>
+      send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${words}\n`);
+    if (url.split('?', 1)[0] !== '/metrics') return refuse(404, 'Metrics are at /metrics.');
+    if (!['GET', 'HEAD'].includes(method)) return refuse(405, 'Metrics are to be read.', { allow: 'GET, HEAD' });
     metrics.render().then(
       ({ contentType, text }) => send(response, 200, { 'content-type': contentType }, text),
-      () => send(response, 500, { 'content-type': 'text/plain; charset=utf-8' }, 'Metrics could not be collected.\n'),
+      () => refuse(500, 'Metrics could not be collected.'),
     );
   });
   await once(server.listen(port, host), 'listening'); // rejects on 'error'

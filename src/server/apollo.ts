@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
 import type { GraphQLContext, Operation } from '../graphql/context.ts';
-import { formatError, inOrder, reportError } from '../graphql/errors.ts';
+import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
@@ -41,7 +41,7 @@ function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloSe
           if (resolved) operations.learn(source, request.operationName, document);
         },
         async didEncounterErrors({ errors }) {
-          for (const error of errors) reportError(log, operation.requestId, error);
+          reportErrors(log, operation.requestId, errors);
         },
         async willSendResponse({ response: { body } }) {
           if (body.kind !== 'single') return;
@@ -50,6 +50,9 @@ function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloSe
           tellOfResult(operation, singleResult);
         },
       };
+    },
+    async unexpectedErrorProcessingRequest({ requestContext, error }) {
+      reportErrors(log, requestContext.contextValue.operation.requestId, [error]);
     },
   };
 }
@@ -114,11 +117,16 @@ async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
 /** Notes how an answer came out: its error codes, and whether it holds any data. */
 export function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
   operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
-  operation.hasData = data != null && Object.values(data).some((value) => value !== null);
+  operation.hasData = data != null && Object.values(data).some(isSomething);
+}
+
+/** References come as a list of nulls when none of them can be resolved. */
+function isSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 || value.some(isSomething) : value !== null;
 }
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */
 function quiet(log: Logger) {
-  const said = (level: 'debug' | 'info' | 'warn' | 'error') => () => log[level]('Apollo Server reported a problem');
-  return { debug: () => {}, info: () => {}, warn: said('warn'), error: said('error') };
+  const said = () => log.debug('Apollo Server reported a problem');
+  return { debug: () => {}, info: () => {}, warn: said, error: said };
 }

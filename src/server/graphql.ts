@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { type Capabilities, createContext } from '../graphql/context.ts';
-import { formatError, inOrder, reportError } from '../graphql/errors.ts';
+import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import { type GraphqlEngine, tellOfResult } from './apollo.ts';
 import { readJsonBody } from './body.ts';
 import { refusalOf } from './document-limits.ts';
@@ -39,14 +39,16 @@ export async function answerGraphql(
   if (response.destroyed) return;
   const operation = startOperation(request.headers, options.telemetry);
   response.once('close', operation.cancel);
+  let status = 500; // until there is an answer
   try {
     const fast = options.engine.fastPath.match(body, request.headers);
     const answer =
       (fast && (await answerFast(options, fast, operation))) ??
       (await answerByApollo(options, request, body, operation));
-    send(response, answer.status, answer.headers, answer.text);
+    status = answer.status;
+    send(response, status, answer.headers, answer.text);
   } finally {
-    operation.end();
+    operation.end(status);
   }
 }
 
@@ -61,7 +63,7 @@ async function answerFast(
   if (!result) return undefined;
   const formatted: FormattedExecutionResult = { data: result.data ?? null };
   if (result.errors) {
-    for (const error of result.errors) reportError(telemetry.log, operation.requestId, error);
+    reportErrors(telemetry.log, operation.requestId, result.errors);
     formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
   }
   tellOfResult(operation, formatted);

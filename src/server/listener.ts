@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
-import { framesOf } from '../graphql/errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
 import type { Gate } from './access.ts';
 import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
 import { answerGraphql, type GraphqlOptions } from './graphql.ts';
@@ -64,7 +63,9 @@ export async function listen(options: Options): Promise<Listener> {
       route(options, draining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
     },
   );
-  server.on('clientError', refuseMalformed);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (refuseMalformed(error, socket)) telemetry.metrics.refused('BAD_REQUEST');
+  });
   await once(server.listen(port, host), 'listening'); // rejects on 'error'
   return {
     url: urlOf(server),

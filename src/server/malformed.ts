@@ -9,12 +9,15 @@ const STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** Answers what never became a request, as everything else is answered: JSON, not to be stored. Then closes the socket. */
-export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+/**
+ * Answers what never became a request, as everything else is answered: JSON, not to be stored. Then closes the socket.
+ * False if there was nobody to answer.
+ */
+export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): boolean {
   // Behind an answer that is under way, or to somebody who is gone, there is nothing to be said.
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
-    return;
+    return false;
   }
   const status = STATUS[code] ?? 400;
   const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
@@ -26,4 +29,5 @@ export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: So
     `content-length: ${Buffer.byteLength(body)}`,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return true;
 }

@@ -5,6 +5,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
+import { parseTraceparent } from '../observability/traceparent.ts';
 import type { OperationTrace, Tracing } from '../observability/tracing.ts';
 import { Cancellation } from '../upstream/caller.ts';
 
@@ -21,8 +22,12 @@ export interface Telemetry {
 export interface RunningOperation extends Operation {
   /** The caller is gone, or has its answer: aborts what is still under way. */
   cancel(): void;
-  /** The answer is out, or never will be. */
-  end(): void;
+  /**
+   * The answer is out, or never will be. What became no operation leaves no line and no trace.
+   *
+   * @param status of the answer, as HTTP has it
+   */
+  end(status: number): void;
 }
 
 /** Begins to measure. Ids come from the router's headers where it sent any that are fit for a log. */
@@ -40,7 +45,7 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     cancellation,
     startSpan: trace?.startCall,
     outcomes: {},
-    errors: [],
+    errors: undefined,
     calls: 0,
     callMs: 0,
     hasData: false,
@@ -49,14 +54,21 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     cancel: () => {
       if (!ended) cancellation.cancel(new DeviceTrustError('CANCELLED'));
     },
-    end: () => {
+    end: (status) => {
       ended = true;
-      const { errors, hasData, lookups, name } = operation;
+      metrics.operationLeft();
+      const errors = errorsOf(operation.errors, status);
+      if (!errors) {
+        if (status >= 400) metrics.refused('BAD_REQUEST');
+        return;
+      }
+      const { hasData, lookups } = operation;
+      const name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
-      const outcome = outcomeOf(errors, hasData);
+      const outcome = outcomeOf(errors, hasData && status < 400);
       metrics.operationEnded({ ms, outcome, errors, lookups });
       trace?.end(name, errors);
-      log.info(lineOf(operation, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+      log.info(lineOf({ ...operation, name, errors }, headers, trace, ms, tokens?.map(hashToken)), 'operation');
     },
   };
   return operation;
@@ -65,10 +77,19 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
 /** Short and plain, or not at all: whatever else a caller writes into these headers stays out of the log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-[\da-f]{16}-[\da-f]{2}$/;
+/** A name in a document may be as long as the document. */
+const MAX_NAME_LENGTH = 64;
 
 function one(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
+}
+
+/** Codes of the errors in the answer of an operation; undefined if it is a page, or refuses what is no operation. */
+function errorsOf(executed: Operation['errors'], status: number): readonly string[] | undefined {
+  if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
+  // Executed, and then there was no content type that the caller takes.
+  if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
+  return executed;
 }
 
 function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial' | 'error' {
@@ -77,7 +98,7 @@ function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial
 }
 
 function lineOf(
-  { requestId, name, outcomes, errors, calls, callMs }: RunningOperation,
+  { requestId, name, outcomes, errors, calls, callMs }: Operation & { readonly errors: readonly string[] },
   headers: IncomingHttpHeaders,
   trace: OperationTrace | undefined,
   ms: number,
@@ -85,12 +106,13 @@ function lineOf(
 ) {
   return {
     requestId,
-    traceId: trace?.traceId ?? TRACEPARENT.exec(one(headers['traceparent']))?.[1],
+    traceId: trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
     operation: name,
     client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
     clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],
     outcomes,
-    errors: errors.length > 0 ? errors : undefined,
+    // Each code once: a request may have a thousand errors. The metrics count them.
+    errors: errors.length > 0 ? [...new Set(errors)] : undefined,
     upstreamCalls: calls,
     upstreamMs: Math.round(callMs),
     ms: Math.round(ms),

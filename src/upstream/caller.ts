@@ -1,5 +1,7 @@
 /** The operation on whose behalf calls are made, and what they come to. */
 export interface Caller {
+  /** By which its lines are found in the log. */
+  readonly requestId: string;
   readonly cancellation: Cancellation;
   /** Calls that were made so far. */
   calls: number;
@@ -43,4 +45,28 @@ export class Cancellation {
   remove(listener: (reason: Error) => void): void {
     this.#listeners.delete(listener);
   }
+}
+
+/** A call that is being made. */
+export interface StartedCall {
+  /** Headers that carry its trace on, if it has one. */
+  readonly headers: Readonly<Record<string, string>> | undefined;
+  /** Notes it on the operation and in its trace, and gives how long it took, in ms. */
+  end(outcome: string): number;
+}
+
+/** Begins to measure a call. */
+export function startCall(caller: Caller, service: string, region: string): StartedCall {
+  const start = performance.now();
+  const span = caller.startSpan?.(service, region);
+  return {
+    headers: span?.headers,
+    end: (outcome) => {
+      const ms = performance.now() - start;
+      caller.calls += 1;
+      caller.callMs += ms;
+      span?.end(outcome);
+      return ms;
+    },
+  };
 }

@@ -30,17 +30,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#options = options;
     this.#isFailedConnect = isFailedConnect;
-    // One that is cancelled before its turn has nobody who waits for it.
-    this.#settled.promise.catch(() => {});
   }
 
   /**
-   * Sends the request, unless it was cancelled already.
+   * Sends the request.
    *
    * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or the reason of the cancellation
    */
   start(): Promise<UpstreamAnswer> {
-    if (!this.#isOver) this.#pool.dispatch(this.#options, this);
+    this.#pool.dispatch(this.#options, this);
     return this.#settled.promise;
   }
 

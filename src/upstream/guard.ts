@@ -63,8 +63,16 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
     }),
     { halfOpenAfter: PROBE_AFTER_MS, breaker: new CountBreaker(SAMPLE) },
   );
-  breaker.onBreak(() => onBreaker('open'));
-  breaker.onReset(() => onBreaker('closed'));
+  let isShut = false;
+  breaker.onBreak(() => {
+    // A probe that fails opens it once more, which is no news.
+    if (!isShut) onBreaker('open');
+    isShut = true;
+  });
+  breaker.onReset(() => {
+    isShut = false;
+    onBreaker('closed');
+  });
 
   async function run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer> {
     // One probe at a time. Left to the library, everyone else would wait for its outcome.

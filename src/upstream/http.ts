@@ -1,6 +1,6 @@
 import { buildConnector, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import type { Caller } from './caller.ts';
+import { type Caller, type StartedCall, startCall } from './caller.ts';
 import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
 
@@ -45,7 +45,7 @@ export interface UpstreamOptions {
   readonly service: string;
   /** The guard of a region, always the same one. */
   readonly guardFor: (region: string) => Guard<UpstreamAnswer>;
-  /** Told of each call how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`) and how long it took. */
+  /** Told of each call that was made how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`), after how long. */
   readonly onCall: (region: string, outcome: string, ms: number) => void;
 }
 
@@ -79,52 +79,54 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { caller, region } = request;
     if (caller.cancellation.reason) throw caller.cancellation.reason;
-    const start = performance.now();
-    const span = caller.startSpan?.(service, region);
+    // None, if the guard never lets it through: then nothing is asked of the upstream, and nothing is to be told of it.
+    const made: StartedCall[] = [];
     let outcome = 'CANCELLED';
     try {
-      const answer = await within(request, span ? { ...request.headers, ...span.headers } : request.headers);
+      const answer = await within(request, made);
       outcome = outcomeOf(answer);
       return answer;
     } catch (error) {
       if (error instanceof DeviceTrustError) outcome = error.code;
       throw error;
     } finally {
-      const ms = performance.now() - start;
-      caller.calls += 1;
-      caller.callMs += ms;
-      span?.end(outcome);
-      onCall(region, outcome, ms);
+      for (const call of made) onCall(region, outcome, call.end(outcome));
     }
   }
 
   /** Sends the request as soon as the guard lets it, and waits until it is answered, late, or no longer wanted. */
-  function within(
-    { region, origin, path, body, timeoutMs, caller }: UpstreamRequest,
-    headers: UpstreamRequest['headers'],
-  ) {
-    const exchange = new Exchange(poolOf(origin), { path, method: 'POST', headers, body }, isFailedConnect);
+  function within({ region, origin, path, headers, body, timeoutMs, caller }: UpstreamRequest, made: StartedCall[]) {
     return new Promise<UpstreamAnswer>((resolve, reject) => {
-      let hasBegun = false;
+      let exchange: Exchange | undefined;
       let isProbe = false;
+      let over: Error | undefined;
       const guarded = guardFor(region).run((probe) => {
-        hasBegun = true;
+        if (over) throw over;
         isProbe = probe;
+        const call = startCall(caller, service, region);
+        made.push(call);
+        const options = {
+          path,
+          method: 'POST' as const,
+          headers: call.headers ? { ...headers, ...call.headers } : headers,
+          body,
+        };
+        exchange = new Exchange(poolOf(origin), options, isFailedConnect);
         return exchange.start();
       });
-      const hangUp = (reason: Error) => {
-        // A bot that could end probes by hanging up could keep the breaker open.
-        if (!isProbe) exchange.cancel(reason);
+      const giveUp = (reason: Error) => {
+        over = reason;
+        exchange?.cancel(reason);
         // Here as well, because the exchange may still wait for its turn.
         reject(reason);
       };
+      // A bot that could end probes by hanging up could keep the breaker open.
+      const hangUp = (reason: Error) => (isProbe ? reject(reason) : giveUp(reason));
       // A call that finds room begins at once. One that had to wait for it is late by our own limit: told as a fault of
       // the service it would be an outcome, and load could be turned into a captcha that proceeds.
-      const late = hasBegun ? 'UPSTREAM_TIMEOUT' : 'OVERLOADED';
+      const late = exchange ? 'UPSTREAM_TIMEOUT' : 'OVERLOADED';
       const timer = setTimeout(() => {
-        const reason = new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` });
-        exchange.cancel(reason);
-        reject(reason);
+        giveUp(new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` }));
       }, timeoutMs);
       const settled = () => {
         clearTimeout(timer);

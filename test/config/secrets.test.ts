@@ -154,6 +154,29 @@ describe('NAME_FILE', () => {
   });
 });
 
+describe('the key of the hashes in logs', () => {
+  const keyOf = (env: object, file = '') => parseConfig({ ...LIVE, ...env }, () => file).logHashKey;
+  const KEY = `${CANARY}-${CANARY}`;
+
+  test('may be absent, stand in the environment, or in a file', () => {
+    expect(keyOf({})).toBeUndefined();
+    expect(keyOf({ LOG_HASH_KEY: KEY })).toBe(KEY);
+    expect(keyOf({ LOG_HASH_KEY_FILE: '/key' }, `${KEY}\n`)).toBe(KEY);
+  });
+
+  test.each([
+    ['too short', CANARY],
+    ['too long', KEY.repeat(20)],
+    ['in several words', `${KEY} ${KEY}`],
+  ])('is not shown when it is %s', (_what, LOG_HASH_KEY) => {
+    const problems = problemsOf({ ...LIVE, LOG_HASH_KEY });
+    expect(problems).toEqual([
+      expect.stringContaining('LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got'),
+    ]);
+    expect(problems.join()).not.toContain(CANARY);
+  });
+});
+
 describe('who may ask', () => {
   const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
   const secretsOf = (text: string) => parseConfig({ ...rest, ROUTER_SECRETS: text }, () => '').routerSecrets;

@@ -95,6 +95,12 @@ describe('what is taken', () => {
     ['CAPTCHA_TIMEOUT_MS', '60000', { captchaTimeoutMs: 60_000 }],
     ['CAPTCHA_FAIL_OPEN', 'always', { captchaFailOpen: 'always' }],
     ['CAPTCHA_FAIL_OPEN', 'never', { captchaFailOpen: 'never' }],
+    ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
+    ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
+    ['LOG_HASH_KEY', 'k'.repeat(16), { logHashKey: 'k'.repeat(16) }],
+    ['ADMIN_PORT', '0', { adminPort: 0 }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://otlp.example/base', { otlpEndpoint: 'https://otlp.example/base' }],
     ['UPSTREAM_MODE', 'live', { upstreams: LIVE_UPSTREAMS }],
   ])('%s=%s', (name, text, expected) => {
     expect(parse({ ...LIVE, [name]: text })).toMatchObject(expected);
@@ -155,6 +161,10 @@ describe('what is refused, in one sentence', () => {
     ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
     ['CAPTCHA_TIMEOUT_MS', WHOLE, ['0', '60001', '5_000', 'never']],
     ['MAX_DEPTH', 'expected a whole number from 1 to 100', ['0', '101', 'deep']],
+    // Beyond, a document can make the validation run out of stack: test/observability/alarms.test.ts.
+    ['MAX_TOKENS', 'expected a whole number from 10 to 5000', ['9', '5001']],
+    ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
+    ['ADMIN_PORT', 'expected a port from 0 to 65535', ['65536', '-1', 'metrics']],
     ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
     ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
   ])('%s: %s', (name, expected, values) => {
@@ -189,6 +199,19 @@ describe('what is refused, in one sentence', () => {
         const sentence = `${name}: ${ADDRESS}, but got a value that does not fit (${flaw}).`;
         expect(problemsOf({ ...LIVE, [name]: url })).toEqual([sentence]);
       }
+    }
+  });
+
+  test.each<[string, readonly string[]]>([
+    ['no address', ['/v1/traces', 'http://', `${CANARY} 4318`]],
+    ['neither http nor https', ['collector:4318', 'grpc://collector:4317', `file:///${CANARY}`]],
+    ['a user, query or fragment', [`http://user:${CANARY}@collector`, `https://collector?key=${CANARY}`]],
+  ])('an OTLP endpoint that is %s', (flaw, urls) => {
+    const expected = 'expected an http or https address without user, query or fragment';
+    for (const url of urls) {
+      expect(problemsOf({ ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toEqual([
+        `OTEL_EXPORTER_OTLP_ENDPOINT: ${expected}, but got a value that does not fit (${flaw}).`,
+      ]);
     }
   });
 

@@ -1,0 +1,184 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { hang } from '../support/hostile.ts';
+import { readMetrics } from './exposition.ts';
+import { aboutTokens, send, startAgainst, startSandboxed } from './support.ts';
+
+/** What the metrics say of requests and their answers. */
+
+const DURATION = 'device_trust_operation_duration_seconds';
+
+test('every metric is there from the start, each with what it means', async () => {
+  const { families } = await readMetrics(await startSandboxed());
+  expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
+    device_trust_operation_duration_seconds: 'histogram',
+    device_trust_operations_in_flight: 'gauge',
+    device_trust_requests_refused_total: 'counter',
+    device_trust_errors_total: 'counter',
+    device_trust_upstream_duration_seconds: 'histogram',
+    device_trust_upstream_in_flight: 'gauge',
+    device_trust_upstream_queued: 'gauge',
+    device_trust_upstream_breaker_open: 'gauge',
+    device_trust_fingerprint_lookups_total: 'counter',
+    device_trust_fingerprint_calls_total: 'counter',
+    device_trust_captcha_outcomes_total: 'counter',
+    device_trust_signals_total: 'counter',
+    device_trust_catalogue_drift_total: 'counter',
+    nodejs_eventloop_lag_p99_seconds: 'gauge',
+    nodejs_heap_size_used_bytes: 'gauge',
+    process_resident_memory_bytes: 'gauge',
+    process_cpu_seconds_total: 'counter',
+  });
+  for (const { help } of families.values()) expect(help).toMatch(/^\S.{9,}/);
+});
+
+test('those of the process are its own', async () => {
+  const app = await startSandboxed();
+  const burn = process.cpuUsage();
+  const { value } = await readMetrics(app);
+  const { heapUsed, rss } = process.memoryUsage();
+  for (const [name, bytes] of [
+    ['nodejs_heap_size_used_bytes', heapUsed],
+    ['process_resident_memory_bytes', rss],
+  ] as const) {
+    expect(value(name)).toBeGreaterThan(bytes / 2);
+    expect(value(name)).toBeLessThan(bytes * 2);
+  }
+  expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+  while (process.cpuUsage(burn).user < 50_000);
+  const later = (await readMetrics(app)).value('process_cpu_seconds_total') ?? 0;
+  expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
+});
+
+test('a first error, refusal or drift is an increase of something that was there', async () => {
+  // Prometheus takes a series that appears with 1 for one that was always 1, and no alert on an increase goes off.
+  const { value } = await readMetrics(await startSandboxed());
+  for (const code of ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']) {
+    expect(value('device_trust_errors_total', { code })).toBe(0);
+  }
+  for (const code of ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED']) {
+    expect(value('device_trust_requests_refused_total', { code })).toBe(0);
+  }
+  for (const kind of ['unknown_signal', 'level', 'confidence']) {
+    expect(value('device_trust_catalogue_drift_total', { kind })).toBe(0);
+  }
+});
+
+const representations = (tokens: readonly string[]) =>
+  tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
+
+describe('an operation', () => {
+  test.each<[string, string, object, Readonly<Record<string, number>>]>([
+    ['answered', 'ok', { query: '{ signalCatalogue { code } }' }, {}],
+    ['answered with a rejection, which is data', 'ok', { query: aboutTokens(['made-up']) }, {}],
+    [
+      'answered in part',
+      'partial',
+      { query: aboutTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']) },
+      { UPSTREAM_UNAVAILABLE: 2, UPSTREAM_REJECTED: 1 },
+    ],
+    [
+      'with one reference of two resolved',
+      'partial',
+      { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:web', 'made-up']) } },
+      { DEVICE_TOKEN_REJECTED: 1 },
+    ],
+    [
+      'with no field that has data',
+      'error',
+      { query: FINGERPRINT_QUERY, variables: { token: 'sandbox:error:500' } },
+      { UPSTREAM_UNAVAILABLE: 1 },
+    ],
+    [
+      'with no reference resolved',
+      'error',
+      { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:error:500', 'made-up']) } },
+      { UPSTREAM_UNAVAILABLE: 1, DEVICE_TOKEN_REJECTED: 1 },
+    ],
+    ['that cannot be parsed', 'error', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
+    ['that is not valid', 'error', { query: '{ a b }' }, { GRAPHQL_VALIDATION_FAILED: 2 }],
+    ['with unacceptable variables', 'error', { query: FINGERPRINT_QUERY }, { BAD_USER_INPUT: 1 }],
+  ])('%s counts as %s, with its errors', async (_what, outcome, body, errors) => {
+    const app = await startSandboxed();
+    await send(app, body);
+    const { samples, value } = await readMetrics(app);
+    const counts = samples.filter(({ name }) => name === `${DURATION}_count`);
+    expect(counts).toEqual([{ name: `${DURATION}_count`, labels: { outcome }, value: 1 }]);
+    expect(value(`${DURATION}_bucket`, { outcome, le: '+Inf' })).toBe(1);
+    expect(value(`${DURATION}_bucket`, { outcome, le: '10' })).toBe(1);
+    const counted = samples.filter(({ name, value: count }) => name === 'device_trust_errors_total' && count > 0);
+    expect(Object.fromEntries(counted.map(({ labels, value: count }) => [labels['code'], count]))).toEqual(errors);
+    expect(value('device_trust_operations_in_flight')).toBe(0);
+  });
+
+  test('whose answer has no content type that the caller takes counts as error', async () => {
+    const app = await startSandboxed();
+    await send(app, { query: '{ __typename }' }, { accept: 'image/png' });
+    const { value } = await readMetrics(app);
+    expect(value(`${DURATION}_count`, { outcome: 'error' })).toBe(1);
+    expect(value('device_trust_errors_total', { code: 'BAD_REQUEST' })).toBe(1);
+  });
+
+  test('is measured in seconds', async () => {
+    const app = await startSandboxed();
+    await send(app, { query: aboutTokens(['sandbox:delay:300:web']) });
+    const { value } = await readMetrics(app);
+    expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
+    expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
+    expect(value(`${DURATION}_bucket`, { outcome: 'ok', le: '0.25' })).toBe(0);
+    expect(value(`${DURATION}_bucket`, { outcome: 'ok', le: '5' })).toBe(1);
+  });
+
+  test('is in flight while its call hangs, and no longer', async () => {
+    const { app } = await startAgainst(hang, { fingerprintTimeoutMs: 400, captchaTimeoutMs: 400 });
+    const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
+    const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+    const asked = [
+      send(app, { query: aboutTokens(['a', 'b']) }),
+      send(app, { query: aboutTokens(['a']) }),
+      send(app, { query: CAPTCHA_MUTATION, variables: { input } }),
+    ];
+    await expect.poll(inFlight, { interval: 20 }).toBe(3);
+    await Promise.all(asked);
+    expect(await inFlight()).toBe(0);
+  });
+});
+
+describe('a request that becomes no operation', () => {
+  test.each<[string, string, RequestInit & { path?: string }]>([
+    ['BAD_REQUEST', 'no JSON', { body: '{' }],
+    ['BAD_REQUEST', 'nothing to execute', { body: '{}' }],
+    ['BAD_REQUEST', 'a batch', { body: '[{"query":"{ __typename }"}]' }],
+    ['BAD_REQUEST', 'another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    ['BAD_REQUEST', 'too many bytes', { body: ' '.repeat(200_000) }],
+    ['BAD_REQUEST', 'another method', { method: 'PUT', body: '{}' }],
+    ['BAD_REQUEST', 'another path', { path: '/nothing', body: '{}' }],
+    ['UNAUTHENTICATED', 'no secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
+  ])('is refused as %s for %s', async (code, _why, { path = '/graphql', ...init }) => {
+    const secret = 'the-secret-of-the-router';
+    const app = await startSandboxed({ routerSecrets: [secret] });
+    const headers = { 'content-type': 'application/json', 'router-authorization': secret, ...init.headers };
+    const response = await fetch(app.url + path, { method: 'POST', ...init, headers });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    const { samples, value } = await readMetrics(app);
+    const refused = samples.filter((it) => it.name === 'device_trust_requests_refused_total' && it.value > 0);
+    expect(refused.map(({ labels, value: count }) => [labels, count])).toEqual([[{ code }, 1]]);
+    expect(samples.filter(({ name }) => name === `${DURATION}_count`)).toEqual([]);
+    expect(value('device_trust_operations_in_flight')).toBe(0);
+  });
+
+  test.each([
+    ['no HTTP', 'hello\r\n\r\n', 1],
+    ['headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 1],
+    ['nothing', '', 0],
+  ])('is refused for %s', async (_what, bytes, refused) => {
+    const app = await startSandboxed();
+    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+    socket.end(bytes);
+    await text(socket);
+    const { value } = await readMetrics(app);
+    expect(value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' })).toBe(refused);
+  });
+});
