@@ -1,50 +1,29 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
-import { parse } from 'yaml';
-import { ConfigError, parseConfig } from '../../src/config/parser.ts';
-import type { Variable } from '../../src/config/values.ts';
+import { describe, expect, test } from 'vitest';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { startInSandboxMode } from '../support/app.ts';
 import { ROOT } from '../support/process.ts';
 import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
-import { FILES, KUSTOMIZATION, type Manifest, objectsIn, typeErrorsOf, validate } from './manifests.ts';
+import {
+  container,
+  deployment,
+  env,
+  FILES,
+  kustomization,
+  MANIFESTS,
+  manifestOf,
+  NAME,
+  pod,
+  readYaml,
+} from './manifests.ts';
+import { typeErrorsOf, validate } from './schemas.ts';
 
-/** What the platform team applies to a cluster. */
+/** What the platform team applies to a cluster, as a whole; `pod.test.ts` looks at a pod. */
 
 const EXAMPLE = 'example/secret.yaml';
-const NAME = 'device-trust';
-/** How long requests under way may take once a stopping process has closed its door, in ms. */
-const DRAIN_MS = 7_000;
-
-const app = await startInSandboxMode();
-afterAll(() => app.stop());
-
-const read = (path: string) => parse(readFileSync(join(ROOT, 'deploy', path), 'utf8'));
-const manifests = FILES.flatMap(objectsIn);
-const nothing: Manifest = { apiVersion: '', kind: '', metadata: { name: '' } };
-const one = (kind: string, name = NAME) =>
-  manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name) ?? nothing;
-
-const deployment = one('Deployment');
-const pod = deployment['spec'].template;
-const [container, ...sidecars] = pod.spec.containers;
-const image = lastOf(stagesOf(DOCKERFILE));
-
-/** Environment of the container, with the secrets as files. */
-const { mountPath } = container.volumeMounts[0];
-const ownEnv: Record<string, string> = Object.fromEntries(
-  container.env.map(({ name, value }: { name: string; value: string }) => [name, value]),
-);
-const env: Record<string, string> = { ...one('ConfigMap')['data'], ...ownEnv };
-const readFrom = (secret: Readonly<Record<string, string>>) => (path: string) => {
-  const text = path.startsWith(`${mountPath}/`) ? secret[path.slice(mountPath.length + 1)] : undefined;
-  if (text === undefined) throw new Error(`There is no file ${path}.`);
-  return text;
-};
 
 describe('every manifest', () => {
-  test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
+  test.each(MANIFESTS.map((manifest) => [manifest.kind, manifest.metadata.name, manifest] as const))(
     '%s %s fits the schema of its kind',
     async (_kind, _name, manifest) => {
       await expect(validate(manifest)).resolves.toBeUndefined();
@@ -52,7 +31,7 @@ describe('every manifest', () => {
   );
 
   test('has known fields alone', async () => {
-    expect(await typeErrorsOf(manifests)).toBe('');
+    expect(await typeErrorsOf(MANIFESTS)).toBe('');
   }, 60_000);
 
   test('would not pass with a wrong value, or with a mistyped field', async () => {
@@ -63,107 +42,11 @@ describe('every manifest', () => {
   }, 60_000);
 
   test('is applied by the kustomization, but for the placeholders', () => {
-    expect([...read(`kubernetes/${KUSTOMIZATION}`).resources, EXAMPLE].sort()).toEqual(FILES);
+    expect([...kustomization.resources, EXAMPLE].sort()).toEqual(FILES);
   });
 
   test('belongs to no namespace, so that it can be applied to any', () => {
-    for (const { metadata } of manifests) expect(metadata).not.toHaveProperty('namespace');
-  });
-});
-
-describe('configuration', () => {
-  const secretNames = Object.values<Variable>(VARIABLES).filter(({ secret }) => secret);
-
-  test('every variable is one of ours, and no secret stands in the open', () => {
-    const known = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : name));
-    expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([]);
-    expect(container.envFrom).toEqual([{ configMapRef: { name: NAME } }]);
-  });
-
-  test('every secret is a file that the Secret has', () => {
-    const files = secretNames.map(({ name }) => env[`${name}_FILE`]);
-    const keys = Object.keys(one('Secret')['stringData']);
-    expect(files.sort()).toEqual(keys.map((key) => `${mountPath}/${key}`).sort());
-    expect(pod.spec.volumes).toEqual([
-      { name: container.volumeMounts[0].name, secret: { secretName: NAME, defaultMode: 0o440 } },
-    ]);
-  });
-
-  test('with good secrets the subgraph takes it, for each region', () => {
-    const good = {
-      'fingerprint-applications': JSON.stringify(
-        ['GLB', 'NA', 'EU'].map((region) => ({ publicKey: `pk_${region}`, secret: 'sk', region })),
-      ),
-      'captcha-configurations': JSON.stringify(
-        ['GLB', 'NA', 'EU'].map((region, index) => ({ captchaId: `${index}`.repeat(32), captchaKey: 'key', region })),
-      ),
-      'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
-      'log-hash-key': 'a-key-for-hashes-of-tokens',
-    };
-    const config = parseConfig(env, readFrom(good));
-    expect(config).toMatchObject({
-      host: '0.0.0.0',
-      port: 4001,
-      routerSecrets: ['a-new-secret-of-the-router', 'the-one-that-it-had-before'],
-      upstreams: { mode: 'live', applications: [{ region: 'GLB' }, { region: 'NA' }, { region: 'EU' }] },
-    });
-  });
-
-  test('with the placeholders it refuses to start, for each of them', () => {
-    let problems: readonly string[] = [];
-    try {
-      parseConfig(env, readFrom(one('Secret')['stringData']));
-    } catch (error) {
-      if (error instanceof ConfigError) problems = error.problems;
-    }
-    expect(problems.map((problem) => problem.split(':')[0]).sort()).toEqual(secretNames.map(({ name }) => name).sort());
-  });
-});
-
-describe('life of a pod', () => {
-  test('it is killed only after every request has had its time', () => {
-    const shutdownMs = Number(env['SHUTDOWN_GRACE_MS']) + DRAIN_MS;
-    // Something is left for closing sockets and for a clock that is not ours.
-    expect(pod.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(shutdownMs + 3_000);
-  });
-
-  test("it is out of the router's sight before its door closes", () => {
-    const { periodSeconds, failureThreshold, timeoutSeconds } = container.readinessProbe;
-    expect(periodSeconds).toBeLessThanOrEqual(2);
-    expect(Number(env['SHUTDOWN_GRACE_MS'])).toBeGreaterThanOrEqual(periodSeconds * failureThreshold * 1_000);
-    expect(timeoutSeconds).toBeLessThanOrEqual(periodSeconds);
-  });
-
-  test('a start may take half a minute, and a process that hangs is replaced within another', () => {
-    const { startupProbe, livenessProbe } = container;
-    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(30);
-    expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBe(30);
-  });
-
-  test('the probes ask what the server answers', async () => {
-    const { startupProbe, livenessProbe, readinessProbe } = container;
-    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(httpGet.port).toBe('http');
-      expect((await fetch(app.url + httpGet.path)).status).toBe(200);
-    }
-    expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)).toEqual([
-      '/healthz',
-      '/healthz',
-      '/readyz',
-    ]);
-  });
-
-  test('a rollout takes no pod away before its successor is ready', () => {
-    expect(deployment['spec'].strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-  });
-
-  test('there are three of it or more, which the autoscaler alone decides, and one at a time is disrupted', () => {
-    const { minReplicas, maxReplicas, scaleTargetRef } = one('HorizontalPodAutoscaler')['spec'];
-    expect(minReplicas).toBe(3);
-    expect(maxReplicas).toBeGreaterThan(minReplicas);
-    expect(scaleTargetRef).toEqual({ apiVersion: deployment.apiVersion, kind: deployment.kind, name: NAME });
-    expect(deployment['spec']).not.toHaveProperty('replicas');
-    expect(one('PodDisruptionBudget')['spec'].maxUnavailable).toBe(1);
+    for (const { metadata } of MANIFESTS) expect(metadata).not.toHaveProperty('namespace');
   });
 });
 
@@ -176,17 +59,17 @@ describe('what belongs together', () => {
     );
     expect([
       deployment['spec'].selector.matchLabels,
-      one('Service')['spec'].selector,
-      one('Service', `${NAME}-metrics`)['spec'].selector,
-      one('PodDisruptionBudget')['spec'].selector.matchLabels,
-      one('NetworkPolicy')['spec'].podSelector.matchLabels,
+      manifestOf('Service')['spec'].selector,
+      manifestOf('Service', `${NAME}-metrics`)['spec'].selector,
+      manifestOf('PodDisruptionBudget')['spec'].selector.matchLabels,
+      manifestOf('NetworkPolicy')['spec'].podSelector.matchLabels,
       ...spread,
     ]).toEqual(Array(7).fill(labels));
   });
 
   test('the ports are those of the image, each by its name', () => {
     const ports = container.ports.map(({ containerPort }: { containerPort: number }) => containerPort);
-    expect(stepsOf(image, 'expose')).toEqual([{ kind: 'expose', ports }]);
+    expect(stepsOf(lastOf(stagesOf(DOCKERFILE)), 'expose')).toEqual([{ kind: 'expose', ports }]);
     expect(container.ports).toEqual([
       { name: 'http', containerPort: Number(VARIABLES.port.default) },
       { name: 'metrics', containerPort: 9464 },
@@ -196,14 +79,14 @@ describe('what belongs together', () => {
   });
 
   test('the router finds GraphQL where its configuration looks, and nobody finds metrics there', () => {
-    const [{ port, targetPort }, ...others] = one('Service')['spec'].ports;
+    const [{ port, targetPort }, ...others] = manifestOf('Service')['spec'].ports;
     expect([targetPort, others]).toEqual(['http', []]);
-    const url = `http://${one('Service').metadata.name}:${port}/graphql`;
-    expect(read('supergraph.yaml').subgraphs[NAME].routing_url).toBe(url);
+    const url = `http://${manifestOf('Service').metadata.name}:${port}/graphql`;
+    expect(readYaml('supergraph.yaml').subgraphs[NAME].routing_url).toBe(url);
   });
 
   test('Prometheus finds each pod by itself, ready or not', () => {
-    const { metadata, spec } = one('Service', `${NAME}-metrics`);
+    const { metadata, spec } = manifestOf('Service', `${NAME}-metrics`);
     expect(spec).toMatchObject({ clusterIP: 'None', publishNotReadyAddresses: true });
     expect(spec.ports).toEqual([{ name: 'metrics', port: 9464, targetPort: 'metrics' }]);
     expect(metadata).toMatchObject({ annotations: { 'prometheus.io/port': '9464' } });
@@ -211,62 +94,7 @@ describe('what belongs together', () => {
 
   test('the image is named by the kustomization, with the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-    expect(read(`kubernetes/${KUSTOMIZATION}`).images).toEqual([
-      { name: container.image, newName: container.image, newTag: version },
-    ]);
+    expect(kustomization.images).toEqual([{ name: container.image, newName: container.image, newTag: version }]);
     expect(DOCKERFILE).toContain(`-t ${container.image}:${version} `);
-  });
-});
-
-describe('what a pod may do', () => {
-  test('it runs as the user of the image, which is not root, and reads its secrets by its group', () => {
-    const [user] = stepsOf(image, 'user');
-    const { runAsNonRoot, runAsUser, runAsGroup, fsGroup, seccompProfile } = pod.spec.securityContext;
-    expect(`${runAsUser}:${runAsGroup}`).toBe(user?.user);
-    expect([runAsNonRoot, fsGroup, seccompProfile.type]).toEqual([true, runAsGroup, 'RuntimeDefault']);
-  });
-
-  test('it gains no privilege, writes nowhere, and cannot talk to the API of Kubernetes', () => {
-    expect(container.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-    expect(container.volumeMounts).toEqual([{ name: 'secrets', mountPath, readOnly: true }]);
-    expect(pod.spec.automountServiceAccountToken).toBe(false);
-    expect(sidecars).toEqual([]);
-  });
-
-  test('its memory is its own, and its limit of CPU is above the one core that JavaScript uses', () => {
-    const { requests, limits } = container.resources;
-    expect(limits.memory).toBe(requests.memory);
-    expect(limits.cpu).toBe('2');
-  });
-
-  test('it is reached by the router and Prometheus alone, each at its own port', () => {
-    const { ingress, policyTypes } = one('NetworkPolicy')['spec'];
-    expect(policyTypes).toEqual(['Ingress', 'Egress']);
-    const doors = ingress.map(({ from, ports }: { from: object[]; ports: { port: number }[] }) => [
-      from.length,
-      ports.map(({ port }) => port),
-    ]);
-    expect(doors).toEqual([
-      [1, [4001]],
-      [1, [9464]],
-    ]);
-    // An empty selector would be anybody.
-    const names = ingress.map(({ from: [{ podSelector }] }: { from: [Manifest] }) => podSelector.matchLabels);
-    expect(names).toEqual([{ 'app.kubernetes.io/name': 'router' }, { 'app.kubernetes.io/name': 'prometheus' }]);
-  });
-
-  test('it reaches DNS and, outside the private networks, HTTPS', () => {
-    const [dns, https, ...others] = one('NetworkPolicy')['spec'].egress;
-    expect(dns.ports.map(({ port }: { port: number }) => port)).toEqual([53, 53]);
-    expect(https.ports).toEqual([{ protocol: 'TCP', port: 443 }]);
-    for (const { ipBlock } of https.to) expect(ipBlock.except.length).toBeGreaterThan(0);
-    expect(others).toEqual([]);
-    const addresses = Object.entries(env).filter(([name]) => name.includes('_URL_'));
-    expect(addresses).toHaveLength(6);
-    for (const [, address] of addresses) expect(new URL(address)).toMatchObject({ protocol: 'https:', port: '' });
   });
 });

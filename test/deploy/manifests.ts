@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { ROOT } from '../support/process.ts';
 
 /** An object for Kubernetes. */
@@ -16,55 +12,43 @@ export interface Manifest {
   readonly [field: string]: any;
 }
 
-const KUBERNETES = join(ROOT, 'deploy/kubernetes');
+export const NAME = 'device-trust';
 
+const DEPLOY = join(ROOT, 'deploy');
+const KUBERNETES = join(DEPLOY, 'kubernetes');
 /** Says what is applied; no object itself. */
-export const KUSTOMIZATION = 'kustomization.yaml';
+const KUSTOMIZATION = 'kustomization.yaml';
+
+/** A file of `deploy/` with one document. */
+export const readYaml = (path: string) => parse(readFileSync(join(DEPLOY, path), 'utf8'));
+
+export const kustomization = readYaml(`kubernetes/${KUSTOMIZATION}`);
 
 /** The files with objects, by their paths from `deploy/kubernetes/`. */
 export const FILES: readonly string[] = globSync('**/*.yaml', { cwd: KUBERNETES })
   .filter((file) => file !== KUSTOMIZATION)
   .sort();
 
-/** The objects of a file. Throws if it is not YAML. */
-export function objectsIn(file: string): Manifest[] {
-  return parseAllDocuments(readFileSync(join(KUBERNETES, file), 'utf8')).map((document) => {
+export const MANIFESTS: readonly Manifest[] = FILES.flatMap((file) =>
+  parseAllDocuments(readFileSync(join(KUBERNETES, file), 'utf8')).map((document) => {
     for (const error of document.errors) throw error;
     return document.toJS();
-  });
+  }),
+);
+
+/** The only object of its kind, or the one with this name. */
+export function manifestOf(kind: string, name = NAME): Manifest {
+  const found = MANIFESTS.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
+  if (!found) throw new Error(`There is no ${kind} ${name}.`);
+  return found;
 }
 
-/** Where `kubernetes-models` has the kind of an object. */
-const moduleOf = ({ apiVersion, kind }: Manifest) => `kubernetes-models/${apiVersion}/${kind}`;
+export const deployment = manifestOf('Deployment');
+export const pod = deployment['spec'].template;
+export const container = pod.spec.containers[0];
 
-/** Holds an object against the published schema of its kind. Throws an error that names every flaw. */
-export async function validate(manifest: Manifest): Promise<void> {
-  const { [manifest.kind]: Model } = await import(moduleOf(manifest));
-  new Model(manifest).validate();
-}
-
-/**
- * Holds objects against the published types of their kinds, which know no further field: to the schemas a mistyped
- * `readinessProbe` is a field like any other. Gives what the compiler complains of.
- */
-export async function typeErrorsOf(manifests: readonly Manifest[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'device-trust-types-'));
-  try {
-    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const lines = manifests.map(
-      (manifest, index) =>
-        `import type { I${manifest.kind} as Kind${index} } from '${moduleOf(manifest)}';\n` +
-        `export const object${index}: Kind${index} = ${JSON.stringify(manifest)};\n`,
-    );
-    await writeFile(join(folder, 'manifests.ts'), lines.join(''));
-    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck'];
-    const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    await promisify(execFile)(tsc, [...options, 'manifests.ts'], { cwd: folder, timeout: 60_000 });
-    return '';
-  } catch (error) {
-    if (error instanceof Error && 'stdout' in error && error.stdout) return String(error.stdout);
-    throw error;
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
+/** Environment of the container. */
+export const env: Readonly<Record<string, string>> = {
+  ...manifestOf('ConfigMap')['data'],
+  ...Object.fromEntries(container.env.map(({ name, value }: { name: string; value: string }) => [name, value])),
+};

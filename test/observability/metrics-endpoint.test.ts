@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ANDROID, exception } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
-import { ANDROID, exception } from '../faults/documented.ts';
 import { parseExposition, readMetrics } from './exposition.ts';
 import { aboutTokens, send, startAgainst, startSandboxed } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
-import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from './exposition.ts';
 import { aboutTokens, alarmsOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, type Behaviour, reset } from '../support/hostile.ts';
-import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from './exposition.ts';
 import { aboutTokens, send, startAgainst, startSandboxed } from './support.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
 import { attributesOf, type ExportedSpan, startReceiver } from './receiver.ts';
 import { aboutTokens, operationsOf, send } from './support.ts';
 

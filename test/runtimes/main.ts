@@ -8,7 +8,8 @@ import { ROOT } from '../support/process.ts';
 /**
  * `npm run test:runtimes`: the tests on every Node that the server is meant for, each from npm. The oldest that
  * package.json allows, the one of the image, and the newest of the next line. Among the tests is one that builds and
- * starts what `npm start` does. Those of the supergraph are left out: they try our neighbours, and a browser.
+ * starts what `npm start` does. Those of the supergraph are left out: they try our neighbours, and a browser. With
+ * `--others` the Node that runs this is left out, for who has run `npm test` on it.
  */
 
 const { engines, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -29,6 +30,7 @@ async function fetchNode(wanted: string): Promise<{ version: string; path: strin
 
 const results: string[] = [];
 for (const wanted of RUNTIMES) {
+  if (process.argv.includes('--others') && process.version === `v${wanted}`) continue;
   const { version, path } = await fetchNode(wanted);
   const start = performance.now();
   const [code] = await once(spawn(path, VITEST, { cwd: ROOT, stdio: 'inherit', timeout: 600_000 }), 'exit');

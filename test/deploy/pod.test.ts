@@ -1,0 +1,172 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
+import { container, deployment, env, type Manifest, manifestOf, NAME, pod } from './manifests.ts';
+
+/** What a pod is told, how it comes and goes, and what it may do. */
+
+/** How long requests under way may take once a stopping process has closed its door, in ms. */
+const DRAIN_MS = 7_000;
+
+const app = await startInSandboxMode();
+afterAll(() => app.stop());
+
+const { mountPath } = container.volumeMounts[0];
+/** Reads the files that a secret becomes. */
+const readFrom = (secret: Readonly<Record<string, string>>) => (path: string) => {
+  const text = path.startsWith(`${mountPath}/`) ? secret[path.slice(mountPath.length + 1)] : undefined;
+  if (text === undefined) throw new Error(`There is no file ${path}.`);
+  return text;
+};
+
+describe('configuration', () => {
+  const secretNames = Object.values<Variable>(VARIABLES).filter(({ secret }) => secret);
+
+  test('every variable is one of ours, and no secret stands in the open', () => {
+    const known = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : name));
+    expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([]);
+    expect(container.envFrom).toEqual([{ configMapRef: { name: NAME } }]);
+  });
+
+  test('every secret is a file that the Secret has', () => {
+    const files = secretNames.map(({ name }) => env[`${name}_FILE`]);
+    const keys = Object.keys(manifestOf('Secret')['stringData']);
+    expect(files.sort()).toEqual(keys.map((key) => `${mountPath}/${key}`).sort());
+    expect(pod.spec.volumes).toEqual([
+      { name: container.volumeMounts[0].name, secret: { secretName: NAME, defaultMode: 0o440 } },
+    ]);
+  });
+
+  test('with good secrets the subgraph takes it, for each region', () => {
+    const good = {
+      'fingerprint-applications': JSON.stringify(
+        ['GLB', 'NA', 'EU'].map((region) => ({ publicKey: `pk_${region}`, secret: 'sk', region })),
+      ),
+      'captcha-configurations': JSON.stringify(
+        ['GLB', 'NA', 'EU'].map((region, index) => ({ captchaId: `${index}`.repeat(32), captchaKey: 'key', region })),
+      ),
+      'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
+      'log-hash-key': 'a-key-for-hashes-of-tokens',
+    };
+    const config = parseConfig(env, readFrom(good));
+    expect(config).toMatchObject({
+      host: '0.0.0.0',
+      port: 4001,
+      routerSecrets: ['a-new-secret-of-the-router', 'the-one-that-it-had-before'],
+      upstreams: { mode: 'live', applications: [{ region: 'GLB' }, { region: 'NA' }, { region: 'EU' }] },
+    });
+  });
+
+  test('with the placeholders it refuses to start, for each of them', () => {
+    let problems: readonly string[] = [];
+    try {
+      parseConfig(env, readFrom(manifestOf('Secret')['stringData']));
+    } catch (error) {
+      if (error instanceof ConfigError) problems = error.problems;
+    }
+    expect(problems.map((problem) => problem.split(':')[0]).sort()).toEqual(secretNames.map(({ name }) => name).sort());
+  });
+});
+
+describe('life of a pod', () => {
+  test('it is killed only after every request has had its time', () => {
+    const shutdownMs = Number(env['SHUTDOWN_GRACE_MS']) + DRAIN_MS;
+    // Something is left for closing sockets and for a clock that is not ours.
+    expect(pod.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(shutdownMs + 3_000);
+  });
+
+  test("it is out of the router's sight before its door closes", () => {
+    const { periodSeconds, failureThreshold, timeoutSeconds } = container.readinessProbe;
+    expect(periodSeconds).toBeLessThanOrEqual(2);
+    expect(Number(env['SHUTDOWN_GRACE_MS'])).toBeGreaterThanOrEqual(periodSeconds * failureThreshold * 1_000);
+    expect(timeoutSeconds).toBeLessThanOrEqual(periodSeconds);
+  });
+
+  test('a start may take half a minute, and a process that hangs is replaced within another', () => {
+    const { startupProbe, livenessProbe } = container;
+    expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(30);
+    expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBe(30);
+  });
+
+  test('the probes ask what the server answers', async () => {
+    const { startupProbe, livenessProbe, readinessProbe } = container;
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
+      expect(httpGet.port).toBe('http');
+      expect((await fetch(app.url + httpGet.path)).status).toBe(200);
+    }
+    expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)).toEqual([
+      '/healthz',
+      '/healthz',
+      '/readyz',
+    ]);
+  });
+
+  test('a rollout takes no pod away before its successor is ready', () => {
+    expect(deployment['spec'].strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+  });
+
+  test('there are three of it or more, which the autoscaler alone decides, and one at a time is disrupted', () => {
+    const { minReplicas, maxReplicas, scaleTargetRef } = manifestOf('HorizontalPodAutoscaler')['spec'];
+    expect(minReplicas).toBe(3);
+    expect(maxReplicas).toBeGreaterThan(minReplicas);
+    expect(scaleTargetRef).toEqual({ apiVersion: deployment.apiVersion, kind: deployment.kind, name: NAME });
+    expect(deployment['spec']).not.toHaveProperty('replicas');
+    expect(manifestOf('PodDisruptionBudget')['spec'].maxUnavailable).toBe(1);
+  });
+});
+
+describe('what a pod may do', () => {
+  test('it runs as the user of the image, which is not root, and reads its secrets by its group', () => {
+    const [user] = stepsOf(lastOf(stagesOf(DOCKERFILE)), 'user');
+    const { runAsNonRoot, runAsUser, runAsGroup, fsGroup, seccompProfile } = pod.spec.securityContext;
+    expect(`${runAsUser}:${runAsGroup}`).toBe(user?.user);
+    expect([runAsNonRoot, fsGroup, seccompProfile.type]).toEqual([true, runAsGroup, 'RuntimeDefault']);
+  });
+
+  test('it gains no privilege, writes nowhere, and cannot talk to the API of Kubernetes', () => {
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(container.volumeMounts).toEqual([{ name: 'secrets', mountPath, readOnly: true }]);
+    expect(pod.spec.automountServiceAccountToken).toBe(false);
+    expect(pod.spec.containers).toEqual([container]);
+  });
+
+  test('its memory is its own, and its limit of CPU is above the one core that JavaScript uses', () => {
+    const { requests, limits } = container.resources;
+    expect(limits.memory).toBe(requests.memory);
+    expect(limits.cpu).toBe('2');
+  });
+
+  test('it is reached by the router and Prometheus alone, each at its own port', () => {
+    const { ingress, policyTypes } = manifestOf('NetworkPolicy')['spec'];
+    expect(policyTypes).toEqual(['Ingress', 'Egress']);
+    const doors = ingress.map(({ from, ports }: { from: object[]; ports: { port: number }[] }) => [
+      from.length,
+      ports.map(({ port }) => port),
+    ]);
+    expect(doors).toEqual([
+      [1, [4001]],
+      [1, [9464]],
+    ]);
+    // An empty selector would be anybody.
+    const names = ingress.map(({ from: [{ podSelector }] }: { from: [Manifest] }) => podSelector.matchLabels);
+    expect(names).toEqual([{ 'app.kubernetes.io/name': 'router' }, { 'app.kubernetes.io/name': 'prometheus' }]);
+  });
+
+  test('it reaches DNS and, outside the private networks, HTTPS', () => {
+    const [dns, https, ...others] = manifestOf('NetworkPolicy')['spec'].egress;
+    expect(dns.ports.map(({ port }: { port: number }) => port)).toEqual([53, 53]);
+    expect(https.ports).toEqual([{ protocol: 'TCP', port: 443 }]);
+    for (const { ipBlock } of https.to) expect(ipBlock.except.length).toBeGreaterThan(0);
+    expect(others).toEqual([]);
+    const addresses = Object.entries(env).filter(([name]) => name.includes('_URL_'));
+    expect(addresses).toHaveLength(6);
+    for (const [, address] of addresses) expect(new URL(address)).toMatchObject({ protocol: 'https:', port: '' });
+  });
+});
