@@ -47,7 +47,7 @@ export async function startAgainst(
 /** Sends a GraphQL request with these headers, and reads the answer to its end. */
 export async function send(
   { graphqlUrl }: TestApp,
-  body: object,
+  body: unknown,
   headers: Readonly<Record<string, string>> = {},
   signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
