@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, reset } from '../support/hostile.ts';
+import { ANDROID } from '../upstream/documented.ts';
 import { aboutTokens, alarmsOf, linesOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
 /** Lines at WARN and ERROR, which may wake somebody: who brings them about, and what they lead to. */
@@ -137,6 +138,15 @@ describe('what does bring one about', () => {
     const { app } = await startAgainst(behave);
     await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
     expect(alarmsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
+  });
+
+  test('a line stays short, whatever an upstream sends', async () => {
+    const signals = times(20_000, () => ({}));
+    const { app } = await startAgainst(answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } })));
+    await send(app, { query: aboutTokens(['a']) });
+    const [line] = alarmsOf(app);
+    expect(line?.['internal']).toMatch(/^data\.signals\.0\.signal: invalid_type; .*; and 59995 more$/);
+    expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 
   test('one cause brings one about for each operation, however many fields it takes along', async () => {
