@@ -1,4 +1,4 @@
-import { type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
 import { framesOf } from '../errors.ts';
 
 /**
@@ -35,15 +35,24 @@ const ALLOWED: ReadonlySet<string> = new Set([
 
 export interface LogOptions {
   readonly level: string;
-  /** Lines for people instead of JSON; only where the development packages are installed. */
+  /** Lines for people instead of JSON, where the development packages are installed. */
   readonly pretty: boolean;
 }
 
 /** Lines on stdout. What is logged is chosen at each call; nothing ever logs a request, an answer or a header. */
 export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
-  if (!pretty) return pino({ ...LINE, level }, bufferedStdout());
-  const { default: prettyStream } = await import('pino-pretty');
-  return pino({ ...LINE, level }, prettyStream({ colorize: process.stdout.isTTY, sync: true }));
+  const stream = pretty ? await openPretty() : undefined;
+  return stream ? pino({ ...LINE, level }, stream) : pino({ ...LINE, level }, bufferedStdout());
+}
+
+async function openPretty(): Promise<DestinationStream | undefined> {
+  try {
+    const { default: prettyStream } = await import('pino-pretty');
+    return prettyStream({ colorize: process.stdout.isTTY, sync: true });
+  } catch (error) {
+    if (Object(error).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    return undefined;
+  }
 }
 
 /** Characters that are worth a write, and how long fewer of them may wait, in ms. */

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -9,7 +10,7 @@ import { parseTraceparent } from './traceparent.ts';
 export interface Tracing {
   /** Goes on with the trace of the router's `traceparent`, or begins one. */
   startOperation(headers: IncomingHttpHeaders): OperationTrace;
-  /** Sends what is left. */
+  /** Sends what is left, if there is somebody to take it within 2 s. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +43,11 @@ export function startTracing(endpoint: string): Tracing {
   const tracer = provider.getTracer('device-trust');
 
   return {
-    stop: () => provider.shutdown(),
+    stop: async () => {
+      const tooLate = setTimeout(EXPORT_TIMEOUT_MS, undefined, { ref: false });
+      // Traces that get lost are no reason for a process to end badly, or late.
+      await Promise.race([provider.shutdown(), tooLate]).catch(() => {});
+    },
     startOperation: ({ traceparent }) => {
       const span = tracer.startSpan('graphql', { kind: SpanKind.SERVER }, parentOf(traceparent));
       const context = trace.setSpan(ROOT_CONTEXT, span);

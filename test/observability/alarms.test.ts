@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { ANDROID } from '../faults/documented.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, reset } from '../support/hostile.ts';
@@ -138,6 +139,15 @@ describe('what does bring one about', () => {
     const { app } = await startAgainst(behave);
     await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
     expect(alarmsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
+  });
+
+  test('a line stays short, whatever an upstream sends', async () => {
+    const signals = times(20_000, () => ({}));
+    const { app } = await startAgainst(answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } })));
+    await send(app, { query: aboutTokens(['a']) });
+    const [line] = alarmsOf(app);
+    expect(line?.['internal']).toMatch(/^data\.signals\.0\.signal: invalid_type; .*; and 59995 more$/);
+    expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 
   test('one cause brings one about for each operation, however many fields it takes along', async () => {

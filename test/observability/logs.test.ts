@@ -137,6 +137,34 @@ describe('what it says', () => {
   });
 });
 
+describe('what it says of tokens', () => {
+  const KEY = 'a-key-of-16-characters-or-more';
+  // printf 'sandbox:web' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
+  const [WEB, IOS] = ['a1256d353fd6', 'f46290dd2739'];
+
+  test('is a keyed hash of each at debug, in the order in which they were asked about', async () => {
+    const debugging = await startSandboxed({ logLevel: 'debug', logHashKey: KEY });
+    await send(debugging, { query: aboutTokens(['sandbox:web', 'sandbox:ios', 'sandbox:web']) });
+    const representations = [{ __typename: 'DeviceFingerprint', token: 'sandbox:web' }];
+    await send(debugging, { query: ENTITIES_QUERY, variables: { representations } });
+    await send(debugging, { query: CAPTCHA_MUTATION, variables: { input } });
+    expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
+  });
+
+  test('is another hash under another key', async () => {
+    const debugging = await startSandboxed({ logLevel: 'trace', logHashKey: `${KEY}!` });
+    await send(debugging, { query: aboutTokens(['sandbox:web', 'sandbox:web']) });
+    const [hash, same] = Object(operationsOf(debugging)[0]?.['tokens']);
+    expect(hash).toMatch(/^[\da-f]{12}$/);
+    expect(hash).not.toBe(WEB);
+    expect(same).toBe(hash);
+  });
+
+  test('is nothing at info', async () => {
+    expect(await lineOf({ query: aboutTokens(['sandbox:web']) })).not.toHaveProperty('tokens');
+  });
+});
+
 describe('what leaves no such line', () => {
   test('requests that became no operation, and pages', async () => {
     const quiet = await startSandboxed();

@@ -7,7 +7,7 @@ import { type Behaviour, type Hostile, startHostile } from '../support/hostile.t
 export type Line = Readonly<Record<string, unknown>>;
 
 /** Every line so far. */
-export function linesOf({ logged }: TestApp): Line[] {
+export function linesOf({ logged }: Pick<TestApp, 'logged'>): Line[] {
   return logged()
     .trimEnd()
     .split('\n')
@@ -15,12 +15,12 @@ export function linesOf({ logged }: TestApp): Line[] {
 }
 
 /** The lines that tell of an operation. */
-export function operationsOf(app: TestApp): Line[] {
+export function operationsOf(app: Pick<TestApp, 'logged'>): Line[] {
   return linesOf(app).filter(({ msg }) => msg === 'operation');
 }
 
 /** The lines that may wake somebody. */
-export function alarmsOf(app: TestApp): Line[] {
+export function alarmsOf(app: Pick<TestApp, 'logged'>): Line[] {
   return linesOf(app).filter(({ level }) => level !== 'info' && level !== 'debug');
 }
 
@@ -46,8 +46,8 @@ export async function startAgainst(
 
 /** Sends a GraphQL request with these headers, and reads the answer to its end. */
 export async function send(
-  { graphqlUrl }: TestApp,
-  body: object,
+  { graphqlUrl }: Pick<TestApp, 'graphqlUrl'>,
+  body: unknown,
   headers: Readonly<Record<string, string>> = {},
   signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {

@@ -1,0 +1,177 @@
+import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/config.ts';
+import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { startReceiver } from './receiver.ts';
+import { aboutTokens, send } from './support.ts';
+
+/** Nothing that was sent, and no secret, is seen in logs, metrics or traces, whatever the level and whatever goes wrong. */
+
+const CANARIES = {
+  token: 'tok_canary_9f8e7d',
+  phone: '13800138000',
+  email: 'ada.canary@mail.example',
+  lotNumber: 'lot_canary_51c3',
+  captchaOutput: 'out_canary_a1b2',
+  passToken: 'pass_canary_77aa',
+  genTime: '20493817261',
+  publicKey: 'pk_canary_unknown',
+  captchaId: 'id_canary_unknown',
+  header: 'hdr_canary_0042',
+  secret: 'sk_canary_4b1d',
+  captchaKey: 'key_canary_c06e',
+  routerSecret: 'router_canary_of_16_or_more',
+  logHashKey: 'hash_canary_of_16_or_more',
+};
+const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header } = CANARIES;
+const EVERYTHING = Object.values(CANARIES).join(' ');
+
+/** An upstream that is told how to answer by the end of the token or lot number, and repeats whatever it was sent. */
+function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse): void {
+  const sent = `${JSON.stringify(headers)} ${decodeURIComponent(body)} ${EVERYTHING}`;
+  const way = /(?:tok|lot)_canary_\w{4,6}-(\d+)/.exec(body)?.[1] ?? '0';
+  const data = { echo: sent, errors: [{ field: sent, reason: sent, type: sent }], [sent]: sent };
+  const signals = [{ signal: sent, level: 'HIGH', confidence: 1 }];
+  const browser = { name: sent, [sent]: { [sent]: sent } };
+  const fingerprint = [
+    { ...ANDROID, data: { ...ANDROID.data, request_id: sent, event_id: sent, signals } },
+    {
+      ...WEB,
+      data: { ...WEB.data, detail: { ...WEB.data.detail, device_basic: { browser, device: {}, os: browser } } },
+    },
+    { code: 400, message: sent, data },
+    { code: 500, message: sent, data },
+    { code: 200, message: sent, data: { [sent]: sent, signals: { [sent]: 1 } } },
+    { code: 200, message: sent, data: { ...ANDROID.data, signals: [sent, { [sent]: sent }] } },
+  ];
+  const args = { ...PASS.captcha_args, lot_number: lotNumber, scene: sent, referer: sent };
+  const captcha = [
+    { ...PASS, captcha_args: args },
+    { ...FAIL, reason: sent, captcha_args: { lot_number: sent } },
+    { ...FAIL, reason: 'illegal sign_token', captcha_args: { lot_number: sent } },
+    JSON.parse(exception('-50000', sent)),
+    { status: 'error', code: sent, msg: sent, desc: { type: sent } },
+    { status: 'success', [sent]: { [sent]: sent } },
+  ];
+  const said = (url.startsWith('/validate') ? captcha : fingerprint)[Number(way)];
+  if (said) sendJson(response, said.code === 400 || said.code === 500 ? said.code : 200, said);
+  else response.socket?.resetAndDestroy();
+}
+
+const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
+const input = (way: number) => ({ lotNumber: `${lotNumber}-${way}`, captchaOutput, passToken, genTime });
+const quoted = JSON.stringify(EVERYTHING);
+
+/** Whatever can be said in a GraphQL request, with all of that in all of its places. */
+const BODIES: readonly unknown[] = [
+  ...[0, 1, 2, 3, 4, 5, 6].flatMap((way) => [
+    { query: FINGERPRINT_QUERY, variables: { token: `${token}-${way}`, metadata, eventType: EVERYTHING } },
+    { query: aboutTokens([`${token}-${way}`]) },
+    {
+      query: ENTITIES_QUERY,
+      variables: { representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${way}`, [email]: phone }] },
+    },
+    { query: CAPTCHA_MUTATION, variables: { input: input(way) } },
+  ]),
+  { query: FINGERPRINT_QUERY, variables: { token, publicKey: CANARIES.publicKey } },
+  { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), captchaId: CANARIES.captchaId } } },
+  { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), genTime: email } } },
+  { query: FINGERPRINT_QUERY, variables: { token, eventTime: EVERYTHING } },
+  { query: FINGERPRINT_QUERY, variables: { token: { [token]: email }, metadata: EVERYTHING, [token]: phone } },
+  { query: ENTITIES_QUERY, variables: { representations: [{ __typename: email, token }, { [token]: token }] } },
+  { query: 'query Named { __typename }', operationName: token },
+  { query: 'query Named { __typename }', operationName: EVERYTHING, extensions: { [token]: EVERYTHING } },
+  { query: `{ ${token}: deviceFingerprint(token: "${token}-3", eventType: ${quoted}) { __typename } }` },
+  { query: `{ ${token}(${token}: ${quoted}) @${token} { ...${token} } }` },
+  { query: `query ($${token}: String! = ${quoted}) { deviceFingerprint(token: $${token}) { ${token} } }` },
+  { query: `# ${EVERYTHING}\n{ deviceFingerprint(token: [${quoted}]) { __typename } }` },
+  { query: `{ deviceFingerprint(token: """${EVERYTHING}\n    at ${token} (a.ts:1:1)""" }` },
+  { query: EVERYTHING },
+  { [token]: EVERYTHING },
+  [EVERYTHING],
+  EVERYTHING,
+];
+
+const HEADERS = {
+  'router-authorization': CANARIES.routerSecret,
+  authorization: `Bearer ${header}`,
+  cookie: `session=${header}`,
+  baggage: `user=${header}`,
+  tracestate: `vendor=${header}`,
+  referer: `https://shop.example/?${header}`,
+  'user-agent': header,
+  'x-forwarded-for': header,
+  [header]: header,
+  // These are meant for logs and traces, and are taken as they are if they are plain.
+  'x-request-id': `${header} ${email}`,
+  'apollographql-client-name': email,
+  'apollographql-client-version': `${token};${email}`,
+  traceparent: `00-${header}`,
+};
+
+async function askEverything(app: TestApp): Promise<void> {
+  for (const body of BODIES) await send(app, body, HEADERS);
+  for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
+    const headers = { ...HEADERS, 'content-type': 'application/json' };
+    await (await fetch(app.graphqlUrl, { method: 'POST', headers, body })).text();
+  }
+  for (const stranger of [CANARIES.routerSecret.slice(1), email]) {
+    await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': stranger });
+  }
+  await (await fetch(`${app.graphqlUrl}/${token}?${encodeURIComponent(EVERYTHING)}`, { headers: HEADERS })).text();
+}
+
+function expectNone(text: string): void {
+  const signatures = [0, 1, 2, 3, 4, 5, 6].map((way) =>
+    createHmac('sha256', CANARIES.captchaKey).update(`${lotNumber}-${way}`).digest('hex'),
+  );
+  for (const value of [...Object.values(CANARIES), ...signatures]) {
+    for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
+      expect(text).not.toContain(form);
+    }
+    // Base64 of a text within a text depends on what comes before it; three places cover them all.
+    for (const before of ['', 'x', 'xx']) {
+      const inner = Buffer.from(before + value)
+        .toString('base64')
+        .slice(4, -4);
+      if (inner.length > 8) expect(text).not.toContain(inner);
+    }
+  }
+}
+
+test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const)(
+  'at level %s',
+  async (logLevel) => {
+    const receiver = await startReceiver();
+    const upstream = await startUpstream(echo);
+    onTestFinished(upstream.stop);
+    const { url } = upstream;
+    const upstreams: Config['upstreams'] = {
+      mode: 'live',
+      applications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB', baseUrl: url }],
+      captchas: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU', baseUrl: url }],
+    };
+    const { routerSecret, logHashKey } = CANARIES;
+    const app = await startInLiveMode(
+      { GLB: url, NA: url, EU: url },
+      { upstreams, logLevel, logHashKey, routerSecrets: [routerSecret], otlpEndpoint: receiver.endpoint },
+    );
+    onTestFinished(app.stop);
+    await askEverything(app);
+    const metrics = await (await fetch(app.metricsUrl)).text();
+    await app.stop();
+
+    // They did arrive, and all three had something to tell.
+    expect(JSON.stringify(upstream.received)).toContain(token);
+    expect(receiver.spans().length).toBeGreaterThan(50);
+    expect(metrics).toContain('unknown');
+    const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
+    expect(levels).toEqual({ warn: ['warn'], error: [], fatal: [], silent: [] }[String(logLevel)] ?? ['info', 'warn']);
+    for (const seen of [app.logged(), metrics, receiver.bytes()]) expectNone(seen);
+  },
+  30_000,
+);

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ANDROID } from '../faults/documented.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { hang, listen, reset, startHostile } from '../support/hostile.ts';
+import { startProcess } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { aboutTokens, alarmsOf, send, startSandboxed } from './support.ts';
+
+/** A receiver of traces that is dead or ill must not be noticed by anyone but those who look for traces. */
+
+async function startFailing(): Promise<string> {
+  const server = await startUpstream((_request, response) => sendJson(response, 503, {}));
+  onTestFinished(server.stop);
+  return server.url;
+}
+
+async function startBroken(behave: typeof hang): Promise<string> {
+  const server = await startHostile(behave);
+  onTestFinished(server.stop);
+  return server.url;
+}
+
+const RECEIVERS: readonly (readonly [string, () => Promise<string>])[] = [
+  ['nobody', async () => 'http://127.0.0.1:9'],
+  ['somebody who never answers', () => startBroken(hang)],
+  ['somebody who resets each connection', () => startBroken(reset)],
+  ['somebody who is always busy', startFailing],
+];
+
+describe.each(RECEIVERS)('with %s as the receiver', (_who, start) => {
+  test('answers come as ever, nothing is logged, and the app ends', async () => {
+    const app = await startSandboxed({ otlpEndpoint: await start() });
+    const begin = performance.now();
+    for (let round = 0; round < 12; round += 1) {
+      const { status, text } = await send(app, { query: aboutTokens(['sandbox:web', 'sandbox:ios']) });
+      expect([status, JSON.parse(text).errors]).toEqual([200, undefined]);
+      // Long enough for exports to begin.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    expect(performance.now() - begin).toBeLessThan(4_000);
+    const stopping = performance.now();
+    await expect(app.stop()).resolves.toBeUndefined();
+    expect(performance.now() - stopping).toBeLessThan(4_000);
+    expect(alarmsOf(app)).toEqual([]);
+    // What the app began with ends as well, although it comes later.
+    for (const url of Object.values(app.sandboxUrls ?? {})) await expect(fetch(url)).rejects.toThrow();
+  }, 20_000);
+});
+
+test.each(RECEIVERS.slice(0, 2))(
+  'with %s as the receiver the process ends with 0 within 10 s',
+  async (_who, start) => {
+    const child = startProcess('src/main.ts', {
+      UPSTREAM_MODE: 'sandbox',
+      SHUTDOWN_GRACE_MS: '0',
+      PORT: '0',
+      ADMIN_PORT: '0',
+      SANDBOX_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: await start(),
+    });
+    onTestFinished(child.stop);
+    const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
+    const body = JSON.stringify({ query: aboutTokens(['sandbox:web']) });
+    const headers = { 'content-type': 'application/json' };
+    for (let round = 0; round < 20; round += 1)
+      await (await fetch(graphqlUrl, { method: 'POST', headers, body })).text();
+    const begin = performance.now();
+    expect(await child.end('SIGTERM')).toBe(0);
+    expect(performance.now() - begin).toBeLessThan(10_000);
+    expect(child.stderr()).toBe('');
+  },
+  20_000,
+);
+
+setFlagsFromString('--expose-gc');
+// Sound: with that flag set, every new context has a global function of this name.
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test('a receiver that never answers does not fill the memory', { timeout: 60_000 }, async () => {
+  const hole = createServer();
+  const port = await listen(hole);
+  onTestFinished(() => void hole.close().closeAllConnections());
+  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const app = await startInLiveMode(urls, { otlpEndpoint: `http://127.0.0.1:${port}` });
+  onTestFinished(app.stop);
+  const ask = async (rounds: number) => {
+    const tokens = Array.from({ length: 100 }, (_, index) => `token-${index}`);
+    for (let round = 0; round < rounds; round += 1) await send(app, { query: aboutTokens(tokens) });
+    upstream.received.length = 0;
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  // Until as much waits as may: 2,048 spans.
+  const before = await ask(40);
+  // Kept without end, these 15,000 spans would be 13 MB.
+  expect((await ask(150)) - before).toBeLessThan(6_000_000);
+});

@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+
+/** What the real process writes, in which form, and how much of it. */
+
+let child: TestProcess | undefined;
+afterEach(() => child?.stop());
+
+const LIVE = {
+  ALLOW_DIRECT_ACCESS: 'true',
+  FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
+  FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
+  CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
+  CAPTCHA_URL_EU: 'http://127.0.0.1:9',
+};
+const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0' };
+
+/** Everything on stdout, from start to end, of a process that answers one question well, if it can, and one badly. */
+async function writtenWith(env: Readonly<Record<string, string>>, urlIn: RegExp): Promise<string> {
+  child = startProcess('src/main.ts', { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...env });
+  const [, graphqlUrl = ''] = await child.waitFor(urlIn);
+  for (const token of ['sandbox:web', 'sandbox:error:500']) await ask(graphqlUrl, FINGERPRINT_QUERY, { token });
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(child.stderr()).toBe('');
+  return child.stdout();
+}
+
+const IN_JSON = /"url":"([^"]+)"/;
+/** The greeting of the sandbox, which is no part of the log. */
+const IN_GREETING = /Device trust is at (\S+),/;
+
+describe('LOG_LEVEL', () => {
+  test.each([
+    ['trace', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
+    ['debug', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
+    ['info', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
+    ['warn', ['WARN: The service']],
+    ['error', []],
+    ['fatal', []],
+    ['silent', []],
+  ])('%s', async (level, expected) => {
+    const written = await writtenWith({ ...SANDBOX, LOG_LEVEL: level }, IN_GREETING);
+    const lines = [...written.matchAll(/^\[[\d:.]+\] ([A-Z]+: (?:The service|\S+))/gm)].map(([, line]) => line);
+    expect(lines).toEqual(expected);
+    // Hashes of tokens are for those who ask for them.
+    expect(/tokens/.test(written)).toBe(['trace', 'debug'].includes(level));
+  });
+});
+
+describe('the form of a line', () => {
+  test('is JSON in live mode, one object a line', async () => {
+    const lines = (await writtenWith(LIVE, IN_JSON)).trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'info', msg: 'ready', upstreams: 'live' },
+      { level: 'warn', code: 'UPSTREAM_UNAVAILABLE', field: 'deviceFingerprint' },
+      { level: 'info', msg: 'operation', errors: ['UPSTREAM_UNAVAILABLE'] },
+      { level: 'warn', code: 'UPSTREAM_UNAVAILABLE' },
+      { level: 'info', msg: 'operation' },
+    ]);
+  });
+
+  test('is for people in sandbox mode, without colours where it is no terminal', async () => {
+    const written = await writtenWith(SANDBOX, IN_GREETING);
+    expect(written).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: operation\n {4}requestId: "[\da-f-]{36}"\n/m);
+    expect(written).not.toMatch(/^\{/m);
+    expect(written).not.toContain('\u001b');
+  });
+
+  test('is JSON in sandbox mode as well where only what the server needs is installed', async () => {
+    const env = { ...SANDBOX, NODE_OPTIONS: '--import=./test/process/without-development.ts' };
+    const written = await writtenWith(env, IN_GREETING);
+    const lines = written.split('\n').filter((line) => line.startsWith('{'));
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual([
+      'ready',
+      'operation',
+      expect.stringContaining('The service'),
+      'operation',
+    ]);
+  });
+});
+
+describe('LOG_HASH_KEY', () => {
+  const hashesWith = async (env: Readonly<Record<string, string>>) => {
+    const lines = (await writtenWith({ ...LIVE, LOG_LEVEL: 'debug', ...env }, IN_JSON)).trimEnd().split('\n');
+    return lines.flatMap((line) => JSON.parse(line).tokens ?? []);
+  };
+
+  test('makes hashes of one token equal in every process that has it, and different in every other', async () => {
+    const [one, again, other, none, none2] = [
+      await hashesWith({ LOG_HASH_KEY: 'the-key-of-all-processes' }),
+      await hashesWith({ LOG_HASH_KEY: 'the-key-of-all-processes' }),
+      await hashesWith({ LOG_HASH_KEY: 'the-key-of-another-one' }),
+      await hashesWith({}),
+      await hashesWith({}),
+    ];
+    for (const hashes of [one, other, none, none2]) {
+      expect(hashes).toEqual([expect.stringMatching(/^[\da-f]{12}$/), expect.stringMatching(/^[\da-f]{12}$/)]);
+      expect(new Set(hashes).size).toBe(2);
+    }
+    expect(again).toEqual(one);
+    expect(new Set([one, other, none, none2].map(String)).size).toBe(4);
+  }, 20_000);
+});

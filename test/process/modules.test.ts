@@ -1,0 +1,53 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { startProcess, type TestProcess } from '../support/process.ts';
+
+/** What the process does not load, because it has no use for it. */
+
+let child: TestProcess | undefined;
+afterEach(() => child?.stop());
+
+/** The addresses of all modules that a process with this environment loaded, having answered a question. */
+async function modulesWith(env: Readonly<Record<string, string>>): Promise<string> {
+  child = startProcess('src/main.ts', {
+    NODE_OPTIONS: '--import=./test/process/note-modules.ts',
+    SHUTDOWN_GRACE_MS: '0',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    ...env,
+  });
+  const [, graphqlUrl = ''] = await child.waitFor(/"?url"?: ?"([^"]+)"/);
+  await ask(graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:web' });
+  expect(await child.end('SIGTERM')).toBe(0);
+  return child.stderr();
+}
+
+const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0' };
+const LIVE = {
+  ALLOW_DIRECT_ACCESS: 'true',
+  FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
+  FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
+  CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
+  CAPTCHA_URL_EU: 'http://127.0.0.1:9',
+};
+
+describe('the SDK of OpenTelemetry', () => {
+  test.each([
+    ['sandbox', SANDBOX],
+    ['live', LIVE],
+  ])('is not loaded in %s mode when nothing is traced', async (_mode, env) => {
+    const modules = await modulesWith(env);
+    expect(modules).toMatch(/\/src\/app\.ts\n[\s\S]*\/node_modules\/undici\//);
+    // Its interfaces come along with prom-client; they do nothing by themselves.
+    expect(modules).not.toMatch(/@opentelemetry\/(?!api\/)|observability\/tracing\./);
+  });
+
+  test('is loaded when traces are exported', async () => {
+    const modules = await modulesWith({ ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' });
+    expect(modules).toMatch(/observability\/tracing\.ts\n[\s\S]*\/@opentelemetry\/sdk-trace\//);
+  });
+});
+
+test('nor does live mode load what makes lines for people', async () => {
+  expect(await modulesWith(LIVE)).not.toContain('pino-pretty');
+});
