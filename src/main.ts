@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import type { Config } from './config/config.ts';
@@ -64,9 +65,12 @@ watchConfig(config, {
   onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
 });
 
-// Once: a second signal finds no handler and ends the process at once.
+let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
+  process.on(signal, () => {
+    // A second one ends it at once; handled, because process 1 of a container does not get a signal that nothing handles.
+    if (isStopping) process.exit(128 + constants.signals[signal]);
+    isStopping = true;
     app.stop().then(
       () => process.exit(0),
       () => process.exit(1),

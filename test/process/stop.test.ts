@@ -87,7 +87,8 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
     const start = performance.now();
     child.signal(signal);
     await vi.waitUntil(async () => (await fetch(readyUrl)).status === 503, { timeout: 5_000, interval: 10 });
-    expect(await child.end(signal)).toBe(signal);
+    // By a handler of its own: process 1 of a container would not even get a signal that nothing handles.
+    expect(await child.end(signal)).toBe(signal === 'SIGTERM' ? 143 : 130);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });
