@@ -5,18 +5,31 @@ import { parseConfig } from '../src/config/parser.ts';
 import type { Variable } from '../src/config/values.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
+import { readMetrics } from './observability/exposition.ts';
 import { startInSandboxMode } from './support/app.ts';
-import { ask } from './support/graphql.ts';
+import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, post } from './support/graphql.ts';
 
 /** What the README says is true: its answers, its tables, its commands and its paths. */
 
 const ROOT = join(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
-const app = await startInSandboxMode();
+const app = await startInSandboxMode({ logLevel: 'debug' });
 afterAll(() => app.stop());
 
 /** The cells of every table row whose first cell is in code. */
 const rows = [...README.matchAll(/^\| (`.*) \|$/gm)].map(([, row = '']) => row.split(' | ').map((cell) => cell.trim()));
+
+/** The cells of every row of the table that begins with this. */
+function rowsAfter(head: string): string[][] {
+  const [, table = ''] = README.split(head);
+  const [, , ...lines] = table.split('\n\n', 1).join().split('\n');
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
 
 interface Block {
   readonly language: string;
@@ -88,6 +101,53 @@ describe('tables', () => {
         expected,
       ]),
     );
+  });
+
+  test('a line of the log: every field, in the order in which it stands there', async () => {
+    const documented = rowsAfter('| field | what it is |').map(([field]) => field);
+    const headers = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'apollographql-client-name': 'shop-web',
+      'apollographql-client-version': '1.2.3',
+    };
+    const query = 'query Login { deviceFingerprint(token: "sandbox:error:500") { __typename } }';
+    await post(app.graphqlUrl, JSON.stringify({ query }), headers);
+    const [level, time, ...fields] = Object.keys(JSON.parse(app.logged().trimEnd().split('\n').at(-1) ?? ''));
+    expect([level, time, fields.pop()]).toEqual(['level', 'time', 'msg']);
+    expect(documented).toEqual(fields.map((field) => `\`${field}\``));
+    const example = blocks.find(({ language, text }) => language === 'json' && text.includes('"requestId"'));
+    expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(['level', 'time', ...fields, 'msg']);
+  });
+
+  test('metrics: every one of ours, and its labels', async () => {
+    const documented = rowsAfter('| metric | labels |').map(([metric = '', labels = '']) => ({
+      metric: metric.replaceAll('`', ''),
+      labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
+    }));
+    await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: await solvedChallenge() });
+    await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:android:EMULATOR' });
+    const { families, samples } = await readMetrics(app);
+    const names = documented.map(({ metric }) => metric);
+    for (const name of names) expect([...families.keys()]).toContain(name);
+    expect(names.filter((name) => name.startsWith('device_trust_')).sort()).toEqual(
+      [...families.keys()].filter((name) => name.startsWith('device_trust_')).sort(),
+    );
+    for (const { metric, labels } of documented) {
+      const sample = samples.find(({ name }) => name.replace(/_(bucket|sum|count)$/, '') === metric);
+      expect([metric, Object.keys(sample?.labels ?? {}).filter((label) => label !== 'le')]).toEqual([metric, labels]);
+    }
+  });
+
+  test('dependencies: every package', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    const documented = rowsAfter('| package | why').flatMap(([packages = '']) =>
+      [...packages.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+    );
+    const packages = Object.keys({ ...dependencies, ...devDependencies });
+    const fits = (name: string, pattern: string) =>
+      pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+    expect(packages.filter((name) => !documented.some((pattern) => fits(name, pattern)))).toEqual([]);
+    expect(documented.filter((pattern) => !packages.some((name) => fits(name, pattern)))).toEqual([]);
   });
 
   test('the example of a configuration can be used', () => {

@@ -114,6 +114,24 @@ describe('what cannot be listened on', () => {
     expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
   });
 
+  test('a port of the metrics that is taken', async () => {
+    const port = await takePort();
+    const { code, stdout, stderr } = await run({ ...LIVE, PORT: '0', ADMIN_PORT: port });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+  });
+
+  test('one port for both', async () => {
+    // Whoever else may have it by then, the process cannot have it twice.
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = String(Object(server.address()).port);
+    await new Promise((resolve) => server.close(resolve));
+    const { code, stdout, stderr } = await run({ ...LIVE, PORT: port, ADMIN_PORT: port });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+  });
+
   test('an address of another machine', async () => {
     const { code, stderr } = await run({ ...LIVE, PORT: '0', HOST: '192.0.2.1' });
     expect(code).toBe(1);
