@@ -9,12 +9,12 @@ import type { Capabilities } from './graphql/context.ts';
 import { countOutcomes } from './graphql/outcomes.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createTokenHash } from './observability/token-hash.ts';
+import { createTokenHash, type HashToken } from './observability/token-hash.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from './sandbox/server.ts';
 import { createGate, type Gate } from './server/access.ts';
 import { startAdmin } from './server/admin.ts';
-import { startApollo } from './server/apollo.ts';
+import { startEngine } from './server/apollo.ts';
 import { type ExampleCommand, exampleCommands } from './server/examples.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
 import type { Telemetry } from './server/operation.ts';
@@ -34,7 +34,7 @@ export interface App {
   readonly sandboxUrls: Sandbox['urls'] | undefined;
   /** Commands that ask this app something and work; none in live mode. */
   readonly examples: readonly ExampleCommand[];
-  /** Goes on with the credentials and router secrets of another configuration; what is under way keeps its own. */
+  /** Goes on with all the secrets of another configuration; what is under way keeps its own. */
   rotate(config: Config): void;
   /** Finishes what is under way and closes every socket. */
   stop(): Promise<void>;
@@ -50,7 +50,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const { limits, load } = config;
     const { accounts, sandbox } = await openUpstreams(config.upstreams);
     if (sandbox) closers.push(sandbox.stop);
-    const telemetry = await startTelemetry(config, log);
+    let hashToken = createTokenHash(config.logHashKey);
+    const telemetry = await startTelemetry(config.otlpEndpoint, log, (token) => hashToken(token));
     const { metrics, tracing } = telemetry;
     if (tracing) closers.push(tracing.stop);
     const admin = await startAdmin(config.host, config.adminPort, metrics);
@@ -63,7 +64,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
     const traceable = config.routerSecrets.length > 0;
-    const engine = await startApollo(buildSchema(limits.representations), log, { explorable, traceable, limits });
+    const engine = await startEngine(buildSchema(limits.representations), log, { explorable, traceable, limits });
     closers.push(() => engine.apollo.stop());
     const pressure = watchEventLoop(load.eventLoopDelayMs);
     closers.push(pressure.stop);
@@ -92,6 +93,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const { url } = listener;
     const rotate = (next: Config) => {
       credentials = credentialsOf(next, next.upstreams.mode === 'live' ? next.upstreams : accounts);
+      if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
     return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
@@ -102,14 +104,10 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
 }
 
 /** Traces need packages that are slow to load, so they are loaded only where traces are exported. */
-async function startTelemetry({ logHashKey, otlpEndpoint }: Config, log: Logger): Promise<Telemetry> {
-  const tracing = otlpEndpoint && (await import('./observability/tracing.ts')).startTracing(otlpEndpoint);
-  return {
-    log,
-    metrics: createMetrics(),
-    hashToken: createTokenHash(logHashKey),
-    tracing: tracing || undefined,
-  };
+async function startTelemetry(otlpEndpoint: string | undefined, log: Logger, hashToken: HashToken): Promise<Telemetry> {
+  const tracing =
+    otlpEndpoint === undefined ? undefined : (await import('./observability/tracing.ts')).startTracing(otlpEndpoint);
+  return { log, metrics: createMetrics(), hashToken, tracing };
 }
 
 type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
@@ -127,7 +125,8 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and in again. */
+/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and
+ * when it lets calls through again. */
 function openUpstream(
   service: string,
   isFault: (answer: UpstreamAnswer) => boolean,

@@ -1,7 +1,7 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 
 /** Who has to act when an error appears: the one who asked, the upstream's operator, or the operator of this subgraph. */
-export type Side = 'caller' | 'upstream' | 'operator';
+type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
   readonly side: Side;

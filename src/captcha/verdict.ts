@@ -14,7 +14,7 @@ import {
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 /** What `proceed` follows when there is no verdict. */
-export interface FailOpen {
+interface FailOpen {
   readonly policy: FailOpenPolicy;
   /** Is this the captcha id that serves when a caller names none? Any other one is the caller's choice. */
   readonly isDefaultId: boolean;

@@ -1,6 +1,6 @@
 import type { LOG_LEVELS, Region } from './values.ts';
 
-/** What the process is told from outside, parsed once at boot. */
+/** What the process is told from outside. Parsed at the start, and again when a secret in a file may have changed. */
 export interface Config {
   readonly host: string;
   readonly port: number;
@@ -21,10 +21,10 @@ export interface Config {
   readonly otlpEndpoint: string | undefined;
 }
 
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How much one request may ask. */
-export interface RequestLimits {
+interface RequestLimits {
   readonly bodyBytes: number;
   readonly tokens: number;
   readonly depth: number;
@@ -49,7 +49,7 @@ export interface LoadLimits {
 }
 
 /** The embedded sandbox serves, with its own applications and captcha ids. */
-export interface SandboxUpstreams {
+interface SandboxUpstreams {
   readonly mode: 'sandbox';
   /** Of its GLB listener; NA and EU follow. 0 picks free ones. */
   readonly port: number;

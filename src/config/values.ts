@@ -36,7 +36,8 @@ export const listOf = <Shape extends z.ZodRawShape, Id extends keyof Shape & str
     .string()
     .transform((text, context) => {
       try {
-        return JSON.parse(text) as unknown;
+        const json: unknown = JSON.parse(text);
+        return json;
       } catch {
         context.addIssue({ code: 'custom', message: 'it is not JSON' });
         return z.NEVER;

@@ -6,7 +6,7 @@ import type { FingerprintClient } from './client.ts';
 import type { FingerprintRequest } from './request.ts';
 
 /** The questions of one GraphQL request, each asked once. */
-export type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, string>;
+type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, string>;
 
 /**
  * A loader for one GraphQL request; never share one, its answers are one caller's. The service judges one token a call,

@@ -48,7 +48,7 @@ interface Entry {
   compiled: CompiledOperation | undefined;
 }
 
-/** Nothing is compiled yet. */
+/** Compiles the operations of one schema, each when it comes for the third time. Empty at first. */
 export function createCompiledOperations(schema: GraphQLSchema): CompiledOperations {
   const entries = new LRUCache<string, Entry>({
     max: MAX_OPERATIONS,
@@ -91,7 +91,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: 
   };
 }
 
-/** Do the variables fit their types? Compiled once, and quick about plain texts, which most of them are. */
+/** Do the variables fit their types? These are looked up once, and plain texts, which most are, pass without a walk. */
 function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
   const types = variableDefinitions.map(
     ({ variable, type }) => [variable.name.value, typeFromAST(schema, type)] as const,

@@ -7,7 +7,7 @@ import type {
 } from 'graphql';
 
 /**
- * Does an operation select something twice for the same place in the answer, once of it behind `@skip` or `@include`?
+ * Does an operation select something twice for the same place in the answer, at least once behind `@skip` or `@include`?
  * Compiled code then puts the fields of the answer into another order than graphql-js.
  */
 export function repeatsUnderConditions(document: DocumentNode, operation: OperationDefinitionNode): boolean {

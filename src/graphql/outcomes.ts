@@ -4,7 +4,7 @@ import type { Capabilities } from './context.ts';
 import type { Signal } from './types.generated.ts';
 
 /** Who counts what comes out. */
-export interface OutcomeCounters {
+interface OutcomeCounters {
   readonly judged: (signals: readonly CountedSignal[]) => void;
   readonly verified: (verdict: { type: string; cause: string; proceed: boolean }) => void;
 }

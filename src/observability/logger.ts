@@ -33,7 +33,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: string;
   /** Lines for people instead of JSON, where the development packages are installed. */
   readonly pretty: boolean;

@@ -18,14 +18,14 @@ export interface Metrics {
   readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, GuardState]>) => void;
 }
 
-export interface EndedOperation {
+interface EndedOperation {
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
   readonly errors: readonly string[];
   readonly lookups: number;
 }
 
-export interface CountedSignal {
+interface CountedSignal {
   /** Null for one that the catalogue does not have. */
   readonly code: string | null | undefined;
   readonly level: string;
@@ -37,7 +37,7 @@ const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
 /** By which a request can be refused before it becomes an operation. */
 const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED'] as const;
 
-export interface CountedVerdict {
+interface CountedVerdict {
   readonly type: string;
   readonly cause: string;
   readonly proceed: boolean;
@@ -54,8 +54,8 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Metrics of one process, in a registry of their own. */
 export function createMetrics(): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers as [Registry];
+  const registry = new Registry();
+  const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
   const counter = (name: string, help: string, labelNames: string[] = []) =>

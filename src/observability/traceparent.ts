@@ -1,5 +1,5 @@
 /** What the router says of the trace that a request belongs to. */
-export interface Traceparent {
+interface Traceparent {
   readonly traceId: string;
   /** Of the router's own span. */
   readonly spanId: string;

@@ -6,7 +6,7 @@ export type SandboxRegion = 'GLB' | 'NA' | 'EU';
 export const SANDBOX_REGIONS: readonly SandboxRegion[] = ['GLB', 'NA', 'EU'];
 
 /** An application of the fingerprint service. */
-export interface SandboxApplication {
+interface SandboxApplication {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: SandboxRegion;

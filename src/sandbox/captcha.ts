@@ -6,7 +6,7 @@ import { type Answer, mediaType } from './http.ts';
 import { exception, failed, passed } from './verdicts.ts';
 
 /** A verification as it came over HTTP. */
-export interface ValidationRequest {
+interface ValidationRequest {
   /** Region of the node that was asked. */
   readonly region: SandboxRegion;
   readonly method: 'GET' | 'POST';

@@ -9,7 +9,7 @@ import { parseToken, type TokenMeaning } from './token.ts';
 import { validateQuery } from './validation.ts';
 
 /** A query as it came over HTTP. */
-export interface QueryRequest {
+interface QueryRequest {
   /** Region of the node that was asked. */
   readonly region: SandboxRegion;
   readonly publicKey: string;

@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { send } from './response.ts';
 
 /** The operator's port, which no router and no client needs to reach. */
-export interface AdminServer {
+interface AdminServer {
   /** Where Prometheus reads. */
   readonly metricsUrl: string;
   stop(): Promise<void>;

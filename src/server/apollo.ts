@@ -6,16 +6,17 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type FormattedExecutionResult, type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
-import type { GraphQLContext, Operation } from '../graphql/context.ts';
+import type { GraphQLContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { type DocumentLimits, documentLimits } from './document-limits.ts';
 import { apolloSandboxPage } from './explorer.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
+import { tellOfResult } from './operation.ts';
 
 /** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
 const checkOperation: ApolloServerPlugin<GraphQLContext> = {
@@ -31,7 +32,7 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-/** Writes down what becomes of an operation, what an operator has to know of its errors, and what could be compiled. */
+/** Writes down what becomes of an operation, what an operator has to know of its errors, and shows the compiler each valid document. */
 function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart({ contextValue: { operation } }) {
@@ -73,7 +74,7 @@ export interface GraphqlEngine {
 }
 
 /** Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing told to Apollo. */
-export async function startApollo(
+export async function startEngine(
   schema: GraphQLSchema,
   log: Logger,
   { explorable, traceable, limits }: Options,
@@ -112,17 +113,6 @@ export async function startApollo(
 async function inlineTraces(): Promise<ApolloServerPlugin<GraphQLContext>> {
   const { ApolloServerPluginInlineTrace } = await import('@apollo/server/plugin/inlineTrace');
   return ApolloServerPluginInlineTrace();
-}
-
-/** Notes how an answer came out: its error codes, and whether it holds any data. */
-export function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
-  operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
-  operation.hasData = data != null && Object.values(data).some(isSomething);
-}
-
-/** References come as a list of nulls when none of them can be resolved. */
-function isSomething(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 || value.some(isSomething) : value !== null;
 }
 
 /** Apollo Server puts messages of errors into its log lines, and those may quote a caller; only that there was one is kept. */

@@ -20,7 +20,7 @@ export interface FastPath {
 /** Callers write few different `Accept` headers; whoever tries more of them than this goes the other way. */
 const MAX_ACCEPTS = 32;
 
-/** Nothing is known yet, so nothing goes the fast path. */
+/** Matches requests with what was compiled and learned. Nothing is known at first, so nothing goes this way. */
 export function createFastPath(operations: CompiledOperations): FastPath {
   const contentTypes = new Map<string, string>();
   return {

@@ -3,11 +3,11 @@ import { HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { type Capabilities, createContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
-import { type GraphqlEngine, tellOfResult } from './apollo.ts';
+import type { GraphqlEngine } from './apollo.ts';
 import { readJsonBody } from './body.ts';
 import { refusalOf } from './document-limits.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
-import { type RunningOperation, startOperation, type Telemetry } from './operation.ts';
+import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation.ts';
 import { errorBody, send } from './response.ts';
 
 /** What answers GraphQL requests. */
@@ -25,8 +25,8 @@ interface Answer {
 }
 
 /**
- * Answers one GraphQL request. When the connection closes, be it that the answer is out or that the caller hung up, every
- * upstream call that is still under way is aborted.
+ * Answers one GraphQL request. A caller who hangs up before the answer aborts every upstream call that is still under way,
+ * but for the probe of a circuit breaker.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */

@@ -37,7 +37,7 @@ interface Options extends GraphqlOptions {
 }
 
 /** A listening server. */
-export interface Listener {
+interface Listener {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   /**
@@ -133,6 +133,7 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
     sendError(response, error.status, error.code, error.message, error.headers);
   } else if (!response.destroyed) {
     // Otherwise the caller hung up while sending, which is no failure of ours.
+    metrics.refused('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendError(response, 500, 'INTERNAL_SERVER_ERROR', ERROR_CATALOGUE.INTERNAL_SERVER_ERROR.message);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../graphql/context.ts';
@@ -20,7 +21,7 @@ export interface Telemetry {
 
 /** A GraphQL request from its body to its answer, as one log line and one set of metrics. */
 export interface RunningOperation extends Operation {
-  /** The caller is gone, or has its answer: aborts what is still under way. */
+  /** The caller hung up: aborts what is still under way, but for probes. Does nothing once the operation has ended. */
   cancel(): void;
   /**
    * The answer is out, or never will be. What became no operation leaves no line and no trace.
@@ -118,4 +119,15 @@ function lineOf(
     ms: Math.round(ms),
     tokens,
   };
+}
+
+/** Notes how an answer came out: its error codes, and whether it holds any data. */
+export function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
+  operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
+  operation.hasData = data != null && Object.values(data).some(isSomething);
+}
+
+/** References come as a list of nulls when none of them can be resolved. */
+function isSomething(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 || value.some(isSomething) : value !== null;
 }

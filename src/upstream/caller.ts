@@ -3,7 +3,7 @@ export interface Caller {
   /** By which its lines are found in the log. */
   readonly requestId: string;
   readonly cancellation: Cancellation;
-  /** Calls that were made so far. */
+  /** Calls that have ended so far. */
   calls: number;
   /** What they took together, in ms. */
   callMs: number;
@@ -12,7 +12,7 @@ export interface Caller {
 }
 
 /** One call in a trace. */
-export interface CallSpan {
+interface CallSpan {
   /** Headers that carry the trace on. */
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: string): void;

@@ -22,7 +22,7 @@ export interface Guard<Answer> {
   state(): GuardState;
 }
 
-export interface GuardState {
+interface GuardState {
   readonly inFlight: number;
   readonly queued: number;
   /** Also while it probes. */
@@ -30,7 +30,7 @@ export interface GuardState {
 }
 
 /** What a guard has to know of its upstream. */
-export interface GuardOptions<Answer> {
+interface GuardOptions<Answer> {
   /** Calls under way at once. */
   readonly inFlight: number;
   /** Calls that may wait for one of those to end. */

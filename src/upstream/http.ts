@@ -11,7 +11,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 1_500;
 
 /** One POST to an upstream. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   /** Each region is guarded by itself: one that fails must not take another along. */
   readonly region: string;
   /** Scheme, host and port. */
@@ -40,7 +40,7 @@ export interface UpstreamHttp {
 }
 
 /** What an upstream service is to its HTTP. */
-export interface UpstreamOptions {
+interface UpstreamOptions {
   /** Its name, for traces. */
   readonly service: string;
   /** The guard of a region, always the same one. */
@@ -49,7 +49,7 @@ export interface UpstreamOptions {
   readonly onCall: (region: string, outcome: string, ms: number) => void;
 }
 
-/** Opens nothing yet: sockets are made when the first request needs one. */
+/** A client of one upstream service. Opens no socket before the first request. */
 export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOptions): UpstreamHttp {
   const failedConnects = new WeakSet<Error>();
   const isFailedConnect = (error: Error) => failedConnects.has(error);
@@ -79,23 +79,28 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
   async function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { caller, region } = request;
     if (caller.cancellation.reason) throw caller.cancellation.reason;
-    // None, if the guard never lets it through: then nothing is asked of the upstream, and nothing is to be told of it.
-    const made: StartedCall[] = [];
+    // Stays empty if the guard never lets it through: then nothing was asked of the upstream, and there is nothing to tell.
+    const sent: { call?: StartedCall } = {};
     let outcome = 'CANCELLED';
     try {
-      const answer = await within(request, made);
+      const answer = await sendInTime(request, (call) => {
+        sent.call = call;
+      });
       outcome = outcomeOf(answer);
       return answer;
     } catch (error) {
       if (error instanceof DeviceTrustError) outcome = error.code;
       throw error;
     } finally {
-      for (const call of made) onCall(region, outcome, call.end(outcome));
+      if (sent.call) onCall(region, outcome, sent.call.end(outcome));
     }
   }
 
   /** Sends the request as soon as the guard lets it, and waits until it is answered, late, or no longer wanted. */
-  function within({ region, origin, path, headers, body, timeoutMs, caller }: UpstreamRequest, made: StartedCall[]) {
+  function sendInTime(
+    { region, origin, path, headers, body, timeoutMs, caller }: UpstreamRequest,
+    onSent: (call: StartedCall) => void,
+  ) {
     return new Promise<UpstreamAnswer>((resolve, reject) => {
       let exchange: Exchange | undefined;
       let isProbe = false;
@@ -104,7 +109,7 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
         if (over) throw over;
         isProbe = probe;
         const call = startCall(caller, service, region);
-        made.push(call);
+        onSent(call);
         const options = {
           path,
           method: 'POST' as const,

@@ -175,6 +175,10 @@ describe('what is not compiled', () => {
   });
 
   test.each([
+    [
+      'a field that is asked for twice, once behind a condition',
+      'query ($c: Boolean!) { a: __typename a: __typename @include(if: $c) }',
+    ],
     ['a variable with a default', 'query ($t: String = "a") { deviceFingerprint(token: $t) { __typename } }'],
     [
       'a variable called constructor',
@@ -182,6 +186,16 @@ describe('what is not compiled', () => {
     ],
   ])('%s', (_what, document) => {
     expect(learned(document, 5)).toBeUndefined();
+  });
+
+  test('documents of more than a million characters together: the least recently asked for is forgotten', () => {
+    const operations = createCompiledOperations(schema);
+    const documents = Array.from({ length: 11 }, (_, at) => `{ a${at}: __typename } # ${' '.repeat(100_000)}`);
+    for (const document of documents) {
+      for (let time = 0; time < 3; time += 1) operations.learn(document, undefined, parse(document));
+    }
+    expect(operations.find(documents[0] ?? '', undefined)).toBeUndefined();
+    expect(operations.find(documents[10] ?? '', undefined)).toBeDefined();
   });
 
   test('variables that do not fit are left to the slow way, and nothing is executed', async () => {

@@ -6,7 +6,7 @@ import { LINE } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { createGate } from '../../src/server/access.ts';
-import { startApollo } from '../../src/server/apollo.ts';
+import { type GraphqlEngine, startEngine } from '../../src/server/apollo.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
 import { DEFAULTS } from '../support/app.ts';
 
@@ -35,7 +35,7 @@ export async function startMistaken(): Promise<{
   const lines: string[] = [];
   const log = pino(LINE, { write: (line: string) => lines.push(line) });
   const { limits } = DEFAULTS;
-  const engine = await startApollo(buildSchema(1, [{ typeDefs, resolvers }]), log, {
+  const engine = await startEngine(buildSchema(1, [{ typeDefs, resolvers }]), log, {
     explorable: false,
     traceable: false,
     limits,
@@ -60,6 +60,7 @@ export async function startMistaken(): Promise<{
   });
   return {
     graphqlUrl: listener.url + GRAPHQL_PATH,
+    engine,
     logged: () => lines.join(''),
     stop: async () => {
       await listener.stop();

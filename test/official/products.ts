@@ -8,7 +8,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { createGate } from '../../src/server/access.ts';
-import { startApollo } from '../../src/server/apollo.ts';
+import { startEngine } from '../../src/server/apollo.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
 
 /**
@@ -112,7 +112,7 @@ const NOTHING: Capabilities = {
 export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; stop: () => Promise<void> }> {
   const explorable = false;
   const schema = buildSchema(LIMITS.representations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
-  const engine = await startApollo(schema, log, { explorable, traceable: true, limits: LIMITS });
+  const engine = await startEngine(schema, log, { explorable, traceable: true, limits: LIMITS });
   const gate = createGate([ROUTER_SECRET]);
   const listener = await listen({
     host: '127.0.0.1',

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
+import { startMistaken } from '../observability/mistaken.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -125,6 +126,17 @@ describe('five times the same question', () => {
       .find((line) => line.includes(`"requestId":"${lines[4].requestId}","code"`));
     expect(warning).toContain('HTTP status 503');
   });
+});
+
+test('from the fourth time on, it is the fast path that answers', async () => {
+  const { graphqlUrl, engine, stop } = await startMistaken();
+  try {
+    const match = vi.spyOn(engine.fastPath, 'match');
+    for (const _ of TIMES) await ask(graphqlUrl, '{ __typename }');
+    expect(match.mock.results.map(({ value }) => value !== undefined)).toEqual([false, false, false, true, true]);
+  } finally {
+    await stop();
+  }
 });
 
 test('a caller who hangs up ends a compiled operation as well', async () => {
