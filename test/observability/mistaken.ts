@@ -29,6 +29,7 @@ const nothing = async () => {
 /** Our server over a schema with a mistake in it, which ours does not have: its field throws what quotes the caller. */
 export async function startMistaken(): Promise<{
   graphqlUrl: string;
+  engine: GraphqlEngine;
   logged: () => string;
   stop: () => Promise<void>;
 }> {
