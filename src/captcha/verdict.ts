@@ -29,12 +29,12 @@ export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
  * outcome is better than what the service said.
  */
 export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
-  const failed = failedAnswer.safeParse(json);
-  if (failed.success) return toFailed(failed.data, lotNumber);
+  const failed = failureIn(json);
+  if (failed) return toFailed(failed, lotNumber);
 
-  const exception = exceptionAnswer.safeParse(json);
-  if (exception.success) {
-    const { code = null, desc } = exception.data;
+  const exception = exceptionIn(json);
+  if (exception) {
+    const { code = null, desc } = exception;
     const cause = EXCEPTIONS.get(code ?? '')?.cause ?? (isRefusal(status) ? 'CLIENT' : 'SERVICE');
     return indeterminate(cause, failOpen, code, desc.type ?? null);
   }
@@ -75,9 +75,20 @@ function isRefusal(status: number): boolean {
  * requests proceed.
  */
 export function isCaptchaFault({ status, json }: UpstreamAnswer): boolean {
-  if (status < 500 || failedAnswer.safeParse(json).success) return false;
-  const documented = EXCEPTIONS.get(exceptionAnswer.safeParse(json).data?.code ?? '');
+  if (status < 500 || failureIn(json)) return false;
+  const documented = EXCEPTIONS.get(exceptionIn(json)?.code ?? '');
   return documented === undefined || documented.cause === 'SERVICE';
+}
+
+// What is plainly something else is not parsed: to say all that is wrong with it costs more than the whole call.
+
+function failureIn(json: unknown) {
+  return Object(json).result === 'fail' ? failedAnswer.safeParse(json).data : undefined;
+}
+
+function exceptionIn(json: unknown) {
+  const { status, code } = Object(json);
+  return status === 'error' || code !== undefined ? exceptionAnswer.safeParse(json).data : undefined;
 }
 
 /** The outcome when there is no verdict; `proceed` follows the policy. */
