@@ -1,0 +1,113 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { type Child, type Children, ROOT } from '../bench/children.ts';
+import type { LoadJob, LoadResult, Stream } from './load-job.ts';
+import { publicKeyOf } from './questions.ts';
+import type { Sample } from './samples.ts';
+import { ROUTER_SECRET } from './secret.ts';
+import type { Addresses, Begun, Behaviour, Calls, Order, Place } from './upstream-orders.ts';
+
+/** Our server, started as the README says. */
+export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
+  readonly origin: string;
+  /** Where GraphQL is. */
+  readonly url: string;
+  /** The value of each of its metrics now, by name and labels as Prometheus writes them. */
+  metrics(): Promise<ReadonlyMap<string, number>>;
+}
+
+/** The processes of one scenario: an upstream, a load generator, and servers as they are wanted. */
+export interface SoakField {
+  /** Starts our server. Resolves when it is ready. */
+  serve(env?: Readonly<Record<string, string>>): Promise<Server>;
+  /** Puts streams of load on servers, all at the same time. Resolves with what came back in each. */
+  load<const Names extends Readonly<Record<string, Stream>>>(
+    streams: Names,
+  ): Promise<Readonly<Record<keyof Names, readonly Sample[]>>>;
+  /** Tells a place of the upstream how to behave. Resolves with when it began to. */
+  behave(place: Place, behaviour: Behaviour): Promise<number>;
+  /** Every call that reached a place so far. */
+  calls(place: Place): Promise<Calls>;
+  /** Starts another script of ours, which says where it is. */
+  script(...command: string[]): Promise<string>;
+}
+
+/** @param fromSource run the sources, because there may be no build */
+export async function openSoakField(children: Children, fromSource: boolean): Promise<SoakField> {
+  const upstream = children.start('others', ['test/soak/upstream.ts'], { answers: true });
+  const generator = children.start('others', ['test/soak/load.ts'], { answers: true });
+  const main = fromSource ? 'src/main.ts' : 'dist/main.js';
+  if (!existsSync(join(ROOT, main))) throw new Error(`${main} is not there: "npm run soak" builds it`);
+  await upstream.url;
+  const tell = (order: Order) => upstream.ask(order);
+  // Sound, as are those below: this is what the upstream answers to this order.
+  const addresses = (await tell({ order: 'addresses' })) as Addresses;
+
+  async function serve(env: Readonly<Record<string, string>> = {}): Promise<Server> {
+    const [port, adminPort] = await freePorts();
+    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
+    const child = children.start('server', [main], { env: { ...ports, ...configuration(addresses), ...env } });
+    const url = await child.url;
+    const { pid, ended, end, kill } = child;
+    const metrics = async () => readMetrics(await textAt(`http://127.0.0.1:${adminPort}/metrics`));
+    return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics };
+  }
+
+  return {
+    serve,
+    load: async (streams) => {
+      const job: LoadJob = Object.values(streams);
+      // Sound: this is what the load generator answers, in the order of the job.
+      const result = (await generator.ask(job)) as LoadResult;
+      return Object.fromEntries(Object.keys(streams).map((name, at) => [name, result[at] ?? []])) as never;
+    },
+    behave: async (place, behaviour) => ((await tell({ order: 'behave', place, behaviour })) as Begun).at,
+    calls: async (place) => (await tell({ order: 'calls', place })) as Calls,
+    script: (...command) => children.start('others', command).url,
+  };
+}
+
+/** Live mode with every default, one application in each region and one captcha id. */
+function configuration(addresses: Addresses): Readonly<Record<string, string>> {
+  const applications = ['EU', 'NA', 'GLB'].map((region) => ({ publicKey: publicKeyOf(region), secret: 'sk', region }));
+  return {
+    ROUTER_SECRETS: ROUTER_SECRET,
+    FINGERPRINT_APPLICATIONS: JSON.stringify(applications),
+    FINGERPRINT_URL_EU: addresses['fingerprint-EU'],
+    FINGERPRINT_URL_NA: addresses['fingerprint-NA'],
+    FINGERPRINT_URL_GLB: addresses['fingerprint-GLB'],
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'b'.repeat(32)}","captchaKey":"key_soak","region":"EU"}]`,
+    CAPTCHA_URL_EU: addresses['captcha-EU'],
+  };
+}
+
+/** Two that nobody has right now. With 0 a server would not say where its metrics are. */
+async function freePorts(): Promise<[number, number]> {
+  const open = async () => {
+    const server = createServer();
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    return server;
+  };
+  const servers = await Promise.all([open(), open()]);
+  // Sound: a server that listens on TCP has an AddressInfo.
+  const [first, second] = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return [first ?? 0, second ?? 0];
+}
+
+/** Rejects after 5 s. */
+export async function textAt(url: string): Promise<string> {
+  return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
+}
+
+function readMetrics(text: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const gap = line.lastIndexOf(' ');
+      return [line.slice(0, gap), Number(line.slice(gap + 1))];
+    }),
+  );
+}
