@@ -16,6 +16,8 @@ export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
   readonly url: string;
   /** The value of each of its metrics now, by name and labels as Prometheus writes them. */
   metrics(): Promise<ReadonlyMap<string, number>>;
+  /** Starts another one at the same address, once this one is gone. */
+  again(): Promise<Server>;
 }
 
 /** The processes of one scenario: an upstream, a load generator, and servers as they are wanted. */
@@ -45,15 +47,19 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
   // Sound, as are those below: this is what the upstream answers to this order.
   const addresses = (await tell({ order: 'addresses' })) as Addresses;
 
-  async function serve(env: Readonly<Record<string, string>> = {}): Promise<Server> {
-    const [port, adminPort] = await freePorts();
-    const ports = { PORT: String(port), ADMIN_PORT: String(adminPort) };
-    const child = children.start('server', [main], { env: { ...ports, ...configuration(addresses), ...env } });
+  async function start(ports: readonly [number, number], env: Readonly<Record<string, string>>): Promise<Server> {
+    const at = { PORT: String(ports[0]), ADMIN_PORT: String(ports[1]) };
+    const child = children.start('server', [main], { env: { ...at, ...configuration(addresses), ...env } });
     const url = await child.url;
     const { pid, ended, end, kill } = child;
-    const metrics = async () => readMetrics(await textAt(`http://127.0.0.1:${adminPort}/metrics`));
-    return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics };
+    const metrics = async () => readMetrics(await textAt(`http://127.0.0.1:${ports[1]}/metrics`));
+    const again = async () => {
+      await ended;
+      return start(ports, env);
+    };
+    return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics, again };
   }
+  const serve = async (env: Readonly<Record<string, string>> = {}) => start(await freePorts(), env);
 
   return {
     serve,
@@ -61,7 +67,8 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
       const job: LoadJob = Object.values(streams);
       // Sound: this is what the load generator answers, in the order of the job.
       const result = (await generator.ask(job)) as LoadResult;
-      return Object.fromEntries(Object.keys(streams).map((name, at) => [name, result[at] ?? []])) as never;
+      const byName = Object.keys(streams).map((name, at) => [name, result[at] ?? []]);
+      return Object.fromEntries(byName);
     },
     behave: async (place, behaviour) => ((await tell({ order: 'behave', place, behaviour })) as Begun).at,
     calls: async (place) => (await tell({ order: 'calls', place })) as Calls,

@@ -83,6 +83,9 @@ export function slope(times: readonly number[], values: readonly number[]): numb
   const mean = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
   const [meanTime, meanValue] = [mean(times), mean(values)];
   const spread = times.reduce((sum, time) => sum + (time - meanTime) ** 2, 0);
-  const together = times.reduce((sum, time, at) => sum + (time - meanTime) * ((values[at] ?? Number.NaN) - meanValue), 0);
+  const together = times.reduce(
+    (sum, time, at) => sum + (time - meanTime) * ((values[at] ?? Number.NaN) - meanValue),
+    0,
+  );
   return together / spread;
 }

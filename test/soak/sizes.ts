@@ -1,0 +1,61 @@
+/** How long each situation lasts. All in ms. */
+export interface Sizes {
+  /** Everything together; a run that takes longer is a failed one. */
+  readonly limit: number;
+  /** Load before anything is measured, as V8 optimises what it has seen. */
+  readonly warmUp: number;
+  /** Load that a server can bear, for the figures that others are compared with. */
+  readonly calm: number;
+  readonly overload: number;
+  readonly outage: number;
+  readonly recovery: number;
+  /** SHUTDOWN_GRACE_MS of the replicas. */
+  readonly grace: number;
+  readonly afterKill: number;
+  readonly steady: number;
+  /** In each of which the heap is seen at its smallest. */
+  readonly heapWindow: number;
+  readonly cpuOverload: number;
+}
+
+const FULL: Sizes = {
+  limit: 300_000,
+  warmUp: 2_000,
+  calm: 4_000,
+  overload: 15_000,
+  outage: 30_000,
+  recovery: 5_000,
+  grace: 2_000,
+  afterKill: 3_000,
+  steady: 110_000,
+  heapWindow: 5_000,
+  cpuOverload: 6_000,
+};
+const QUICK: Sizes = {
+  ...FULL,
+  limit: 110_000,
+  warmUp: 800,
+  calm: 1_500,
+  overload: 4_000,
+  outage: 10_000,
+  recovery: 3_500,
+  afterKill: 1_500,
+  steady: 20_000,
+  heapWindow: 1_500,
+  cpuOverload: 3_000,
+};
+const SMOKE: Sizes = {
+  limit: 30_000,
+  warmUp: 100,
+  calm: 200,
+  overload: 300,
+  outage: 2_300,
+  recovery: 1_800,
+  grace: 200,
+  afterKill: 300,
+  steady: 900,
+  heapWindow: 100,
+  cpuOverload: 400,
+};
+
+export const SIZES = { full: FULL, quick: QUICK, smoke: SMOKE };
