@@ -55,7 +55,7 @@ export function goodput(samples: readonly Sample[], start: number, ms: number): 
 }
 
 /** In ms. */
-export function p99(samples: readonly Sample[]): number {
+export function p99(samples: readonly Pick<Sample, 'ms'>[]): number {
   return percentile(
     samples.map(({ ms }) => ms),
     99,

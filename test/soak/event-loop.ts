@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Server, textAt } from './field.ts';
+import { atLeast, atMost, type Scenario, shown } from './findings.ts';
+import { goodputOf, IN_FLIGHT, LATENCY_MS, QUEUE } from './overload.ts';
+import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
+import { epochMs } from './upstream-orders.ts';
+
+/** More work than the core can do: the event loop itself falls behind. */
+
+const CONNECTIONS = 256;
+const ASK_EVERY_MS = 100;
+/** From the end of the overload until goodput has to be back, in ms. */
+const BACK_MS = 2_000;
+
+export const eventLoop: Scenario = async (field, size) => {
+  await field.behave('fingerprint-EU', { mode: 'good', latencyMs: LATENCY_MS });
+  const env = { UPSTREAM_MAX_IN_FLIGHT: String(IN_FLIGHT), UPSTREAM_MAX_QUEUE: String(QUEUE) };
+  const server = await field.serve(env);
+  const { url } = server;
+  const calm = (ms: number) =>
+    field.load({ all: { url, question: 'EU', ms, connections: IN_FLIGHT + QUEUE } }).then(({ all }) => all);
+  await calm(size.warmUp);
+  const most = goodputOf(await calm(size.calm), size.calm);
+
+  const health = watchHealth(server, size.cpuOverload);
+  const { all } = await field.load({
+    all: { url, question: 'heavy', ms: size.cpuOverload, connections: CONNECTIONS },
+  });
+  const end = epochMs();
+  const health99 = p99(await health);
+  const after = goodput(await calm(BACK_MS + size.calm), end + BACK_MS, size.calm);
+
+  const refused = all.filter((sample) => !isGood(sample));
+  const proper = refused.filter(
+    ({ status, outcome, retryAfter }) => status === 503 && outcome === 'OVERLOADED' && retryAfter,
+  );
+  return [
+    atLeast('CPU overload: refusals', 1, refused.length, '', tally(all)),
+    atMost('CPU overload: neither data nor a 503 with Retry-After', 0, refused.length - proper.length),
+    atMost(
+      'CPU overload: p99 of a 503 to that of data',
+      1,
+      p99(proper) / p99(all.filter(isGood)),
+      '',
+      `${shown(p99(proper))} ms`,
+    ),
+    atMost('CPU overload: p99 of /healthz', 2_000, health99, ' ms'),
+    atLeast('CPU overload: goodput from 2 s after it to its peak', 0.9, after / most, '', `peak ${shown(most)}/s`),
+  ];
+};
+
+/** Asks for /healthz as an orchestrator does, on a connection of its own each time. What is not `alive` counts as 1 minute. */
+async function watchHealth({ origin }: Server, ms: number): Promise<Pick<Sample, 'ms'>[]> {
+  const seen: Pick<Sample, 'ms'>[] = [];
+  for (const start = performance.now(); performance.now() - start < ms; await sleep(ASK_EVERY_MS)) {
+    const asked = performance.now();
+    const text = await textAt(`${origin}/healthz`).catch(() => 'none');
+    seen.push({ ms: text === 'alive\n' ? performance.now() - asked : 60_000 });
+  }
+  return seen;
+}
