@@ -32,6 +32,8 @@ export interface SoakField {
   behave(place: Place, behaviour: Behaviour): Promise<number>;
   /** Every call that reached a place so far. */
   calls(place: Place): Promise<Calls>;
+  /** Light load on a server that does next to nothing: what it shows is the delay of this machine. */
+  bare(ms: number): Stream;
   /** Starts another script of ours, which says where it is. */
   script(...command: string[]): Promise<string>;
 }
@@ -46,6 +48,7 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
   const tell = (order: Order) => upstream.ask(order);
   // Sound, as are those below: this is what the upstream answers to this order.
   const addresses = (await tell({ order: 'addresses' })) as Addresses;
+  await tell({ order: 'behave', place: 'bare', behaviour: { mode: 'good', latencyMs: 0 } });
 
   async function start(ports: readonly [number, number], env: Readonly<Record<string, string>>): Promise<Server> {
     const at = { PORT: String(ports[0]), ADMIN_PORT: String(ports[1]) };
@@ -71,6 +74,7 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
       return Object.fromEntries(byName);
     },
     behave: async (place, behaviour) => ((await tell({ order: 'behave', place, behaviour })) as Begun).at,
+    bare: (ms) => ({ url: `${addresses.bare}/graphql`, question: 'EU', ms, connections: 16, rate: 50 }),
     calls: async (place) => (await tell({ order: 'calls', place })) as Calls,
     script: (...command) => children.start('others', command).url,
   };

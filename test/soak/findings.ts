@@ -22,6 +22,14 @@ export function atLeast(promise: string, limit: number, value: number, unit = ''
   return finding(promise, `≥ ${shown(limit)}${unit}`, value, unit, more, value >= limit);
 }
 
+/**
+ * As a latency the figure may be no more than this beyond that of a bare server at the same time: the difference is ours, the
+ * rest is this machine's.
+ */
+export function adds(promise: string, limit: number, value: number, bare: number, more: string): Finding {
+  return atMost(promise, limit, value - bare, ' ms', `${shown(value)} ms, a bare server ${shown(bare)} ms; ${more}`);
+}
+
 function finding(promise: string, promised: string, value: number, unit: string, more: string, kept: boolean): Finding {
   return { promise, promised, measured: `${shown(value)}${unit}${more && ` (${more})`}`, kept };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
+import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import { dueWithin, goodPart, isGood, p99, type Sample, tally } from './samples.ts';
 import type { Behaviour, Calls } from './upstream-orders.ts';
 
@@ -27,6 +27,7 @@ export const outage: Scenario = async (field, size) => {
     NA: { ...stream, question: 'NA', ms },
     GLB: { ...stream, question: 'GLB', ms, rate: RATE / 2 },
     captcha: { ...stream, question: 'captcha', ms, rate: RATE / 2 },
+    bare: field.bare(ms),
   });
   await sleep(size.warmUp + size.calm);
   const from: number[] = [];
@@ -45,7 +46,7 @@ export const outage: Scenario = async (field, size) => {
     const span = { start: (from[at] ?? Number.NaN) + NOTICE_MS, end: to[at] ?? Number.NaN };
     findings.push(
       atLeast(`outage (${mode}): breaker is open after 2 s`, 1, open[at] ?? Number.NaN),
-      ...failing(mode, seen[region], calls, span),
+      ...failing(mode, seen, region, calls, span),
       ...recovering(mode, seen[region], calls, span.end, span.end + size.recovery),
     );
   }
@@ -71,14 +72,21 @@ interface Span {
 }
 
 /** What callers see while it lasts. Requests that reached the upstream are its probes, by the upstream's own account. */
-function failing(mode: string, samples: readonly Sample[], calls: Calls, { start, end }: Span): Finding[] {
-  const asked = dueWithin(samples, start, end - start);
+function failing(
+  mode: string,
+  seen: Readonly<Record<'EU' | 'NA' | 'bare', readonly Sample[]>>,
+  region: 'EU' | 'NA',
+  calls: Calls,
+  { start, end }: Span,
+): Finding[] {
+  const asked = dueWithin(seen[region], start, end - start);
+  const bare = p99(dueWithin(seen.bare, start, end - start));
   const probes = new Set(calls.map(([, number]) => number));
   const spared = asked.filter(({ number }) => !probes.has(number));
   const seconds = Math.ceil((end - start) / 1_000);
   const sent = calls.filter(([at]) => at >= start && at < end).length;
   return [
-    atMost(`outage (${mode}): p99 of a failure`, 50, p99(spared), ' ms', tally(spared)),
+    adds(`outage (${mode}): p99 of a failure beyond a bare server’s`, 50, p99(spared), bare, tally(spared)),
     atMost(`outage (${mode}): calls that reach the upstream`, seconds, sent, '', `one a second in ${seconds} s`),
   ];
 }

@@ -17,7 +17,7 @@ const NOTICED_MS = 600;
 
 /** Half of the requests are judgements, the others captchas. */
 const mixOf = (url: string, ms: number) => {
-  const stream = { url, ms, connections: CONNECTIONS, rate: RATE };
+  const stream = { url: `${url}/graphql`, ms, connections: CONNECTIONS, rate: RATE };
   return { EU: { ...stream, question: 'EU' }, captcha: { ...stream, question: 'captcha' } } as const satisfies Record<
     string,
     Stream

@@ -1,9 +1,9 @@
 /** What the upstream of the soak can be told, and what it answers. */
 
-/** A service in a region. Each has an address of its own. */
-export type Place = 'fingerprint-EU' | 'fingerprint-NA' | 'fingerprint-GLB' | 'captcha-EU';
+/** A service in a region, each with an address of its own; and one that serves nobody but the load generator. */
+export type Place = 'fingerprint-EU' | 'fingerprint-NA' | 'fingerprint-GLB' | 'captcha-EU' | 'bare';
 
-export const PLACES: readonly Place[] = ['fingerprint-EU', 'fingerprint-NA', 'fingerprint-GLB', 'captcha-EU'];
+export const PLACES: readonly Place[] = ['fingerprint-EU', 'fingerprint-NA', 'fingerprint-GLB', 'captcha-EU', 'bare'];
 
 /** Answers after `latencyMs`, resets the connection instead, or never answers. */
 export interface Behaviour {
