@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Server, textAt } from './field.ts';
 import { atLeast, atMost, type Scenario, shown } from './findings.ts';
-import { goodputOf, IN_FLIGHT, LATENCY_MS, QUEUE } from './overload.ts';
+import { goodputOf, IN_FLIGHT, LATENCY_MS, QUEUE, SPREAD } from './overload.ts';
 import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
 import { epochMs } from './upstream-orders.ts';
 
@@ -16,7 +16,7 @@ const ASK_EVERY_MS = 100;
 const BACK_MS = 2_000;
 
 export const eventLoop: Scenario = async (field, size) => {
-  await field.behave('fingerprint-EU', { mode: 'good', latencyMs: LATENCY_MS });
+  await field.behave('fingerprint-EU', { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
   const env = { UPSTREAM_MAX_IN_FLIGHT: String(IN_FLIGHT), UPSTREAM_MAX_QUEUE: String(QUEUE) };
   const server = await field.serve(env);
   const { url } = server;

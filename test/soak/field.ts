@@ -1,9 +1,8 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Child, type Children, ROOT } from '../bench/children.ts';
 import type { LoadJob, LoadResult, Stream } from './load-job.ts';
+import { freePort } from './ports.ts';
 import { publicKeyOf } from './questions.ts';
 import type { Sample } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
@@ -62,7 +61,7 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
     };
     return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics, again };
   }
-  const serve = async (env: Readonly<Record<string, string>> = {}) => start(await freePorts(), env);
+  const serve = async (env: Readonly<Record<string, string>> = {}) => start([await freePort(), await freePort()], env);
 
   return {
     serve,
@@ -92,20 +91,6 @@ function configuration(addresses: Addresses): Readonly<Record<string, string>> {
     CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'b'.repeat(32)}","captchaKey":"key_soak","region":"EU"}]`,
     CAPTCHA_URL_EU: addresses['captcha-EU'],
   };
-}
-
-/** Two that nobody has right now. With 0 a server would not say where its metrics are. */
-async function freePorts(): Promise<[number, number]> {
-  const open = async () => {
-    const server = createServer();
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    return server;
-  };
-  const servers = await Promise.all([open(), open()]);
-  // Sound: a server that listens on TCP has an AddressInfo.
-  const [first, second] = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return [first ?? 0, second ?? 0];
 }
 
 /** Rejects after 5 s. */

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { closedLoop, openLoop } from '../bench/loops.ts';
 import type { LoadJob, LoadResult, Stream } from './load-job.ts';
-import { QUESTIONS } from './questions.ts';
+import { QUESTIONS, type Question } from './questions.ts';
 import { readAnswer, type Sample } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
 
@@ -17,7 +17,7 @@ let last = 0;
 async function run({ url, question: name, ms, connections, rate }: Stream): Promise<Sample[]> {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
-  const question = QUESTIONS[name];
+  const question: Question = QUESTIONS[name];
   const samples: Sample[] = [];
   const send = async (due: number) => {
     last += 1;

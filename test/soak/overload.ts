@@ -12,6 +12,8 @@ import type { Place } from './upstream-orders.ts';
 export const IN_FLIGHT = 4;
 export const QUEUE = 2;
 export const LATENCY_MS = 100;
+/** As a service has it: calls that all take as long would end together, and who waits would wait for a whole one. */
+export const SPREAD = 0.4;
 const TIMES = 10;
 
 /** More connections than requests that are under way at any time. */
@@ -29,7 +31,7 @@ export const overloadCaptcha: Scenario = async (field, size) => {
 };
 
 async function overload(field: SoakField, size: Sizes, question: QuestionName, place: Place) {
-  await field.behave(place, { mode: 'good', latencyMs: LATENCY_MS });
+  await field.behave(place, { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
   const env = { UPSTREAM_MAX_IN_FLIGHT: String(IN_FLIGHT), UPSTREAM_MAX_QUEUE: String(QUEUE) };
   const { url } = await field.serve(env);
   const closed = (connections: number, ms: number) => field.load({ all: { url, question, ms, connections } });

@@ -25,6 +25,8 @@ export interface Sample {
 
 /** Reads an answer of status 200 to 599 with its body. */
 export function readAnswer(question: Question, number: number, text: string): Pick<Sample, 'outcome' | 'proceeds'> {
+  const { beginning } = question;
+  if (beginning !== undefined && text.startsWith(beginning)) return { outcome: 'data', proceeds: false };
   const { data, errors } = parseOrNothing(text);
   const field = Object(Object.values(Object(data))[0]);
   const proceeds = field.proceed === true;

@@ -5,10 +5,11 @@ export type Place = 'fingerprint-EU' | 'fingerprint-NA' | 'fingerprint-GLB' | 'c
 
 export const PLACES: readonly Place[] = ['fingerprint-EU', 'fingerprint-NA', 'fingerprint-GLB', 'captcha-EU', 'bare'];
 
-/** Answers after `latencyMs`, resets the connection instead, or never answers. */
+/** Answers after `latencyMs`, up to `spread` times as much earlier or later, resets the connection instead, or never answers. */
 export interface Behaviour {
   readonly mode: 'good' | 'reset' | 'hang';
   readonly latencyMs: number;
+  readonly spread?: number;
 }
 
 export type Order =

@@ -25,13 +25,13 @@ async function open(place: Place): Promise<readonly [Place, string]> {
 function answer(place: Place, socket: Socket, request: string): void {
   const [, kind, token, lot] = NUMBER.exec(request) ?? [];
   calls.get(place)?.push([epochMs(), Number(token ?? lot)]);
-  const { mode, latencyMs } = behaviours.get(place) ?? { mode: 'hang', latencyMs: 0 };
+  const { mode, latencyMs, spread = 0 } = behaviours.get(place) ?? { mode: 'hang', latencyMs: 0 };
   if (mode === 'reset') socket.resetAndDestroy();
   if (mode !== 'good') return;
   const text = answerTo(kind, token, lot);
   const send = () => socket.writable && socket.write(text, 'latin1');
   if (latencyMs === 0) send();
-  else setTimeout(send, latencyMs);
+  else setTimeout(send, latencyMs * (1 + spread * (2 * Math.random() - 1)));
 }
 
 function answerTo(kind: string | undefined, token = '0'.repeat(12), lot = ''): string {
