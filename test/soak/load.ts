@@ -30,6 +30,8 @@ async function run({ url, question: name, ms, connections, rate }: Stream): Prom
     samples.push({ number, at: performance.timeOrigin + due, ms, late, status, retryAfter, note, ...read });
   };
   try {
+    // A router has its connections open already; a server that is busy takes new ones slowly.
+    await Promise.all(Array.from({ length: connections }, () => post(pool, path, '{"query":"{__typename}"}')));
     await (rate === undefined ? closedLoop(send, connections, ms) : openLoop(send, rate, ms));
   } finally {
     await pool.destroy();

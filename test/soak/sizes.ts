@@ -12,6 +12,8 @@ export interface Sizes {
   /** SHUTDOWN_GRACE_MS of the replicas. */
   readonly grace: number;
   readonly afterKill: number;
+  /** As much load as 32 connections make, before the heap is looked at. */
+  readonly settle: number;
   readonly steady: number;
   /** In each of which the heap is seen at its smallest. */
   readonly heapWindow: number;
@@ -21,13 +23,14 @@ export interface Sizes {
 const FULL: Sizes = {
   limit: 300_000,
   warmUp: 2_000,
-  calm: 4_000,
+  calm: 3_000,
   overload: 15_000,
   outage: 30_000,
   recovery: 5_000,
   grace: 2_000,
   afterKill: 3_000,
-  steady: 110_000,
+  settle: 10_000,
+  steady: 90_000,
   heapWindow: 5_000,
   cpuOverload: 6_000,
 };
@@ -40,6 +43,7 @@ const QUICK: Sizes = {
   outage: 10_000,
   recovery: 3_500,
   afterKill: 1_500,
+  settle: 3_000,
   steady: 20_000,
   heapWindow: 1_500,
   cpuOverload: 3_000,
@@ -53,6 +57,7 @@ const SMOKE: Sizes = {
   recovery: 1_800,
   grace: 200,
   afterKill: 300,
+  settle: 100,
   steady: 900,
   heapWindow: 100,
   cpuOverload: 400,
