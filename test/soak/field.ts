@@ -79,11 +79,13 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
   };
 }
 
-/** Live mode with every default, one application in each region and one captcha id. */
+/** Live mode with the defaults, one application in each region and one captcha id. */
 function configuration(addresses: Addresses): Readonly<Record<string, string>> {
   const applications = ['EU', 'NA', 'GLB'].map((region) => ({ publicKey: publicKeyOf(region), secret: 'sk', region }));
   return {
     ROUTER_SECRETS: ROUTER_SECRET,
+    // At the end of a scenario nobody has to be told to go elsewhere.
+    SHUTDOWN_GRACE_MS: '0',
     FINGERPRINT_APPLICATIONS: JSON.stringify(applications),
     FINGERPRINT_URL_EU: addresses['fingerprint-EU'],
     FINGERPRINT_URL_NA: addresses['fingerprint-NA'],

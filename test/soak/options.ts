@@ -12,11 +12,13 @@ export interface Options {
 }
 
 const ALL = Object.keys(SCENARIOS);
+/** Those that need no more than a moment. */
+const SMOKE = 'overload-captcha,outage,memory';
 
 export const USAGE = `Options:
   --only NAME,NAME  scenarios: ${ALL.join(', ')}
   --quick           90 s at most; figures are less exact
-  --smoke           seconds, from the sources: shows that it works, no more
+  --smoke           seconds, from the sources, three scenarios: shows that it works, no more
   --json FILE       the findings as JSON as well
 `;
 
@@ -32,7 +34,7 @@ export function parseOptions(args: readonly string[]): Options {
     },
   });
   const { only, quick, smoke, json } = values;
-  const wanted = only?.split(',') ?? ALL;
+  const wanted = (only ?? (smoke ? SMOKE : undefined))?.split(',') ?? ALL;
   const unknown = wanted.filter((name) => !ALL.includes(name));
   if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}; there is ${ALL.join(', ')}`);
   return {

@@ -96,14 +96,17 @@ function recovering(mode: string, samples: readonly Sample[], calls: Calls, back
   const [probe = Number.NaN] = calls.find(([at]) => at >= back) ?? [];
   const later = dueWithin(samples, probe + RECOVER_MS, end - probe - RECOVER_MS);
   const failed = dueWithin(samples, back, end - back).filter((sample) => !isGood(sample));
-  const last = Math.max(...failed.map(({ at }) => at));
+  const last =
+    failed.length > 0
+      ? `last failure due ${shown(Math.max(...failed.map(({ at }) => at)) - probe)} ms after it`
+      : 'no failure';
   return [
     atLeast(
       `outage (${mode}): success from 1 s after the first good probe`,
       99,
       goodPart(later) * 100,
       ' %',
-      `probe after ${shown(probe - back)} ms, last failure due ${shown(last - probe)} ms after it`,
+      `probe after ${shown(probe - back)} ms, ${last}`,
     ),
   ];
 }

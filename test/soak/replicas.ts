@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Server, type SoakField, textAt } from './field.ts';
-import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
+import { atLeast, atMost, type Finding, type Scenario } from './findings.ts';
 import type { Stream } from './load-job.ts';
 import { QUESTIONS, type QuestionName } from './questions.ts';
 import { isGood, type Sample, tally } from './samples.ts';
@@ -41,12 +41,9 @@ async function restartAll(field: SoakField, proxy: string, before: readonly Serv
   const servers: Server[] = [];
   const exits: string[] = [];
   let slowest = 0;
-  // Bounded by what three restarts may take at most; the load is told to end by the last one.
-  const loads: Promise<Readonly<Record<'EU' | 'captcha', readonly Sample[]>>>[] = [];
   const samples: Sample[] = [];
   for (const server of before) {
     const load = field.load(mixOf(proxy, size.grace + 2 * NOTICED_MS + size.calm));
-    loads.push(load);
     await sleep(NOTICED_MS);
     const told = performance.now();
     void server.end();
@@ -112,7 +109,7 @@ async function killOne(field: SoakField, proxy: string, servers: readonly Server
       '',
       `${underWay.length} under way, of ${tally(samples)}`,
     ),
-    atLeast('kill -9: replicas that go on', 2, (await ready(proxy)) ?? 0, '', shown(Number(ending === 'SIGKILL'))),
+    atLeast('kill -9: replicas that go on', 2, await ready(proxy), '', `the other one ended by ${ending}`),
   ];
 }
 
