@@ -16,15 +16,17 @@ export function watchEventLoop(maxDelayMs: number): Pressure {
   let wasHigh = false;
   let tooHigh = false;
   let last = performance.now();
+  const isLate = (now: number) => now - last - LOOK_EVERY_MS > maxDelayMs;
   // How late this timer is itself. Node's histogram of delays forgets where it was when it is reset, and so does not see
   // the turn after a look, which under overload is every turn.
   const timer = setInterval(() => {
     const now = performance.now();
-    const isHigh = now - last - LOOK_EVERY_MS > maxDelayMs;
+    const isHigh = isLate(now);
     last = now;
     tooHigh = isHigh && wasHigh;
     wasHigh = isHigh;
   }, LOOK_EVERY_MS);
   timer.unref();
-  return { isTooHigh: () => tooHigh, stop: () => clearInterval(timer) };
+  // A second long turn is not waited for: what comes late in it is turned away at once.
+  return { isTooHigh: () => tooHigh || (wasHigh && isLate(performance.now())), stop: () => clearInterval(timer) };
 }

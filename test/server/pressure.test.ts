@@ -28,6 +28,14 @@ test('turns that each take longer than allowed are seen, though there is no shor
   expect(pressure.isTooHigh()).toBe(true);
 });
 
+test('after a long turn the next one is cut short as soon as it is too long itself', async () => {
+  pressure = watchEventLoop(100);
+  await goRound(1, 250);
+  expect(pressure.isTooHigh()).toBe(false);
+  block(250);
+  expect(pressure.isTooHigh()).toBe(true);
+});
+
 test('one long turn is not enough', async () => {
   pressure = watchEventLoop(100);
   await goRound(1, 250);
