@@ -21,8 +21,8 @@ export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
 
 /** The processes of one scenario: an upstream, a load generator, and servers as they are wanted. */
 export interface SoakField {
-  /** Starts our server. Resolves when it is ready. */
-  serve(env?: Readonly<Record<string, string>>): Promise<Server>;
+  /** Starts our server, with options for Node if there are any. Resolves when it is ready. */
+  serve(env?: Readonly<Record<string, string>>, nodeOptions?: readonly string[]): Promise<Server>;
   /** Puts streams of load on servers, all at the same time. Resolves with what came back in each. */
   load<const Names extends Readonly<Record<string, Stream>>>(
     streams: Names,
@@ -49,19 +49,26 @@ export async function openSoakField(children: Children, fromSource: boolean): Pr
   const addresses = (await tell({ order: 'addresses' })) as Addresses;
   await tell({ order: 'behave', place: 'bare', behaviour: { mode: 'good', latencyMs: 0 } });
 
-  async function start(ports: readonly [number, number], env: Readonly<Record<string, string>>): Promise<Server> {
+  async function start(
+    ports: readonly [number, number],
+    env: Readonly<Record<string, string>>,
+    nodeOptions: readonly string[],
+  ): Promise<Server> {
     const at = { PORT: String(ports[0]), ADMIN_PORT: String(ports[1]) };
-    const child = children.start('server', [main], { env: { ...at, ...configuration(addresses), ...env } });
+    const child = children.start('server', [...nodeOptions, main], {
+      env: { ...at, ...configuration(addresses), ...env },
+    });
     const url = await child.url;
     const { pid, ended, end, kill } = child;
     const metrics = async () => readMetrics(await textAt(`http://127.0.0.1:${ports[1]}/metrics`));
     const again = async () => {
       await ended;
-      return start(ports, env);
+      return start(ports, env, nodeOptions);
     };
     return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics, again };
   }
-  const serve = async (env: Readonly<Record<string, string>> = {}) => start([await freePort(), await freePort()], env);
+  const serve = async (env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) =>
+    start([await freePort(), await freePort()], env, nodeOptions);
 
   return {
     serve,

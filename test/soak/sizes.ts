@@ -15,8 +15,8 @@ export interface Sizes {
   /** As much load as 32 connections make, before the heap is looked at. */
   readonly settle: number;
   readonly steady: number;
-  /** In each of which the heap is seen at its smallest. */
-  readonly heapWindow: number;
+  /** Between two looks at the heap, each after a full collection. */
+  readonly betweenCollections: number;
   readonly cpuOverload: number;
 }
 
@@ -31,7 +31,7 @@ const FULL: Sizes = {
   afterKill: 3_000,
   settle: 10_000,
   steady: 90_000,
-  heapWindow: 5_000,
+  betweenCollections: 2_000,
   cpuOverload: 6_000,
 };
 const QUICK: Sizes = {
@@ -43,9 +43,9 @@ const QUICK: Sizes = {
   outage: 10_000,
   recovery: 3_500,
   afterKill: 1_500,
-  settle: 3_000,
+  settle: 6_000,
   steady: 20_000,
-  heapWindow: 1_500,
+  betweenCollections: 1_000,
   cpuOverload: 3_000,
 };
 const SMOKE: Sizes = {
@@ -59,7 +59,7 @@ const SMOKE: Sizes = {
   afterKill: 300,
   settle: 100,
   steady: 900,
-  heapWindow: 100,
+  betweenCollections: 100,
   cpuOverload: 400,
 };
 

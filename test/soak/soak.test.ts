@@ -53,7 +53,9 @@ test('--smoke prints each promise beside its figure, writes the same as JSON, an
   const child = startSoak('--smoke', '--json', json);
   if (!child.stdout || !child.stderr) throw new Error('expected pipes');
   const [printed, problems, code] = await Promise.all([text(child.stdout), text(child.stderr), exitOf(child)]);
-  expect(problems).toBe('overload-captcha\noutage\nmemory\n');
+  // Node itself says when its inspector is used.
+  expect(problems.match(/^[a-z-]+$/gm)).toEqual(['overload-captcha', 'outage', 'memory']);
+  expect(problems).not.toMatch(/fail|Error/);
   await waitForEmptyGroup(child);
 
   expect(printed).toMatch(/^Node v\d+\.\d+\.\d+, \d+ cores, /m);
