@@ -6,24 +6,27 @@ export interface Pressure {
 }
 
 /** How often the delay is looked at, in ms: short enough to turn work away before much of it has piled up. */
-const LOOK_EVERY_MS = 20;
+const LOOK_EVERY_MS = 50;
 
 /**
  * Watches how late the event loop runs. Above `maxDelayMs` twice in a row it is behind with what it has; once may be a
  * collection of garbage, or a start.
  */
 export function watchEventLoop(maxDelayMs: number): Pressure {
-  let due = performance.now() + LOOK_EVERY_MS;
-  let wasLate = false;
+  let wasHigh = false;
   let tooHigh = false;
-  // A timer of its own: a histogram of delays leaves out the first one after each reset, which under load is the only one.
+  let last = performance.now();
+  const isLate = (now: number) => now - last - LOOK_EVERY_MS > maxDelayMs;
+  // How late this timer is itself. Node's histogram of delays forgets where it was when it is reset, and so does not see
+  // the turn after a look, which under overload is every turn.
   const timer = setInterval(() => {
     const now = performance.now();
-    const isLate = now - due > maxDelayMs;
-    tooHigh = isLate && wasLate;
-    wasLate = isLate;
-    due = now + LOOK_EVERY_MS;
+    const isHigh = isLate(now);
+    last = now;
+    tooHigh = isHigh && wasHigh;
+    wasHigh = isHigh;
   }, LOOK_EVERY_MS);
   timer.unref();
-  return { isTooHigh: () => tooHigh, stop: () => clearInterval(timer) };
+  // A second long turn is not waited for: what comes late in it is turned away at once.
+  return { isTooHigh: () => tooHigh || (wasHigh && isLate(performance.now())), stop: () => clearInterval(timer) };
 }

@@ -11,14 +11,21 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const START_MS = 10_000;
 const END_MS = 10_000;
 
+/** Exit code or signal; null if it never started. */
+export type Ending = number | NodeJS.Signals | null;
+
 export interface Child {
   readonly pid: number;
   /** The address that it names in its first line with one. Rejects if it ends without, or after 10 s. */
   readonly url: Promise<string>;
   /** Sends a message and gives the next one that comes back. Rejects if the process ends first. */
   ask(message: object): Promise<unknown>;
+  /** Resolves when it is gone, with its exit code or the signal that ended it. */
+  readonly ended: Promise<Ending>;
   /** Asks it to end, makes it end after 10 s, and resolves when it is gone. */
   end(): Promise<void>;
+  /** Ends it without asking. */
+  kill(): void;
 }
 
 interface StartOptions {
@@ -50,13 +57,13 @@ export function createChildren(placement: Placement, path: string): Children {
       stdio: ['ignore', 'pipe', 'inherit', ...(answers ? (['ipc'] as const) : [])],
     });
     handles.add(handle);
-    const ended = new Promise<void>((resolve) => {
-      const gone = () => {
+    const ended = new Promise<Ending>((resolve) => {
+      const gone = (ending: Ending) => {
         handles.delete(handle);
         running.delete(child);
-        resolve();
+        resolve(ending);
       };
-      handle.once('exit', gone).once('error', gone);
+      handle.once('exit', (code, signal) => gone(code ?? signal)).once('error', () => gone(null));
     });
     const child: Child = {
       pid: handle.pid ?? 0,
@@ -68,6 +75,8 @@ export function createChildren(placement: Placement, path: string): Children {
         await ended;
         clearTimeout(force);
       },
+      ended,
+      kill: () => handle.kill('SIGKILL'),
     };
     // Whoever wants the address awaits it; for the others it is no failure that there is none.
     child.url.catch(() => {});
@@ -83,7 +92,7 @@ export function createChildren(placement: Placement, path: string): Children {
   };
 }
 
-function addressFrom(handle: ChildProcess, ended: Promise<void>, name: string): Promise<string> {
+function addressFrom(handle: ChildProcess, ended: Promise<unknown>, name: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let written = '';
     const timer = setTimeout(() => reject(new Error(`${name} named no address within ${START_MS} ms`)), START_MS);
@@ -104,7 +113,7 @@ function addressFrom(handle: ChildProcess, ended: Promise<void>, name: string): 
   });
 }
 
-function answerTo(handle: ChildProcess, ended: Promise<void>, message: object, name: string): Promise<unknown> {
+function answerTo(handle: ChildProcess, ended: Promise<unknown>, message: object, name: string): Promise<unknown> {
   return new Promise((resolve, reject) => {
     handle.once('message', resolve);
     ended.then(() => reject(new Error(`${name} ended in the middle`)));

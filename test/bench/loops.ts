@@ -1,5 +1,8 @@
 /** Two ways to put load on a server. Both end when every request that they sent is answered. */
 
+/** Sends one request; `due` is when it should leave, on the clock of `performance.now()`. */
+type Send = (due: number) => Promise<void>;
+
 export interface Answer {
   readonly status: number;
   readonly bytes: number;
@@ -15,12 +18,12 @@ export interface Timings {
 }
 
 /** Keeps `lanes` requests under way for `ms`. Rejects as soon as one of them does. */
-export async function closedLoop(send: () => Promise<void>, lanes: number, ms: number): Promise<Timings> {
+export async function closedLoop(send: Send, lanes: number, ms: number): Promise<Timings> {
   const latencies: number[] = [];
   const start = performance.now();
   const lane = async () => {
     for (let sent = performance.now(); sent - start < ms; sent = performance.now()) {
-      await send();
+      await send(sent);
       latencies.push(performance.now() - sent);
     }
   };
@@ -32,7 +35,7 @@ export async function closedLoop(send: () => Promise<void>, lanes: number, ms: n
  * Sends `rate` requests a second for `ms`, whatever comes back. A latency counts from when its request was due, so that a
  * server that falls behind cannot hide it. Rejects as soon as one request does.
  */
-export function openLoop(send: () => Promise<void>, rate: number, ms: number): Promise<Timings> {
+export function openLoop(send: Send, rate: number, ms: number): Promise<Timings> {
   const total = Math.max(1, Math.floor((rate * ms) / 1_000));
   const latencies: number[] = [];
   const start = performance.now();
@@ -40,7 +43,7 @@ export function openLoop(send: () => Promise<void>, rate: number, ms: number): P
   return new Promise((resolve, reject) => {
     let sent = 0;
     const sendOne = (due: number) =>
-      send().then(() => {
+      send(due).then(() => {
         latencies.push(performance.now() - due);
         if (latencies.length === total) resolve({ latencies, seconds: (performance.now() - start) / 1_000 });
       }, reject);

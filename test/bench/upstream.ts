@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { readRequests } from './http-requests.ts';
 import { SLOW_MS } from './tokens.ts';
 import { captchaPass, judgement, rejection } from './upstream-answers.ts';
 
@@ -12,26 +13,8 @@ const TOKEN = '"device_token":"';
 const LOT_NUMBER = /(?:^|&)lot_number=([0-9a-f]{32})/;
 
 const server = createServer({ noDelay: true }, (socket) => {
-  let pending = '';
-  socket.setEncoding('latin1').on('data', (text: string) => {
-    pending += text;
-    for (let end = endOfRequest(pending); end > 0; end = endOfRequest(pending)) {
-      answer(socket, pending.slice(0, end));
-      pending = pending.slice(end);
-    }
-  });
-  // A contender that is ended resets its connections.
-  socket.on('error', () => {});
+  readRequests(socket, (request) => answer(socket, request));
 });
-
-/** Where the first request ends; 0 while it is not all there. */
-function endOfRequest(text: string): number {
-  const head = text.indexOf('\r\n\r\n');
-  if (head < 0) return 0;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(text)?.[1] ?? '0';
-  const end = head + 4 + Number(length);
-  return text.length < end ? 0 : end;
-}
 
 function answer(socket: Socket, request: string): void {
   if (request.startsWith('POST /validate')) {

@@ -1,0 +1,66 @@
+import { writeFileSync } from 'node:fs';
+import { createChildren } from '../bench/children.ts';
+import { describeEnvironment } from '../bench/environment.ts';
+import { openSoakField } from './field.ts';
+import type { Finding } from './findings.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
+import { report } from './report.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { SIZES } from './sizes.ts';
+
+/** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
+
+/** Nobody has a core of its own: nothing here is about CPU time, and on a busy machine a core of one's own is a trap. */
+const placement = { server: [], others: [], note: 'not pinned' };
+const children = createChildren(placement, process.env['PATH'] ?? '');
+let interrupted = false;
+
+async function run({ size, only, json }: Options): Promise<boolean> {
+  const environment = describeEnvironment(placement.note, size);
+  const start = performance.now();
+  const findings: Finding[] = [];
+  for (const name of only) {
+    process.stderr.write(`${name}\n`);
+    const scenario = SCENARIOS[name];
+    if (!scenario || interrupted) break;
+    findings.push(...(await scenario(await openSoakField(children, size === 'smoke'), SIZES[size])));
+    await children.endAll();
+  }
+  const seconds = (performance.now() - start) / 1_000;
+  process.stdout.write(report(environment, findings, seconds));
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ environment, seconds, findings }, null, 2)}\n`);
+  return findings.every(({ kept }) => kept);
+}
+
+function readOptions(): Options {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exit(1);
+  }
+}
+
+async function endWith1(why: string): Promise<never> {
+  interrupted = true;
+  process.stderr.write(why);
+  await children.endAll();
+  process.exit(1);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  // Once: a second signal finds no handler and ends the process at once.
+  process.once(signal, () => endWith1(''));
+}
+
+const options = readOptions();
+const { limit } = SIZES[options.size];
+setTimeout(() => endWith1(`The soak took longer than ${limit / 1_000} s\n`), limit).unref();
+try {
+  if (!(await run(options))) process.exitCode = 1;
+} catch (error) {
+  if (!interrupted) process.stderr.write(`The soak failed: ${error instanceof Error ? error.message : error}\n`);
+  process.exitCode = 1;
+} finally {
+  await children.endAll();
+}

@@ -1,0 +1,98 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { median } from '../bench/statistics.ts';
+import { openCollector } from './collector.ts';
+import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
+import { freePort } from './ports.ts';
+import { goodPart, slope, tally } from './samples.ts';
+import { epochMs } from './upstream-orders.ts';
+
+/** What a server needs under load that it can bear for as long as one likes. */
+
+const RATE = 150;
+const CONNECTIONS = 64;
+const LANES = 16;
+const MEBIBYTE = 1024 * 1024;
+/** Sockets to the upstream come and go. */
+const FEW = 4;
+const GROWTH_PERCENT = 2;
+
+interface Look {
+  readonly at: number;
+  readonly heap: number;
+  readonly resident: number;
+  readonly descriptors: number;
+}
+
+export const memory: Scenario = async (field, size) => {
+  const port = await freePort();
+  const server = await field.serve({}, [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']);
+  const collector = await openCollector(port);
+  // As much as it takes: the heap grows to what it will be, and V8 compiles what it will.
+  const hurry = { url: server.url, ms: size.settle, connections: LANES };
+  await field.load({ EU: { ...hurry, question: 'EU' }, captcha: { ...hurry, question: 'captcha' } });
+  const stream = { url: server.url, ms: size.steady, connections: CONNECTIONS };
+  const load = field.load({
+    EU: { ...stream, question: 'EU', rate: RATE },
+    captcha: { ...stream, question: 'captcha', rate: RATE },
+  });
+  const looks: Look[] = [];
+  const start = epochMs();
+  while (epochMs() - start < size.steady) {
+    await collector.collect();
+    const metrics = await server.metrics();
+    const read = (name: string) => metrics.get(name) ?? Number.NaN;
+    looks.push({
+      at: epochMs(),
+      heap: read('nodejs_heap_size_used_bytes'),
+      resident: read('process_resident_memory_bytes'),
+      descriptors: descriptorsOf(server.pid),
+    });
+    await sleep(size.betweenCollections);
+  }
+  await collector.close();
+  const { EU, captcha } = await load;
+  const samples = [...EU, ...captcha];
+  const settled = looks.filter(({ at }) => at >= start + size.steady / 3);
+  return [
+    atLeast('steady load: right answers', 99.9, goodPart(samples) * 100, ' %', tally(samples)),
+    growth(settled),
+    ...(Number.isNaN(settled[0]?.descriptors) ? [] : [flat(settled)]),
+  ];
+};
+
+/** The line through what is left of the heap after each collection, as a part of its median. */
+function growth(looks: readonly Look[]): Finding {
+  const heap = looks.map((look) => look.heap);
+  const minutes = looks.map(({ at }) => at / 60_000);
+  const perMinute = slope(minutes, heap) / median(heap);
+  const range = (values: readonly number[]) =>
+    `${shown(Math.min(...values) / MEBIBYTE)} to ${shown(Math.max(...values) / MEBIBYTE)} MiB`;
+  return atMost(
+    `steady load: line through the heap after ${looks.length} full collections, last two thirds`,
+    GROWTH_PERCENT,
+    perMinute * 100,
+    ' %/min',
+    `heap ${range(heap)}, resident ${range(looks.map(({ resident }) => resident))}`,
+  );
+}
+
+/** More at the end than in the middle of the run would be a leak. */
+function flat(looks: readonly Look[]): Finding {
+  const half = Math.floor(looks.length / 2);
+  const middle = (part: readonly Look[]) => median(part.map(({ descriptors }) => descriptors));
+  const [before, after] = [middle(looks.slice(0, half)), middle(looks.slice(half))];
+  return atMost(
+    'steady load: open descriptors, last third to the one before',
+    FEW,
+    after - before,
+    '',
+    `${shown(before)} before`,
+  );
+}
+
+/** How many files and sockets a process has open; NaN where the system does not say. */
+function descriptorsOf(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  return existsSync(folder) ? readdirSync(folder).length : Number.NaN;
+}

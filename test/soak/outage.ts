@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
+import { dueWithin, goodPart, isGood, p99, type Sample, tally } from './samples.ts';
+import type { Behaviour, Calls } from './upstream-orders.ts';
+
+/** One region resets its connections and another one hangs, while a third and the other service are well. */
+
+const RATE = 100;
+const CONNECTIONS = 128;
+const WELL: Behaviour = { mode: 'good', latencyMs: 20 };
+/** From the beginning of the outage until its failures have to be fast, in ms. */
+const NOTICE_MS = 2_000;
+/** From the first good probe until almost all succeed again, in ms. */
+const RECOVER_MS = 1_000;
+
+const FAILING = [
+  { region: 'EU', place: 'fingerprint-EU', mode: 'reset' },
+  { region: 'NA', place: 'fingerprint-NA', mode: 'hang' },
+] as const;
+
+export const outage: Scenario = async (field, size) => {
+  const server = await field.serve({ FINGERPRINT_TIMEOUT_MS: '500' });
+  const stream = { url: server.url, connections: CONNECTIONS, rate: RATE };
+  const ms = size.warmUp + size.calm + size.outage + size.recovery;
+  const load = field.load({
+    EU: { ...stream, question: 'EU', ms },
+    NA: { ...stream, question: 'NA', ms },
+    GLB: { ...stream, question: 'GLB', ms, rate: RATE / 2 },
+    captcha: { ...stream, question: 'captcha', ms, rate: RATE / 2 },
+    bare: field.bare(ms),
+  });
+  await sleep(size.warmUp + size.calm);
+  const from: number[] = [];
+  for (const { place, mode } of FAILING) from.push(await field.behave(place, { ...WELL, mode }));
+  await sleep(NOTICE_MS);
+  const metrics = await server.metrics();
+  const open = FAILING.map(({ region }) => metrics.get(breakerMetric(region)) ?? Number.NaN);
+  await sleep(size.outage - NOTICE_MS);
+  const to: number[] = [];
+  for (const { place } of FAILING) to.push(await field.behave(place, WELL));
+  const seen = await load;
+
+  const findings: Finding[] = [];
+  for (const [at, { region, place, mode }] of FAILING.entries()) {
+    const calls = await field.calls(place);
+    const span = { start: (from[at] ?? Number.NaN) + NOTICE_MS, end: to[at] ?? Number.NaN };
+    findings.push(
+      atLeast(`outage (${mode}): breaker is open after 2 s`, 1, open[at] ?? Number.NaN),
+      ...failing(mode, seen, region, calls, span),
+      ...recovering(mode, seen[region], calls, span.end, span.end + size.recovery),
+    );
+  }
+  const start = Math.min(...from);
+  for (const name of ['GLB', 'captcha'] as const) {
+    const before = p99(dueWithin(seen[name], start - size.calm, size.calm));
+    const during = dueWithin(seen[name], start, size.outage);
+    const who = name === 'GLB' ? 'another region' : 'the other service';
+    findings.push(
+      atLeast(`outage: ${who} answers`, 99, goodPart(during) * 100, ' %', tally(during)),
+      atMost(`outage: ${who}, p99 to before`, 2, p99(during) / before, '×', `${shown(before)} ms`),
+    );
+  }
+  return findings;
+};
+
+const breakerMetric = (region: string) =>
+  `device_trust_upstream_breaker_open{service="fingerprint",region="${region}"}`;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What callers see while it lasts. Requests that reached the upstream are its probes, by the upstream's own account. */
+function failing(
+  mode: string,
+  seen: Readonly<Record<'EU' | 'NA' | 'bare', readonly Sample[]>>,
+  region: 'EU' | 'NA',
+  calls: Calls,
+  { start, end }: Span,
+): Finding[] {
+  const asked = dueWithin(seen[region], start, end - start);
+  const bare = p99(dueWithin(seen.bare, start, end - start));
+  const probes = new Set(calls.map(([, number]) => number));
+  const spared = asked.filter(({ number }) => !probes.has(number));
+  const seconds = Math.ceil((end - start) / 1_000);
+  const sent = calls.filter(([at]) => at >= start && at < end).length;
+  return [
+    adds(`outage (${mode}): p99 of a failure beyond a bare server’s`, 50, p99(spared), bare, tally(spared)),
+    atMost(`outage (${mode}): calls that reach the upstream`, seconds, sent, '', `one a second in ${seconds} s`),
+  ];
+}
+
+/** How soon it is over once the upstream is back. */
+function recovering(mode: string, samples: readonly Sample[], calls: Calls, back: number, end: number): Finding[] {
+  const [probe = Number.NaN] = calls.find(([at]) => at >= back) ?? [];
+  const later = dueWithin(samples, probe + RECOVER_MS, end - probe - RECOVER_MS);
+  const failed = dueWithin(samples, back, end - back).filter((sample) => !isGood(sample));
+  const last =
+    failed.length > 0
+      ? `last failure due ${shown(Math.max(...failed.map(({ at }) => at)) - probe)} ms after it`
+      : 'no failure';
+  return [
+    atLeast(
+      `outage (${mode}): success from 1 s after the first good probe`,
+      99,
+      goodPart(later) * 100,
+      ' %',
+      `probe after ${shown(probe - back)} ms, ${last}`,
+    ),
+  ];
+}

@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+/**
+ * Ports for servers that have to keep theirs over a restart. They are below those that systems give to whoever asks for any, so
+ * that nobody takes one in between.
+ */
+const FIRST = 20_000;
+const COUNT = 10_000;
+
+/** Two runs at the same time begin at different ones. */
+let next = (process.pid * 16) % COUNT;
+
+/** A port that is free now, and that was not given out before. Rejects if there is none. */
+export async function freePort(): Promise<number> {
+  for (let tries = 0; tries < COUNT; tries += 1) {
+    next = (next + 1) % COUNT;
+    const port = FIRST + next;
+    if (await isFree(port)) return port;
+  }
+  throw new Error('there is no free port');
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening'); // rejects on 'error'
+  } catch {
+    return false;
+  }
+  await once(server.close(), 'close');
+  return true;
+}

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import { readRequests } from '../bench/http-requests.ts';
+import { lotNumber } from '../bench/tokens.ts';
+import { captchaPass, judgement, rejection } from '../bench/upstream-answers.ts';
+import { type Behaviour, type Calls, epochMs, type Order, PLACES, type Place } from './upstream-orders.ts';
+
+/** Both services in a process of their own, each region at an address of its own, well or unwell as it is told. */
+
+const behaviours = new Map<Place, Behaviour>(PLACES.map((place) => [place, { mode: 'good', latencyMs: 20 }]));
+const calls = new Map<Place, [at: number, number: number][]>(PLACES.map((place) => [place, []]));
+
+const NUMBER = /"device_token":"([a-z]+)-(\d{12})"|lot_number=[0-9a-f]{20}(\d{12})/;
+
+async function open(place: Place): Promise<readonly [Place, string]> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    readRequests(socket, (request) => answer(place, socket, request));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  // Sound: a server that listens on TCP has an AddressInfo.
+  const { port } = server.address() as { port: number };
+  return [place, `http://127.0.0.1:${port}`];
+}
+
+function answer(place: Place, socket: Socket, request: string): void {
+  const [, kind, token, lot] = NUMBER.exec(request) ?? [];
+  calls.get(place)?.push([epochMs(), Number(token ?? lot)]);
+  const { mode, latencyMs, spread = 0 } = behaviours.get(place) ?? { mode: 'hang', latencyMs: 0 };
+  if (mode === 'reset') socket.resetAndDestroy();
+  if (mode !== 'good') return;
+  const text = answerTo(kind, token, lot);
+  const send = () => socket.writable && socket.write(text, 'latin1');
+  if (latencyMs === 0) send();
+  else setTimeout(send, latencyMs * (1 + spread * (2 * Math.random() - 1)));
+}
+
+function answerTo(kind: string | undefined, token = '0'.repeat(12), lot = ''): string {
+  if (lot !== '') return captchaPass(lotNumber(Number(lot)));
+  return kind === 'rejected' ? rejection('') : judgement(token);
+}
+
+const urls = Object.fromEntries(await Promise.all(PLACES.map(open)));
+
+process.on('message', (order: Order) => {
+  switch (order.order) {
+    case 'addresses':
+      return process.send?.(urls);
+    case 'behave':
+      behaviours.set(order.place, order.behaviour);
+      return process.send?.({ at: epochMs() });
+    case 'calls': {
+      const all: Calls = calls.get(order.place) ?? [];
+      return process.send?.(all);
+    }
+  }
+});
+// Nobody is left to ask.
+process.once('disconnect', () => process.exit());
+process.stdout.write(`${JSON.stringify({ url: urls['fingerprint-EU'] })}\n`);
