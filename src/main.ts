@@ -71,8 +71,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     // A second one ends it at once; handled, because process 1 of a container does not get a signal that nothing handles.
     if (isStopping) process.exit(128 + constants.signals[signal]);
     isStopping = true;
+    log?.info('stopping');
     app.stop().then(
-      () => process.exit(0),
+      () => {
+        log?.info('stopped');
+        process.exit(0);
+      },
       () => process.exit(1),
     );
   });

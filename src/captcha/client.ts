@@ -95,7 +95,8 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 
 /**
  * What can be known to be wrong is refused before any call. A lone surrogate has no UTF-8 form: encoding replaces it, and
- * two different lot numbers would share one signature. A control character is no widget's, and might make a service stumble.
+ * two different lot numbers would share one signature. Control
+ * characters and what is beyond ASCII are no widget's, and might make a service stumble: its fault, and a bot's way past it.
  */
 function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
@@ -105,6 +106,7 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
     }
     if (!value.isWellFormed()) throw badUserInput(`input.${name}`, 'well-formed Unicode', 'a lone surrogate');
     if (/\p{Cc}/u.test(value)) throw badUserInput(`input.${name}`, 'no control characters', 'at least one');
+    if (/[^\x20-\x7e]/.test(value)) throw badUserInput(`input.${name}`, 'ASCII characters', 'others');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }

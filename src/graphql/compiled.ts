@@ -11,6 +11,7 @@ import {
   isNonNullType,
   type OperationDefinitionNode,
   typeFromAST,
+  visit,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
@@ -68,14 +69,15 @@ export function createCompiledOperations(schema: GraphQLSchema): CompiledOperati
 }
 
 function keyOf(source: string, operationName: string | undefined): string {
-  return operationName === undefined ? source : `${operationName}\n${source}`;
+  // A source must not be able to look like another source with a name.
+  return operationName === undefined ? `0${source}` : `1${operationName.length}:${operationName}${source}`;
 }
 
 /** Undefined where compiled code could come to another answer than graphql-js: the slow way is always right. */
 function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string): CompiledOperation | undefined {
   const operations = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   const operation = operations.find(({ name }) => operationName === undefined || name?.value === operationName);
-  if (!operation || !isPlain(operation) || repeatsUnderConditions(document, operation)) return undefined;
+  if (!operation || !isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
   const compiled = compileQuery(schema, document, operation.name?.value, { disablingCapturingStackErrors: true });
   if (!isCompiledQuery(compiled)) return undefined;
   const areFit = checkerOf(schema, operation);
@@ -112,9 +114,37 @@ function fits(value: unknown, type: GraphQLInputType): boolean {
 }
 
 /**
- * Variables with defaults can turn out wrong while an operation is executed already, and those with the name of something
- * that every object has can seem to be there.
+ * Variables with defaults can turn out wrong while an operation is executed already, and names that every object has can
+ * seem to be there. graphql-jit loses a variable inside the literal of a scalar of ours, and it tells the error of each
+ * field where graphql-js stops at the first one that takes its parent along: of ours only `minConfidence` brings that about.
  */
-function isPlain({ variableDefinitions = [] }: OperationDefinitionNode): boolean {
-  return variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
+function isPlain(document: DocumentNode, { variableDefinitions = [] }: OperationDefinitionNode): boolean {
+  const areDefined = variableDefinitions.every(
+    ({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}),
+  );
+  let isPlain = areDefined;
+  let nesting = 0;
+  let filters = 0;
+  const nested = {
+    enter() {
+      nesting += 1;
+    },
+    leave() {
+      nesting -= 1;
+    },
+  };
+  visit(document, {
+    ObjectValue: nested,
+    ListValue: nested,
+    Variable() {
+      if (nesting > 0) isPlain = false;
+    },
+    Field({ alias, name }) {
+      if ((alias ?? name).value in {}) isPlain = false;
+    },
+    Argument({ name }) {
+      if (name.value === 'minConfidence') filters += 1;
+    },
+  });
+  return isPlain && filters <= 1;
 }

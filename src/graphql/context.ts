@@ -27,6 +27,8 @@ export interface Operation extends Caller {
   errors: readonly string[] | undefined;
   /** Does the answer hold any data, beside errors or without? */
   hasData: boolean;
+  /** Entity references in all its fields. */
+  references: number;
   /** Tokens that were asked about, the same ones twice included. */
   lookups: number;
   /** Those tokens, if the log wants to know their hashes. */

@@ -7,7 +7,7 @@ import { badUserInput } from '../errors.ts';
  * under way; and one of a type without a reference resolver is answered with the caller's own fields.
  *
  * @param entities names of the types that have a reference resolver
- * @param limit representations that one request may have; one with more is refused as a whole
+ * @param limit representations that one request may have; a field with which there are more is refused
  */
 export function isolateRepresentations(
   schema: GraphQLSchema,
@@ -19,7 +19,10 @@ export function isolateRepresentations(
   if (!field || !resolveAll) throw new Error('expected a subgraph schema with an _entities field, but got one without');
 
   field.resolve = async (source, { representations }, context, info) => {
-    if (representations.length > limit) throw badUserInput('representations', `at most ${limit}`, 'more');
+    // Of all fields together: aliases would multiply them.
+    context.operation.references += representations.length;
+    if (context.operation.references > limit)
+      throw badUserInput('representations', `at most ${limit} in a request`, 'more');
     const entityOf = async (representation: unknown) => {
       if (!entities.has(Object(representation).__typename)) {
         throw badUserInput('representations', `a __typename among ${[...entities].join(', ')}`, 'another or none');

@@ -17,7 +17,7 @@ export interface FastPath {
   readonly learnContentType: (accept: string | undefined, contentType: string) => void;
 }
 
-/** Callers write few different `Accept` headers; whoever tries more of them than this goes the other way. */
+/** Callers write few different `Accept` headers; beyond this many, all are learned anew. */
 const MAX_ACCEPTS = 32;
 
 /** Matches requests with what was compiled and learned. Nothing is known at first, so nothing goes this way. */
@@ -38,7 +38,8 @@ export function createFastPath(operations: CompiledOperations): FastPath {
       return operation && { operation, variables: (variables ?? {}) as Record<string, unknown>, contentType };
     },
     learnContentType: (accept, contentType) => {
-      if (contentTypes.size < MAX_ACCEPTS) contentTypes.set(accept ?? '', contentType);
+      if (contentTypes.size >= MAX_ACCEPTS) contentTypes.clear();
+      contentTypes.set(accept ?? '', contentType);
     },
   };
 }

@@ -8,6 +8,7 @@ import { readJsonBody } from './body.ts';
 import { refusalOf } from './document-limits.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
 import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation.ts';
+import { type Pressure, refuseUnderPressure } from './pressure.ts';
 import { errorBody, send } from './response.ts';
 
 /** What answers GraphQL requests. */
@@ -15,6 +16,7 @@ export interface GraphqlOptions {
   readonly engine: GraphqlEngine;
   readonly capabilities: Capabilities;
   readonly maxBodyBytes: number;
+  readonly pressure: Pick<Pressure, 'isTooHigh'>;
   readonly telemetry: Telemetry;
 }
 
@@ -37,6 +39,8 @@ export async function answerGraphql(
 ): Promise<void> {
   const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes) : undefined;
   if (response.destroyed) return;
+  // Again, because a body can arrive long after the headers that were let in.
+  refuseUnderPressure(options.pressure);
   const operation = startOperation(request.headers, options.telemetry);
   response.once('close', operation.cancel);
   let status = 500; // until there is an answer

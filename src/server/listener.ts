@@ -8,7 +8,7 @@ import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
 import { answerGraphql, type GraphqlOptions } from './graphql.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Telemetry } from './operation.ts';
-import type { Pressure } from './pressure.ts';
+import { refuseUnderPressure } from './pressure.ts';
 import { RequestRefused } from './refusal.ts';
 import { errorBody, send } from './response.ts';
 
@@ -29,7 +29,6 @@ interface Options extends GraphqlOptions {
   readonly port: number;
   /** Who may ask. */
   readonly gate: Gate;
-  readonly pressure: Pick<Pressure, 'isTooHigh'>;
   /** Between failing readiness and closing the door, in ms. */
   readonly shutdownGraceMs: number;
   /** Serves a landing page and GraphiQL. */
@@ -92,7 +91,7 @@ async function route(
         // Before a byte of the body is read: what a stranger sends costs nothing.
         if (!gate(request.headers['router-authorization']))
           throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
-        if (pressure.isTooHigh()) throw new RequestRefused(503, TOO_BUSY, { 'retry-after': '1' }, 'OVERLOADED');
+        refuseUnderPressure(pressure);
         return answerGraphql(options, request, response);
       }
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
@@ -111,7 +110,6 @@ async function route(
   throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
 }
 
-const TOO_BUSY = ERROR_CATALOGUE.OVERLOADED.message;
 const NOT_THE_ROUTER = ERROR_CATALOGUE.UNAUTHENTICATED.message;
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {

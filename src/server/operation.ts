@@ -51,6 +51,7 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     callMs: 0,
     hasData: false,
     lookups: 0,
+    references: 0,
     tokens,
     cancel: () => {
       if (!ended) cancellation.cancel(new DeviceTrustError('CANCELLED'));

@@ -1,3 +1,6 @@
+import { ERROR_CATALOGUE } from '../errors.ts';
+import { RequestRefused } from './refusal.ts';
+
 /** Tells when this process has more to do than it gets done. */
 export interface Pressure {
   /** Should new work be turned away? Costs nothing to ask. */
@@ -29,4 +32,10 @@ export function watchEventLoop(maxDelayMs: number): Pressure {
   timer.unref();
   // A second long turn is not waited for: what comes late in it is turned away at once.
   return { isTooHigh: () => tooHigh || (wasHigh && isLate(performance.now())), stop: () => clearInterval(timer) };
+}
+
+/** @throws RequestRefused with status 503 if the pressure is too high */
+export function refuseUnderPressure({ isTooHigh }: Pick<Pressure, 'isTooHigh'>): void {
+  if (!isTooHigh()) return;
+  throw new RequestRefused(503, ERROR_CATALOGUE.OVERLOADED.message, { 'retry-after': '1' }, 'OVERLOADED');
 }

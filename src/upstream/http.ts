@@ -3,12 +3,16 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type StartedCall, startCall } from './caller.ts';
 import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
+import { watchStalls } from './stalls.ts';
 
 /** No documented answer comes near this many bytes. */
 const MAX_BODY_BYTES = 256 * 1024;
 
 /** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
 const CONNECT_TIMEOUT_MS = 1_500;
+
+/** A quarter of a deadline, and at least this many ms: whoever was busy for longer cannot say that a service was late. */
+const MIN_STALL_MS = 250;
 
 /** One POST to an upstream. */
 interface UpstreamRequest {
@@ -36,7 +40,7 @@ export interface UpstreamHttp {
    */
   post(request: UpstreamRequest): Promise<UpstreamAnswer>;
   /** Closes every socket. */
-  close(): Promise<unknown>;
+  close(): Promise<void>;
 }
 
 /** What an upstream service is to its HTTP. */
@@ -55,6 +59,7 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
   const isFailedConnect = (error: Error) => failedConnects.has(error);
   const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
   const pools = new Map<string, Pool>();
+  const stalls = watchStalls();
 
   function poolOf(origin: string): Pool {
     const known = pools.get(origin);
@@ -127,11 +132,18 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
       };
       // A bot that could end probes by hanging up could keep the breaker open.
       const hangUp = (reason: Error) => (isProbe ? reject(reason) : giveUp(reason));
-      // A call that finds room begins at once. One that had to wait for it is late by our own limit: told as a fault of
-      // the service it would be an outcome, and load could be turned into a captcha that proceeds.
-      const late = exchange ? 'UPSTREAM_TIMEOUT' : 'OVERLOADED';
+      // A call that finds room begins at once. One that had to wait for it is late by our own limit, and so is one during
+      // which the process was busy with something else for long: told as a fault of the service it would be an outcome, and
+      // load could be turned into a captcha that proceeds.
+      const hasBegun = exchange !== undefined;
+      const stalledBefore = stalls.totalMs();
+      const isOurs = () => !hasBegun || stalls.totalMs() - stalledBefore > Math.max(timeoutMs / 4, MIN_STALL_MS);
       const timer = setTimeout(() => {
-        giveUp(new DeviceTrustError(late, { internal: `no answer within ${timeoutMs} ms` }));
+        // What has arrived while the process was busy is read first.
+        setImmediate(() => {
+          const code = isOurs() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
+          giveUp(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+        });
       }, timeoutMs);
       const settled = () => {
         clearTimeout(timer);
@@ -151,7 +163,12 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     });
   }
 
-  return { post, close: () => Promise.all([...pools.values()].map((pool) => pool.destroy())) };
+  async function close(): Promise<void> {
+    stalls.stop();
+    await Promise.all([...pools.values()].map((pool) => pool.destroy()));
+  }
+
+  return { post, close };
 }
 
 function outcomeOf({ status }: UpstreamAnswer): string {

@@ -23,14 +23,14 @@ const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', c
 
 describe('what is sent (section 4)', () => {
   test('a form with all but the captcha id, which alone stands in the URL', async () => {
-    await validate({ ...INPUT, captchaId: 'b'.repeat(32), captchaOutput: 'a+b/c=&d é', passToken: '100% sure' });
+    await validate({ ...INPUT, captchaId: 'b'.repeat(32), captchaOutput: 'a+b/c=&d ~', passToken: '100% sure' });
     expect(upstream.received).toHaveLength(1);
     const [{ method, url, headers, body } = { method: '', url: '', headers: {}, body: '' }] = upstream.received;
     expect([method, url]).toEqual(['POST', `/validate?captcha_id=${'b'.repeat(32)}`]);
     expect(headers['content-type']).toBe('application/x-www-form-urlencoded');
     expect(Object.fromEntries(new URLSearchParams(body))).toEqual({
       lot_number: 'lot-1',
-      captcha_output: 'a+b/c=&d é',
+      captcha_output: 'a+b/c=&d ~',
       pass_token: '100% sure',
       gen_time: '1700000000',
       // printf lot-1 | openssl dgst -sha256 -hmac key_sandbox_na
@@ -47,6 +47,8 @@ describe('what is sent (section 4)', () => {
     ['genTime', '1'.repeat(21)],
     ['lotNumber', ''],
     ['lotNumber', 'lot\ud800'],
+    ['passToken', 'é'],
+    ['captchaOutput', '\u{1f600}'],
     ['captchaOutput', ''],
     ['captchaOutput', '!'.repeat(4_097)],
     ['passToken', '\udc00'],

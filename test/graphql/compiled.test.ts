@@ -62,6 +62,7 @@ function contextOf() {
     errors: [],
     hasData: false,
     lookups: 0,
+    references: 0,
     tokens: undefined,
   };
   return createContext(capabilities, operation);
@@ -179,6 +180,19 @@ describe('what is not compiled', () => {
       'a field that is asked for twice, once behind a condition',
       'query ($c: Boolean!) { a: __typename a: __typename @include(if: $c) }',
     ],
+    [
+      'a variable inside a literal',
+      'query ($r: ID!) { _entities(representations: [{ __typename: "DeviceFingerprint", token: $r }]) { __typename } }',
+    ],
+    [
+      'a variable inside a free-form object',
+      'query ($t: String!, $a: String!) { deviceFingerprint(token: $t, metadata: { additional: { list: [$a] } }) { __typename } }',
+    ],
+    ['an alias that every object has', '{ __proto__: __typename }'],
+    [
+      'two filters that can fail below one parent',
+      'query ($c: Float) { deviceFingerprint(token: "a") { ... on DeviceFingerprint { x: signals(minConfidence: $c) { name } y: signals(minConfidence: $c) { name } } } }',
+    ],
     ['a variable with a default', 'query ($t: String = "a") { deviceFingerprint(token: $t) { __typename } }'],
     [
       'a variable called constructor',
@@ -186,6 +200,16 @@ describe('what is not compiled', () => {
     ],
   ])('%s', (_what, document) => {
     expect(learned(document, 5)).toBeUndefined();
+  });
+
+  test('a source that looks like another one with a name is none', () => {
+    const operations = createCompiledOperations(schema);
+    const document = 'query A { __typename } query B { __typename }';
+    for (let time = 0; time < 3; time += 1) operations.learn(document, 'A', parse(document));
+    expect(operations.find(document, 'A')).toBeDefined();
+    for (const source of [document, `A\n${document}`, `11:A${document}`, `1:A${document}`]) {
+      expect(operations.find(source, undefined)).toBeUndefined();
+    }
   });
 
   test('documents of more than a million characters together: the least recently asked for is forgotten', () => {

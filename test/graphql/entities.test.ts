@@ -61,3 +61,13 @@ test('nor can it end the stack', async () => {
   const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata: { additional: deep } });
   expect(errors).toMatchObject([{ extensions: { code: 'DEVICE_TOKEN_REJECTED' } }]);
 });
+
+test('1,000 references is what a request may have, in all its fields together', async () => {
+  const fields = Array.from({ length: 90 }, (_, i) => `a${i}: _entities(representations: $r) { __typename }`).join(' ');
+  const r = Array.from({ length: 1_000 }, () => ({ __typename: 'Nothing' }));
+  const start = performance.now();
+  const { text, data } = await ask(app.graphqlUrl, `query ($r: [_Any!]!) { ${fields} }`, { r });
+  expect(data).toBeNull();
+  expect(text.length).toBeLessThan(500_000);
+  expect(performance.now() - start).toBeLessThan(3_000);
+});
