@@ -35,7 +35,8 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, f
   const exception = exceptionIn(json);
   if (exception) {
     const { code = null, desc } = exception;
-    const cause = EXCEPTIONS.get(code ?? '')?.cause ?? (isRefusal(status) ? 'CLIENT' : 'SERVICE');
+    const said = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
+    const cause = said === 'SERVICE' && isRefusal(status) ? 'CLIENT' : said;
     return indeterminate(cause, failOpen, code, desc.type ?? null);
   }
 

@@ -52,6 +52,12 @@ describe('exceptions (7.2) and the policy', () => {
       429,
     ],
     [
+      'a documented failure of the service with an HTTP status of 413 is the client',
+      { ...EXCEPTION, code: '-50000' },
+      { cause: 'CLIENT', code: '-50000', proceed: false },
+      413,
+    ],
+    [
       'no status and an unknown code is no answer',
       { code: '-59999' },
       { cause: 'TRANSPORT', code: null, proceed: true },
