@@ -30,11 +30,20 @@ const IN_JSON = /"url":"([^"]+)"/;
 /** The greeting of the sandbox, which is no part of the log. */
 const IN_GREETING = /Device trust is at (\S+),/;
 
+const AT_INFO = [
+  'INFO: ready',
+  'INFO: operation',
+  'WARN: The service',
+  'INFO: operation',
+  'INFO: stopping',
+  'INFO: stopped',
+];
+
 describe('LOG_LEVEL', () => {
   test.each([
-    ['trace', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
-    ['debug', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
-    ['info', ['INFO: ready', 'INFO: operation', 'WARN: The service', 'INFO: operation']],
+    ['trace', [...AT_INFO]],
+    ['debug', [...AT_INFO]],
+    ['info', [...AT_INFO]],
     ['warn', ['WARN: The service']],
     ['error', []],
     ['fatal', []],
@@ -57,6 +66,8 @@ describe('the form of a line', () => {
       { level: 'info', msg: 'operation', errors: ['UPSTREAM_UNAVAILABLE'] },
       { level: 'warn', code: 'UPSTREAM_UNAVAILABLE' },
       { level: 'info', msg: 'operation' },
+      { level: 'info', msg: 'stopping' },
+      { level: 'info', msg: 'stopped' },
     ]);
   });
 
@@ -76,6 +87,8 @@ describe('the form of a line', () => {
       'operation',
       expect.stringContaining('The service'),
       'operation',
+      'stopping',
+      'stopped',
     ]);
   });
 });

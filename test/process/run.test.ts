@@ -67,7 +67,12 @@ test('in live mode it logs where it is, and prints no commands', async () => {
   expect(upstreams).toBe('live');
   expect(await (await fetch(url.replace('/graphql', '/readyz'))).text()).toBe('ready\n');
   expect(await child.end('SIGTERM')).toBe(0);
-  expect([child.stdout(), child.stderr()]).toEqual([line, '']);
+  const messages = child
+    .stdout()
+    .trimEnd()
+    .split('\n')
+    .map((one) => JSON.parse(one).msg);
+  expect([messages, child.stderr()]).toEqual([['ready', 'stopping', 'stopped'], '']);
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('the sandbox alone starts, serves, and ends at %s', async (signal) => {
