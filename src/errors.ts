@@ -149,3 +149,8 @@ export function framesOf(error: unknown): { name: string; frames: string[] } {
   const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
   return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
+
+/** What was thrown, as an Error: anything can be. */
+export function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
+}

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { DeviceTrustError } from '../errors.ts';
+import { asError, DeviceTrustError } from '../errors.ts';
 import type { Caller } from '../upstream/caller.ts';
 import type { FingerprintOutcome } from './answer.ts';
 import type { FingerprintClient } from './client.ts';
@@ -29,8 +29,4 @@ export function createFingerprintLoader(query: FingerprintClient, maxCalls: numb
 
 function tooMany(maxCalls: number): string {
   return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
 }

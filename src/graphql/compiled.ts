@@ -119,10 +119,7 @@ function fits(value: unknown, type: GraphQLInputType): boolean {
  * field where graphql-js stops at the first one that takes its parent along: of ours only `minConfidence` brings that about.
  */
 function isPlain(document: DocumentNode, { variableDefinitions = [] }: OperationDefinitionNode): boolean {
-  const areDefined = variableDefinitions.every(
-    ({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}),
-  );
-  let isPlain = areDefined;
+  let isSafe = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
   let nesting = 0;
   let filters = 0;
   const nested = {
@@ -137,14 +134,14 @@ function isPlain(document: DocumentNode, { variableDefinitions = [] }: Operation
     ObjectValue: nested,
     ListValue: nested,
     Variable() {
-      if (nesting > 0) isPlain = false;
+      if (nesting > 0) isSafe = false;
     },
     Field({ alias, name }) {
-      if ((alias ?? name).value in {}) isPlain = false;
+      if ((alias ?? name).value in {}) isSafe = false;
     },
     Argument({ name }) {
       if (name.value === 'minConfidence') filters += 1;
     },
   });
-  return isPlain && filters <= 1;
+  return isSafe && filters <= 1;
 }

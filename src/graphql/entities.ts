@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import { badUserInput } from '../errors.ts';
+import { asError, badUserInput } from '../errors.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. As it comes, one that cannot be
@@ -36,8 +36,4 @@ export function isolateRepresentations(
     return Promise.all(representations.map((representation: unknown) => entityOf(representation).catch(asError)));
   };
   return schema;
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
 }

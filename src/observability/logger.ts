@@ -124,5 +124,6 @@ function withoutWords(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
   if (typeof argument !== 'object' || argument === null) return argument;
   const entries = Object.entries(argument);
+  if (!entries.some(([, value]) => value instanceof Error)) return argument;
   return Object.fromEntries(entries.map(([name, value]) => [name, value instanceof Error ? framesOf(value) : value]));
 }

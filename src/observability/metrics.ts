@@ -34,8 +34,8 @@ interface CountedSignal {
 }
 
 const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
-/** By which a request can be refused before it becomes an operation. */
-const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED'] as const;
+/** Codes with which a request can be refused before it becomes an operation. */
+const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
 
 interface CountedVerdict {
   readonly type: string;
