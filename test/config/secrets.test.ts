@@ -1,33 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
 
 /** Credentials in the configuration: where they may come from, what each list needs, and that no sentence shows one. */
-
-const ID = 'a'.repeat(32);
-const APPLICATION = { publicKey: 'pk_1', secret: 'sk_1', region: 'GLB' };
-const CAPTCHA = { captchaId: ID, captchaKey: 'key_1', region: 'GLB' };
-const LIVE = {
-  ALLOW_DIRECT_ACCESS: 'true',
-  FINGERPRINT_APPLICATIONS: JSON.stringify([APPLICATION]),
-  FINGERPRINT_URL_GLB: 'https://fp.example',
-  CAPTCHA_CONFIGURATIONS: JSON.stringify([CAPTCHA]),
-  CAPTCHA_URL_GLB: 'https://captcha.example',
-};
-const CANARY = 'canary-7f3a';
-
-function problemsOf(env: Readonly<Record<string, string>>, files: Readonly<Record<string, string>> = {}) {
-  try {
-    parseConfig(env, (path) => {
-      const text = files[path];
-      if (text === undefined) throw new Error(`ENOENT: ${path}`);
-      return text;
-    });
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
 
 const APPLICATIONS_EXPECTED =
   'FINGERPRINT_APPLICATIONS: expected a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys, but got ';
@@ -155,7 +129,7 @@ describe('NAME_FILE', () => {
 });
 
 describe('the key of the hashes in logs', () => {
-  const keyOf = (env: object, file = '') => parseConfig({ ...LIVE, ...env }, () => file).logHashKey;
+  const keyOf = (env: object, file = '') => parse({ ...LIVE, ...env }, { '/key': file }).logHashKey;
   const KEY = `${CANARY}-${CANARY}`;
 
   test('may be absent, stand in the environment, or in a file', () => {
@@ -174,47 +148,6 @@ describe('the key of the hashes in logs', () => {
       expect.stringContaining('LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got'),
     ]);
     expect(problems.join()).not.toContain(CANARY);
-  });
-});
-
-describe('who may ask', () => {
-  const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
-  const secretsOf = (text: string) => parseConfig({ ...rest, ROUTER_SECRETS: text }, () => '').routerSecrets;
-  const LIST = 'a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters';
-
-  test('live mode refuses to start without a word about it, and with two', () => {
-    const sentence = (got: string) =>
-      `ROUTER_SECRETS: expected either ${LIST}, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
-    expect(problemsOf(rest)).toEqual([sentence('neither')]);
-    expect(problemsOf({ ...rest, ALLOW_DIRECT_ACCESS: 'false' })).toEqual([sentence('neither')]);
-    expect(problemsOf({ ...LIVE, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([sentence('both')]);
-  });
-
-  test('one secret, or two while they are rotated', () => {
-    expect(secretsOf('secret-of-the-router')).toEqual(['secret-of-the-router']);
-    expect(secretsOf('the-old-router-secret, the-new-router-secret')).toEqual([
-      'the-old-router-secret',
-      'the-new-router-secret',
-    ]);
-    const fromFile = problemsOf({ ...rest, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router\n' });
-    expect(fromFile).toEqual([]);
-  });
-
-  test.each([
-    ['too short', CANARY],
-    ['an empty one among them', `secret-of-the-router,,${CANARY}-${CANARY}`],
-    ['with a space inside', `secret of the router ${CANARY}`],
-    ['nine of them', Array(9).fill(`${CANARY}-${CANARY}`).join()],
-  ])('%s', (_what, text) => {
-    const problems = problemsOf({ ...rest, ROUTER_SECRETS: text });
-    expect(problems).toEqual([expect.stringContaining(`ROUTER_SECRETS: expected ${LIST}, but got`)]);
-    expect(problems.join()).not.toContain(CANARY);
-  });
-
-  test('the sandbox may be guarded, and need not be', () => {
-    const guarded = parseConfig({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' }, () => '');
-    expect(guarded.routerSecrets).toEqual(['secret-of-the-router']);
-    expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
   });
 });
 
