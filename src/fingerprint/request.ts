@@ -61,25 +61,29 @@ export function toRequest(
  * nothing in it, are left out, so they cannot make a second question out of the first; the time goes as it was written.
  */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
-  const wireMetadata = toMetadata(metadata ?? {});
+  const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({
     device_token: token,
-    metadata: Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
+    metadata: wireMetadata && Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
     event_type: eventType ?? undefined,
     event_time: eventTime ?? undefined,
   });
 }
 
-const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(Object.values(METADATA_KEYS));
+type Metadata = NonNullable<QueryDeviceFingerprintArgs['metadata']>;
 
-function toMetadata({ additional, ...documented }: NonNullable<QueryDeviceFingerprintArgs['metadata']>) {
+// Sound: METADATA_KEYS is a Record over exactly these names, and Object.entries widens them to string.
+const DOCUMENTED = Object.entries(METADATA_KEYS) as [keyof typeof METADATA_KEYS, string][];
+const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) => key));
+
+function toMetadata(given: Metadata) {
   const metadata: Record<string, unknown> = {};
-  for (const [name, key] of Object.entries(METADATA_KEYS)) {
-    // Sound: METADATA_KEYS is a Record over exactly these names, and Object.entries widens them to string.
-    const value = documented[name as keyof typeof documented];
+  for (const [name, key] of DOCUMENTED) {
+    const value = given[name];
     if (value != null) metadata[key] = value;
   }
-  for (const [key, value] of Object.entries(additional ?? {}).sort(byKey)) {
+  if (given.additional == null) return metadata;
+  for (const [key, value] of Object.entries(given.additional).sort(byKey)) {
     if (DOCUMENTED_KEYS.has(key)) {
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
     }

@@ -1,14 +1,8 @@
 import {
-  coerceInputValue,
   type DocumentNode,
   type ExecutionResult,
-  GraphQLID,
-  type GraphQLInputType,
   type GraphQLSchema,
-  GraphQLString,
-  getNullableType,
   isInputType,
-  isNonNullType,
   type OperationDefinitionNode,
   typeFromAST,
   visit,
@@ -17,6 +11,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 import { repeatsUnderConditions } from './conditions.ts';
 import type { GraphQLContext } from './context.ts';
+import { type Fits, fitterOf } from './fit.ts';
 
 /** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
 type Execute = (
@@ -78,7 +73,11 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: 
   const operations = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   const operation = operations.find(({ name }) => operationName === undefined || name?.value === operationName);
   if (!operation || !isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
-  const compiled = compileQuery(schema, document, operation.name?.value, { disablingCapturingStackErrors: true });
+  const compiled = compileQuery(schema, document, operation.name?.value, {
+    disablingCapturingStackErrors: true,
+    // Strings, numbers and enums of an answer were checked when it was read. Scalars of ours are written as ever.
+    disableLeafSerialization: true,
+  });
   if (!isCompiledQuery(compiled)) return undefined;
   const areFit = checkerOf(schema, operation);
   return {
@@ -93,24 +92,13 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: 
   };
 }
 
-/** Do the variables fit their types? These are looked up once, and plain texts, which most are, pass without a walk. */
+/** Do the variables fit their types? */
 function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
-  const types = variableDefinitions.map(
-    ({ variable, type }) => [variable.name.value, typeFromAST(schema, type)] as const,
-  );
-  return (variables: Readonly<Record<string, unknown>>) =>
-    types.every(([name, type]) => isInputType(type) && fits(variables[name], type));
-}
-
-function fits(value: unknown, type: GraphQLInputType): boolean {
-  if (value == null) return !isNonNullType(type);
-  const nullable = getNullableType(type);
-  if (typeof value === 'string' && (nullable === GraphQLString || nullable === GraphQLID)) return true;
-  let isFit = true;
-  coerceInputValue(value, type, () => {
-    isFit = false;
+  const fitters = variableDefinitions.map(({ variable, type }): [string, Fits] => {
+    const inputType = typeFromAST(schema, type);
+    return [variable.name.value, isInputType(inputType) ? fitterOf(inputType) : () => false];
   });
-  return isFit;
+  return (variables: Readonly<Record<string, unknown>>) => fitters.every(([name, fits]) => fits(variables[name]));
 }
 
 /**
