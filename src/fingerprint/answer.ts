@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { DeviceTrustError } from '../errors.ts';
 import type {
   ClientType,
@@ -7,6 +6,7 @@ import type {
   FieldError,
   Mobile,
   Signal,
+  SignalDefinition,
   Web,
 } from '../graphql/types.generated.ts';
 import type { UpstreamAnswer } from '../upstream/exchange.ts';
@@ -23,10 +23,14 @@ import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A judgement in the shape of the graph, all signals included: its resolvers have nothing left to look up. */
-export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic'> & {
+export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
   __typename: 'DeviceFingerprint';
+  signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
+
+/** A signal, with its row of the catalogue if it has one. */
+export type JudgedSignal = Signal & { readonly documented: SignalDefinition | undefined };
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | RejectedQuery;
@@ -39,12 +43,18 @@ type Detail = FingerprintData['detail'];
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(request: FingerprintRequest, { status, json }: UpstreamAnswer): FingerprintOutcome {
+  const judgement = status === 200 ? successEnvelope.safeParse(json) : undefined;
+  if (judgement?.success) return judged(request, judgement.data.data);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
-  if (status === 200) return judged(request, parseAs(successEnvelope, json).data);
-  if (status === 400) return rejected(parseAs(invalidRequestEnvelope, json).data.errors);
+  if (judgement) throw protocolError(flawsIn(judgement.error));
+  if (status === 400) {
+    const rejection = invalidRequestEnvelope.safeParse(json);
+    if (rejection.success) return rejected(rejection.data.data.errors);
+    throw protocolError(flawsIn(rejection.error));
+  }
   if ([401, 403, 404].includes(status)) {
     throw new DeviceTrustError('UPSTREAM_REJECTED', {
       internal: `HTTP status ${status} for application ${request.application.publicKey}`,
@@ -64,12 +74,6 @@ export function isFingerprintFault({ status }: UpstreamAnswer): boolean {
 
 function protocolError(internal: string | undefined): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
-}
-
-function parseAs<T>(schema: z.ZodType<T>, json: unknown): T {
-  const result = schema.safeParse(json);
-  if (result.success) return result.data;
-  throw protocolError(flawsIn(result.error));
 }
 
 /** The token or another argument can never be judged (document, section 7, status 400). */
@@ -147,14 +151,15 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
   return { ...picked, additional: Object.keys(additional).length > 0 ? additional : null };
 }
 
-function toSignal({ signal, level, confidence }: FingerprintData['signals'][number]): Signal {
-  const known = findSignal(signal);
+function toSignal({ signal, level, confidence }: FingerprintData['signals'][number]): JudgedSignal {
+  const documented = findSignal(signal);
   return {
     name: signal,
-    code: known?.code ?? null,
+    code: documented?.code ?? null,
     level,
     confidence,
-    effect: known?.effect ?? null,
-    meaning: known?.meaning ?? null,
+    effect: documented?.effect ?? null,
+    meaning: documented?.meaning ?? null,
+    documented,
   };
 }

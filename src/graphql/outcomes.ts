@@ -1,21 +1,16 @@
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { findSignal } from '../fingerprint/signals.ts';
+import type { JudgedSignal } from '../fingerprint/answer.ts';
 import type { Capabilities } from './context.ts';
-import type { Signal } from './types.generated.ts';
 
 /** Who counts what comes out. */
 interface OutcomeCounters {
-  readonly judged: (signals: readonly CountedSignal[]) => void;
+  /** For each signal that was hit; the code is null for one that the catalogue does not have. */
+  readonly signalHit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void;
   readonly verified: (verdict: { type: string; cause: string; proceed: boolean }) => void;
 }
 
-interface CountedSignal {
-  /** Null for one that the catalogue does not have. */
-  readonly code: string | null | undefined;
-  readonly level: string;
-  /** How it differs from the catalogue, if it does. */
-  readonly drift: 'unknown_signal' | 'level' | 'confidence' | undefined;
-}
+/** How a signal differs from the catalogue. */
+type Drift = 'unknown_signal' | 'level' | 'confidence';
 
 /** The same capabilities, with what comes out of them counted: once for each upstream answer, however often it is shared. */
 export function countOutcomes(capabilities: Capabilities, counters: OutcomeCounters): Capabilities {
@@ -23,7 +18,9 @@ export function countOutcomes(capabilities: Capabilities, counters: OutcomeCount
     ...capabilities,
     queryFingerprint: async (request, caller) => {
       const outcome = await capabilities.queryFingerprint(request, caller);
-      if (outcome.__typename === 'DeviceFingerprint') counters.judged(outcome.signals.map(withDrift));
+      if (outcome.__typename === 'DeviceFingerprint') {
+        for (const signal of outcome.signals) counters.signalHit(signal.code, signal.level, driftOf(signal));
+      }
       return outcome;
     },
     validateCaptcha: async (input, caller) => {
@@ -35,11 +32,10 @@ export function countOutcomes(capabilities: Capabilities, counters: OutcomeCount
 }
 
 /** The service documents one level and one confidence for each signal; another one is news for whoever keeps the catalogue. */
-function withDrift({ name, code, level, confidence }: Signal): CountedSignal {
-  const documented = findSignal(name);
-  if (!documented) return { code, level, drift: 'unknown_signal' };
-  if (documented.level !== level) return { code, level, drift: 'level' };
-  return { code, level, drift: documented.confidence === confidence ? undefined : 'confidence' };
+function driftOf({ level, confidence, documented }: JudgedSignal): Drift | undefined {
+  if (!documented) return 'unknown_signal';
+  if (documented.level !== level) return 'level';
+  return documented.confidence === confidence ? undefined : 'confidence';
 }
 
 function causeOf(verdict: CaptchaVerdict): string {

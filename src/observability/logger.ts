@@ -123,7 +123,16 @@ export const LINE: LoggerOptions = {
 function withoutWords(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
   if (typeof argument !== 'object' || argument === null) return argument;
-  const entries = Object.entries(argument);
-  if (!entries.some(([, value]) => value instanceof Error)) return argument;
-  return Object.fromEntries(entries.map(([name, value]) => [name, value instanceof Error ? framesOf(value) : value]));
+  // Sound: an object can be asked for any property.
+  const fields = argument as Record<string, unknown>;
+  for (const name in fields) if (fields[name] instanceof Error) return withFrames(fields);
+  return fields;
+}
+
+function withFrames(fields: Record<string, unknown>): Record<string, unknown> {
+  const framed = Object.entries(fields).map(([name, value]) => [
+    name,
+    value instanceof Error ? framesOf(value) : value,
+  ]);
+  return Object.fromEntries(framed);
 }

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CATALOGUE } from '../errors.ts';
+import { Tally } from './tally.ts';
 
 /** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
 export interface Metrics {
@@ -12,7 +13,8 @@ export interface Metrics {
   /** A request that became no operation, by its code of `errors.ts`. */
   readonly refused: (code: string) => void;
   readonly callEnded: (service: string, region: string, outcome: string, ms: number) => void;
-  readonly judged: (signals: readonly CountedSignal[]) => void;
+  /** A signal that was hit: null for a code that the catalogue does not have; how it differs from the catalogue, if it does. */
+  readonly signalHit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void;
   readonly verified: (verdict: CountedVerdict) => void;
   /** Shows how the guards of a service stand whenever somebody looks. */
   readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, GuardState]>) => void;
@@ -25,15 +27,8 @@ interface EndedOperation {
   readonly lookups: number;
 }
 
-interface CountedSignal {
-  /** Null for one that the catalogue does not have. */
-  readonly code: string | null | undefined;
-  readonly level: string;
-  /** How it differs from the catalogue, if it does. */
-  readonly drift: (typeof DRIFTS)[number] | undefined;
-}
-
 const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
+type Drift = (typeof DRIFTS)[number];
 /** Codes with which a request can be refused before it becomes an operation. */
 const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
 
@@ -89,29 +84,43 @@ export function createMetrics(): Metrics {
   for (const code of REFUSALS) refusals.inc({ code }, 0);
   for (const kind of DRIFTS) drift.inc({ kind }, 0);
 
-  const watched: (() => void)[] = [];
+  const hits = new Tally();
+  const since = { underWay: 0, lookups: 0, fingerprintCalls: 0 };
+  /** Everything that is only brought up to date when somebody looks. */
+  const watched = [
+    () => {
+      hits.drain((code, level, count) => signals.inc({ code, level }, count));
+      inFlight.set(since.underWay);
+      lookups.inc(since.lookups);
+      fingerprintCalls.inc(since.fingerprintCalls);
+      since.lookups = 0;
+      since.fingerprintCalls = 0;
+    },
+  ];
   return {
     async render() {
       for (const look of watched) look();
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
-    operationStarted: () => inFlight.inc(),
-    operationLeft: () => inFlight.dec(),
+    operationStarted: () => {
+      since.underWay += 1;
+    },
+    operationLeft: () => {
+      since.underWay -= 1;
+    },
     operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
       duration.observe({ outcome }, ms / 1_000);
-      if (asked > 0) lookups.inc(asked);
+      since.lookups += asked;
       for (const code of codes) errors.inc({ code });
     },
     refused: (code) => refusals.inc({ code }),
     callEnded: (service, region, outcome, ms) => {
       calls.observe({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') fingerprintCalls.inc();
+      if (service === 'fingerprint') since.fingerprintCalls += 1;
     },
-    judged: (hit) => {
-      for (const { code, level, drift: kind } of hit) {
-        signals.inc({ code: code ?? 'unknown', level });
-        if (kind) drift.inc({ kind });
-      }
+    signalHit: (code, level, kind) => {
+      hits.add(code ?? 'unknown', level);
+      if (kind) drift.inc({ kind });
     },
     verified: ({ type, cause, proceed }) => captchas.inc({ type, cause, proceed: String(proceed) }),
     watchGuards: (service, states) => {

@@ -65,12 +65,12 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
         return;
       }
       const { hasData, lookups } = operation;
-      const name = operation.name?.slice(0, MAX_NAME_LENGTH);
+      operation.name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
       const outcome = outcomeOf(errors, hasData && status < 400);
       metrics.operationEnded({ ms, outcome, errors, lookups });
-      trace?.end(name, errors);
-      log.info(lineOf({ ...operation, name, errors }, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+      trace?.end(operation.name, errors);
+      log.info(lineOf(operation, errors, headers, trace, ms, tokens?.map(hashToken)), 'operation');
     },
   };
   return operation;
@@ -100,7 +100,8 @@ function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial
 }
 
 function lineOf(
-  { requestId, name, outcomes, errors, calls, callMs }: Operation & { readonly errors: readonly string[] },
+  { requestId, name, outcomes, calls, callMs }: Operation,
+  errors: readonly string[],
   headers: IncomingHttpHeaders,
   trace: OperationTrace | undefined,
   ms: number,
