@@ -6,7 +6,7 @@ import { isFingerprintFault } from './fingerprint/answer.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
-import { countOutcomes } from './graphql/outcomes.ts';
+import { causeOf, countSignals } from './graphql/outcomes.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash, type HashToken } from './observability/token-hash.ts';
@@ -73,10 +73,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       host: config.host,
       port: config.port,
       engine,
-      capabilities: countOutcomes(
-        connect(config, () => credentials, pools, log),
-        metrics,
-      ),
+      capabilities: connect(config, () => credentials, pools, telemetry),
       maxBodyBytes: limits.bodyBytes,
       gate: (presented) => credentials.gate(presented),
       pressure,
@@ -163,17 +160,22 @@ function credentialsOf({ routerSecrets }: Config, { applications, captchas }: Ac
 }
 
 /** Gives each upstream's client what it needs: its accounts as they are when a call begins, its deadline, its sockets. */
-function connect(config: Config, credentials: () => Credentials, pools: Pools, log: Logger): Capabilities {
+function connect(config: Config, credentials: () => Credentials, pools: Pools, telemetry: Telemetry): Capabilities {
+  const { log, metrics } = telemetry;
   return {
     limits: config.limits,
     applicationFor: (publicKey) => credentials().applicationFor(publicKey),
-    queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs),
+    queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs, (outcome) =>
+      countSignals(outcome, metrics.signalHit),
+    ),
     validateCaptcha: createCaptchaValidator({
       http: pools.captcha,
       configurationFor: (captchaId) => credentials().configurationFor(captchaId),
       timeoutMs: config.captchaTimeoutMs,
       policy: config.captchaFailOpen,
       log,
+      onVerdict: (verdict) =>
+        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     }),
   };
 }

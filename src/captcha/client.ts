@@ -44,13 +44,16 @@ interface Options {
   readonly timeoutMs: number;
   readonly policy: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
+  /** Told of every verdict. */
+  readonly onVerdict: (verdict: CaptchaVerdict) => void;
 }
 
 /**
  * A validator over the configured captcha ids. What the service leaves open the policy decides (document, 7.3); what an
  * operator has to know goes to the log.
  */
-export function createCaptchaValidator({ http, configurationFor, timeoutMs, policy, log }: Options): CaptchaValidator {
+export function createCaptchaValidator(options: Options): CaptchaValidator {
+  const { http, configurationFor, timeoutMs, policy, log, onVerdict } = options;
   return async (input, caller) => {
     const configuration = configurationFor(input.captchaId);
     if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
@@ -68,9 +71,12 @@ export function createCaptchaValidator({ http, configurationFor, timeoutMs, poli
         throw error;
       // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ requestId, captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      return indeterminate('TRANSPORT', failOpen);
+      const verdict = indeterminate('TRANSPORT', failOpen);
+      onVerdict(verdict);
+      return verdict;
     }
     const verdict = toVerdict(answer, input.lotNumber, failOpen);
+    onVerdict(verdict);
     report(verdict, answer, input.lotNumber, { requestId, captchaId }, log);
     return verdict;
   };

@@ -3,6 +3,6 @@ import type { Resolvers } from '../graphql/types.generated.ts';
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers = {
   Mutation: {
-    validateCaptcha: async (_root, { input }, { validateCaptcha }) => validateCaptcha(input),
+    validateCaptcha: (_root, { input }, { validateCaptcha }) => validateCaptcha(input),
   },
 };

@@ -10,16 +10,21 @@ export type FingerprintClient = (request: FingerprintRequest, caller: Caller) =>
  * A client that calls the service once for each request, but for an empty token, whose answer is known.
  *
  * @param timeoutMs for one whole call
+ * @param onOutcome told of every outcome that a call had
  */
-export function createFingerprintClient(http: UpstreamHttp, timeoutMs: number): FingerprintClient {
+export function createFingerprintClient(
+  http: UpstreamHttp,
+  timeoutMs: number,
+  onOutcome: (outcome: FingerprintOutcome) => void,
+): FingerprintClient {
   return async (request, caller) => {
     // The service would say the same (document, section 8), at the price of a call.
     if (request.token === '') return rejected([EMPTY_TOKEN]);
     const { region, origin, path, headers } = request.application;
-    return toOutcome(
-      request,
-      await http.post({ region, origin, path, headers, body: request.body, timeoutMs, caller }),
-    );
+    const answer = await http.post({ region, origin, path, headers, body: request.body, timeoutMs, caller });
+    const outcome = toOutcome(request, answer);
+    onOutcome(outcome);
+    return outcome;
   };
 }
 

@@ -15,16 +15,23 @@ type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, stri
  */
 export function createFingerprintLoader(query: FingerprintClient, maxCalls: number, caller: Caller): FingerprintLoader {
   let calls = 0;
-  const ask = async (request: FingerprintRequest) => {
+  const ask = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls > maxCalls) throw new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls), side: 'caller' });
-    return query(request, caller);
+    if (calls <= maxCalls) return query(request, caller);
+    return Promise.reject(new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls), side: 'caller' }));
   };
   return new DataLoader(
     // A failure is a value here: DataLoader forgets a key whose batch rejects, and would ask the same question again.
     (requests) => Promise.all(requests.map((request) => ask(request).catch(asError))),
-    { batch: false, cacheKeyFn: ({ key }) => key },
+    { batch: false, batchScheduleFn: soon, cacheKeyFn: ({ key }) => key },
   );
+}
+
+const now = Promise.resolve();
+
+/** DataLoader waits for what else may join a batch, unless it is told not to. */
+function soon(dispatch: () => void): void {
+  now.then(dispatch);
 }
 
 function tooMany(maxCalls: number): string {

@@ -8,7 +8,7 @@ const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers = {
   Query: {
-    deviceFingerprint: async (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
+    deviceFingerprint: (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {

@@ -26,7 +26,5 @@ const MODULES: GraphQLSchemaModule[] = [
  * @param maxRepresentations entity references that one request may have
  */
 export function buildSchema(maxRepresentations: number, modules = MODULES): GraphQLSchema {
-  const resolvers = modules.flatMap((module) => Object.entries(module.resolvers ?? {}));
-  const entities = resolvers.filter(([, type]) => '__resolveReference' in type).map(([name]) => name);
-  return isolateRepresentations(buildSubgraphSchema(modules), new Set(entities), maxRepresentations);
+  return isolateRepresentations(buildSubgraphSchema(modules), maxRepresentations);
 }

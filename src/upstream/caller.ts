@@ -12,10 +12,15 @@ export interface Caller {
 }
 
 /** One call in a trace. */
-interface CallSpan {
+export interface CallSpan {
   /** Headers that carry the trace on. */
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: string): void;
+}
+
+/** What wants to know that nobody waits for it any more. */
+export interface Listener {
+  cancelled(reason: Error): void;
 }
 
 /**
@@ -23,7 +28,7 @@ interface CallSpan {
  * events, which would cost each request as much as parsing its answer does.
  */
 export class Cancellation {
-  readonly #listeners = new Set<(reason: Error) => void>();
+  readonly #listeners = new Set<Listener>();
   #reason: Error | undefined;
 
   /** Why, once it has happened. */
@@ -34,39 +39,15 @@ export class Cancellation {
   cancel(reason: Error): void {
     if (this.#reason) return;
     this.#reason = reason;
-    for (const listener of this.#listeners) listener(reason);
+    for (const listener of this.#listeners) listener.cancelled(reason);
     this.#listeners.clear();
   }
 
-  add(listener: (reason: Error) => void): void {
+  add(listener: Listener): void {
     this.#listeners.add(listener);
   }
 
-  remove(listener: (reason: Error) => void): void {
+  remove(listener: Listener): void {
     this.#listeners.delete(listener);
   }
-}
-
-/** A call that is being made. */
-export interface StartedCall {
-  /** Headers that carry its trace on, if it has one. */
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  /** Notes it on the operation and in its trace, and gives how long it took, in ms. */
-  end(outcome: string): number;
-}
-
-/** Begins to measure a call. */
-export function startCall(caller: Caller, service: string, region: string): StartedCall {
-  const start = performance.now();
-  const span = caller.startSpan?.(service, region);
-  return {
-    headers: span?.headers,
-    end: (outcome) => {
-      const ms = performance.now() - start;
-      caller.calls += 1;
-      caller.callMs += ms;
-      span?.end(outcome);
-      return ms;
-    },
-  };
 }
