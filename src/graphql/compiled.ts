@@ -39,9 +39,11 @@ const MAX_OPERATIONS = 500;
 /** Of the sources together; code and AST are larger by a factor, not by an order. */
 const MAX_CHARACTERS = 1024 * 1024;
 
+/** Of a document with several operations only the one that was asked for last; a router sends documents with one. */
 interface Entry {
-  seen: number;
-  compiled: CompiledOperation | undefined;
+  readonly operationName: string | undefined;
+  readonly seen: number;
+  readonly compiled: CompiledOperation | undefined;
 }
 
 /** Compiles the operations of one schema, each when it comes for the third time. Empty at first. */
@@ -49,23 +51,24 @@ export function createCompiledOperations(schema: GraphQLSchema): CompiledOperati
   const entries = new LRUCache<string, Entry>({
     max: MAX_OPERATIONS,
     maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_entry, key) => key.length,
+    sizeCalculation: (_entry, source) => source.length,
   });
   return {
-    find: (source, operationName) => entries.get(keyOf(source, operationName))?.compiled,
+    find: (source, operationName) => {
+      const entry = entries.get(source);
+      return entry?.operationName === operationName ? entry?.compiled : undefined;
+    },
     learn: (source, operationName, document) => {
-      const key = keyOf(source, operationName);
-      const entry = entries.get(key) ?? { seen: 0, compiled: undefined };
-      entry.seen += 1;
-      if (entry.seen === WORTH_IT) entry.compiled = compile(schema, document, operationName);
-      entries.set(key, entry);
+      const known = entries.get(source);
+      const entry = known?.operationName === operationName ? known : undefined;
+      const { seen, compiled } = entry ?? { seen: 0, compiled: undefined };
+      entries.set(source, {
+        operationName,
+        seen: seen + 1,
+        compiled: seen + 1 === WORTH_IT ? compile(schema, document, operationName) : compiled,
+      });
     },
   };
-}
-
-function keyOf(source: string, operationName: string | undefined): string {
-  // A source must not be able to look like another source with a name.
-  return operationName === undefined ? `0${source}` : `1${operationName.length}:${operationName}${source}`;
 }
 
 /** Undefined where compiled code could come to another answer than graphql-js: the slow way is always right. */
