@@ -11,7 +11,7 @@ import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash, type HashToken } from './observability/token-hash.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
-import { type Sandbox, startSandbox } from './sandbox/server.ts';
+import type { Sandbox } from './sandbox/server.ts';
 import { createGate, type Gate } from './server/access.ts';
 import { startAdmin } from './server/admin.ts';
 import { startEngine } from './server/apollo.ts';
@@ -84,7 +84,10 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(listener.stop);
     const graphqlUrl = listener.url + GRAPHQL_PATH;
     const examples = sandbox
-      ? exampleCommands(graphqlUrl, `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`)
+      ? exampleCommands(
+          graphqlUrl,
+          `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
+        )
       : [];
     log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
     const { url } = listener;
@@ -111,6 +114,8 @@ type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
 
 async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
   if (upstreams.mode === 'live') return { accounts: upstreams };
+  // Loaded only where it serves.
+  const { startSandbox } = await import('./sandbox/server.ts');
   const sandbox = await startSandbox({ host: '127.0.0.1', port: upstreams.port });
   const { urls } = sandbox;
   return {
@@ -122,8 +127,7 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and
- * when it lets calls through again. */
+/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and when it opens it again. */
 function openUpstream(
   service: string,
   isFault: (answer: UpstreamAnswer) => boolean,

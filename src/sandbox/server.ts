@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
+import { createServer, listenOn } from '../http-server.ts';
 import { SANDBOX_REGIONS, type SandboxRegion } from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
 import { createRequestListener } from './router.ts';
@@ -33,19 +33,15 @@ export async function startSandbox(options: {
   };
 
   const bound = await Promise.allSettled(
-    servers.map((server, index) => listen(server, host, port === 0 ? 0 : port + index)),
+    servers.map((server, index) => listenOn(server, host, port === 0 ? 0 : port + index)),
   );
   const failure = bound.find((outcome) => outcome.status === 'rejected');
   if (failure) {
     await stop();
     throw failure.reason;
   }
-  const [GLB = '', NA = '', EU = ''] = servers.map(urlOf);
+  const [GLB = '', NA = '', EU = ''] = bound.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : ''));
   return { urls: { GLB, NA, EU }, stop };
-}
-
-async function listen(server: Server, host: string, port: number): Promise<void> {
-  await once(server.listen(port, host), 'listening'); // rejects on 'error'
 }
 
 /** Also for a server that does not listen: what close reports then is what is wanted. */
@@ -54,11 +50,4 @@ function close(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
-}
-
-function urlOf(server: Server): string {
-  const bound = server.address();
-  if (bound === null || typeof bound === 'string') throw new Error('the sandbox listens on a port, never on a pipe');
-  const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
-  return `http://${host}:${bound.port}`;
 }

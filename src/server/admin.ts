@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, listenOn } from '../http-server.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { send } from './response.ts';
 
@@ -23,11 +22,9 @@ export async function startAdmin(host: string, port: number, metrics: Metrics): 
       () => refuse(500, 'Metrics could not be collected.'),
     );
   });
-  await once(server.listen(port, host), 'listening'); // rejects on 'error'
-  // Sound: a server that listens on TCP has an AddressInfo.
-  const { address, family, port: taken } = server.address() as AddressInfo;
+  const url = await listenOn(server, host, port);
   return {
-    metricsUrl: `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}/metrics`,
+    metricsUrl: `${url}/metrics`,
     stop: async () => {
       const closed = once(server.close(), 'close');
       server.closeAllConnections();

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
+import { createServer, listenOn } from '../http-server.ts';
 import type { Gate } from './access.ts';
 import { GRAPHIQL_PATH, renderGraphiql } from './explorer.ts';
 import { answerGraphql, type GraphqlOptions } from './graphql.ts';
@@ -65,9 +65,8 @@ export async function listen(options: Options): Promise<Listener> {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (refuseMalformed(error, socket)) telemetry.metrics.refused('BAD_REQUEST');
   });
-  await once(server.listen(port, host), 'listening'); // rejects on 'error'
   return {
-    url: urlOf(server),
+    url: await listenOn(server, host, port),
     stop: async () => {
       draining = true;
       await setTimeout(options.shutdownGraceMs);
@@ -157,10 +156,4 @@ async function close(server: Server): Promise<void> {
   clearInterval(sweep);
   server.closeAllConnections();
   await closed;
-}
-
-function urlOf(server: Server): string {
-  // Sound: a server that listens on TCP has an AddressInfo; a string is the name of a pipe.
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { STATUS_CODES } from '../http-server.ts';
 import { errorBody } from './response.ts';
 
 /** What Node calls a request that it cannot even parse, or that does not come to an end; anything else is a 400. */
