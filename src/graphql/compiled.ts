@@ -1,9 +1,12 @@
 import {
   type DocumentNode,
   type ExecutionResult,
+  type FieldNode,
+  GraphQLError,
   type GraphQLSchema,
   isInputType,
   type OperationDefinitionNode,
+  type SourceLocation,
   typeFromAST,
   visit,
 } from 'graphql';
@@ -83,6 +86,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: 
   });
   if (!isCompiledQuery(compiled)) return undefined;
   const areFit = checkerOf(schema, operation);
+  const located = locatorOf(document);
   return {
     name: operation.name?.value,
     execute: async (context, variables) => {
@@ -90,9 +94,23 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: 
       if (!areFit(variables)) return undefined;
       const result = await compiled.query(undefined, context, variables);
       // Without data it did not come to an execution.
-      return 'data' in result ? result : undefined;
+      if (!('data' in result)) return undefined;
+      return result.errors ? { data: result.data, errors: result.errors.map(located) } : result;
     },
   };
+}
+
+/** Gives errors that only say where in the document they belong its fields, by which the log names what failed. */
+function locatorOf(document: DocumentNode) {
+  const fields = new Map<string, FieldNode>();
+  const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;
+  visit(document, { Field: (node) => void (node.loc && fields.set(keyOf(node.loc.startToken), node)) });
+  return ({ message, locations = [], path, originalError }: GraphQLError) =>
+    new GraphQLError(message, {
+      nodes: locations.flatMap((location) => fields.get(keyOf(location)) ?? []),
+      path,
+      originalError,
+    });
 }
 
 /** Do the variables fit their types? */

@@ -128,6 +128,30 @@ describe('five times the same question', () => {
   });
 });
 
+describe('what an operator has to know of five failures is told five times alike, with the name of the field', () => {
+  test.each([
+    [
+      'deviceFingerprint',
+      'query T1($t: String!) { alias: deviceFingerprint(token: $t) { __typename } }',
+      { t: 'down' },
+    ],
+    [
+      '_entities',
+      'query T2($r: [_Any!]!) { alias: _entities(representations: $r) { __typename } }',
+      { r: [reference('down')] },
+    ],
+  ])('%s', async (field, query, variables) => {
+    const before = app.logged().length;
+    for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+    const lines = app.logged().slice(before).trim().split('\n');
+    const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(TIMES.length);
+    for (const { time: _time, requestId: _id, ...warning } of warnings) {
+      expect(warning).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503', field });
+    }
+  });
+});
+
 test('from the fourth time on, it is the fast path that answers', async () => {
   const { graphqlUrl, engine, stop } = await startMistaken();
   try {
