@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
-import { isCaptchaFault } from './captcha/verdict.ts';
+import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
 import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
 import { isFingerprintFault } from './fingerprint/answer.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
+import { countSignals } from './fingerprint/drift.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
-import { causeOf, countSignals } from './graphql/outcomes.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash, type HashToken } from './observability/token-hash.ts';
@@ -127,7 +127,7 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Sockets, guards and metrics of one upstream service. A guard says in the log when it shuts a region off, and when it opens it again. */
+/** Sockets, guards and metrics of one upstream service. The log hears when a guard shuts a region off, and opens it again. */
 function openUpstream(
   service: string,
   isFault: (answer: UpstreamAnswer) => boolean,

@@ -76,8 +76,8 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
       return verdict;
     }
     const verdict = toVerdict(answer, input.lotNumber, failOpen);
-    onVerdict(verdict);
     report(verdict, answer, input.lotNumber, { requestId, captchaId }, log);
+    onVerdict(verdict);
     return verdict;
   };
 }

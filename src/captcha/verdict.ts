@@ -131,3 +131,9 @@ function toFailed({ reason, captcha_args }: z.infer<typeof failedAnswer>, lotNum
     },
   };
 }
+
+/** Why a verification did not pass; empty if it did. */
+export function causeOf(verdict: CaptchaVerdict): string {
+  if (verdict.__typename === 'CaptchaPassed') return '';
+  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
+}

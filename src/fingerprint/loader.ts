@@ -27,11 +27,11 @@ export function createFingerprintLoader(query: FingerprintClient, maxCalls: numb
   );
 }
 
-const now = Promise.resolve();
+const settled = Promise.resolve();
 
-/** DataLoader waits for what else may join a batch, unless it is told not to. */
+/** In the next microtask. Left to itself DataLoader waits for more keys, and a batch has one here. */
 function soon(dispatch: () => void): void {
-  now.then(dispatch);
+  settled.then(dispatch);
 }
 
 function tooMany(maxCalls: number): string {

@@ -30,10 +30,10 @@ export interface CompiledOperation {
 
 /** What the same documents, sent again and again, are compiled to. */
 export interface CompiledOperations {
-  /** The operation of a document that was learned often enough to be worth compiling. */
+  /** The operation of a document that was learned often enough to be worth compiling; undefined if another is asked for. */
   find(source: string, operationName: string | undefined): CompiledOperation | undefined;
-  /** A document that was parsed and validated, and the operation of it that was asked for. */
-  learn(source: string, operationName: string | undefined, document: DocumentNode): void;
+  /** A document that was parsed and validated, and whose operation was asked for. */
+  learn(source: string, document: DocumentNode): void;
 }
 
 /** An operation is compiled when it comes for the third time: a caller who never repeats one must not keep us compiling. */
@@ -42,14 +42,12 @@ const MAX_OPERATIONS = 500;
 /** Of the sources together; code and AST are larger by a factor, not by an order. */
 const MAX_CHARACTERS = 1024 * 1024;
 
-/** Of a document with several operations only the one that was asked for last; a router sends documents with one. */
 interface Entry {
-  readonly operationName: string | undefined;
   readonly seen: number;
   readonly compiled: CompiledOperation | undefined;
 }
 
-/** Compiles the operations of one schema, each when it comes for the third time. Empty at first. */
+/** Compiles documents of one schema that have one operation, each when it comes for the third time. Empty at first. */
 export function createCompiledOperations(schema: GraphQLSchema): CompiledOperations {
   const entries = new LRUCache<string, Entry>({
     max: MAX_OPERATIONS,
@@ -58,30 +56,26 @@ export function createCompiledOperations(schema: GraphQLSchema): CompiledOperati
   });
   return {
     find: (source, operationName) => {
-      const entry = entries.get(source);
-      return entry?.operationName === operationName ? entry?.compiled : undefined;
+      const compiled = entries.get(source)?.compiled;
+      return operationName === undefined || operationName === compiled?.name ? compiled : undefined;
     },
-    learn: (source, operationName, document) => {
-      const known = entries.get(source);
-      const entry = known?.operationName === operationName ? known : undefined;
-      const { seen, compiled } = entry ?? { seen: 0, compiled: undefined };
-      entries.set(source, {
-        operationName,
-        seen: seen + 1,
-        compiled: seen + 1 === WORTH_IT ? compile(schema, document, operationName) : compiled,
-      });
+    learn: (source, document) => {
+      const { seen, compiled } = entries.get(source) ?? { seen: 0, compiled: undefined };
+      entries.set(source, { seen: seen + 1, compiled: seen + 1 === WORTH_IT ? compile(schema, document) : compiled });
     },
   };
 }
 
 /** Undefined where compiled code could come to another answer than graphql-js: the slow way is always right. */
-function compile(schema: GraphQLSchema, document: DocumentNode, operationName?: string): CompiledOperation | undefined {
-  const operations = document.definitions.filter((node) => node.kind === 'OperationDefinition');
-  const operation = operations.find(({ name }) => operationName === undefined || name?.value === operationName);
-  if (!operation || !isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
+function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperation | undefined {
+  // Routers and clients send one operation. Which of several is meant may change with each request.
+  const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
+  if (!operation || others.length > 0) return undefined;
+  if (!isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
   const compiled = compileQuery(schema, document, operation.name?.value, {
     disablingCapturingStackErrors: true,
-    // Strings, numbers and enums of an answer were checked when it was read. Scalars of ours are written as ever.
+    // Built-in scalars and enums are right when they get here: answers were parsed, the rest is ours. Our own scalars are
+    // written as ever.
     disableLeafSerialization: true,
   });
   if (!isCompiledQuery(compiled)) return undefined;
@@ -113,7 +107,7 @@ function locatorOf(document: DocumentNode) {
     });
 }
 
-/** Do the variables fit their types? */
+/** Makes the check whether variables fit their types. */
 function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
   const fitters = variableDefinitions.map(({ variable, type }): [string, Fits] => {
     const inputType = typeFromAST(schema, type);
@@ -125,9 +119,12 @@ function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: Operatio
 /**
  * Variables with defaults can turn out wrong while an operation is executed already, and names that every object has can
  * seem to be there. graphql-jit loses a variable inside the literal of a scalar of ours, and it tells the error of each
- * field where graphql-js stops at the first one that takes its parent along: of ours only `minConfidence` brings that about.
+ * field where graphql-js stops at the first one that takes its parent along: of ours `minConfidence` brings that about, and
+ * `_entities` with too many references.
  */
-function isPlain(document: DocumentNode, { variableDefinitions = [] }: OperationDefinitionNode): boolean {
+function isPlain(document: DocumentNode, { variableDefinitions = [], selectionSet }: OperationDefinitionNode): boolean {
+  const [first, ...others] = selectionSet.selections;
+  const isAlone = first?.kind === 'Field' && others.length === 0;
   let isSafe = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
   let nesting = 0;
   let filters = 0;
@@ -147,6 +144,7 @@ function isPlain(document: DocumentNode, { variableDefinitions = [] }: Operation
     },
     Field({ alias, name }) {
       if ((alias ?? name).value in {}) isSafe = false;
+      if (name.value === '_entities' && !isAlone) isSafe = false;
     },
     Argument({ name }) {
       if (name.value === 'minConfidence') filters += 1;

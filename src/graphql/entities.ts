@@ -15,11 +15,16 @@ export function isolateRepresentations(schema: GraphQLSchema, limit: number): Gr
   if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
   const resolvers = referenceResolversOf(schema);
 
-  async function entityOf(representation: object, context: GraphQLContext, info: GraphQLResolveInfo): Promise<unknown> {
+  async function entityOf(
+    representation: unknown,
+    context: GraphQLContext,
+    info: GraphQLResolveInfo,
+  ): Promise<unknown> {
     try {
       const { __typename: type } = Object(representation);
       const resolve = resolvers.get(type);
-      if (resolve) return withType(await resolve(representation, context, info), type);
+      // Sound: what has a __typename is an object.
+      if (resolve) return withType(await resolve(representation as object, context, info), type);
       return badUserInput(
         'representations',
         `a __typename among ${[...resolvers.keys()].join(', ')}`,
@@ -30,14 +35,14 @@ export function isolateRepresentations(schema: GraphQLSchema, limit: number): Gr
     }
   }
 
-  field.resolve = (_root, { representations }, context: GraphQLContext, info) => {
+  field.resolve = async (_root, { representations }, context: GraphQLContext, info) => {
     // Of all fields together: aliases would multiply them.
     context.operation.references += representations.length;
     if (context.operation.references > limit)
       throw badUserInput('representations', `at most ${limit} in a request`, 'more');
     // A failure is an Error in the list, which spoils its own entry alone. A rejected promise in it would do so too by the
     // book, but graphql-jit leaves such an entry out if it is the last: every reference behind a gap would be another's.
-    return Promise.all(representations.map((one: object) => entityOf(one, context, info)));
+    return Promise.all(representations.map((one: unknown) => entityOf(one, context, info)));
   };
   return schema;
 }
@@ -57,6 +62,6 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
 
 /** An entity with the name of its type, by which the `_Entity` union tells the types apart. */
 function withType(entity: unknown, type: string): unknown {
-  if (typeof entity !== 'object' || entity === null || '__typename' in entity) return entity;
-  return { ...entity, __typename: type };
+  if (typeof entity !== 'object' || entity === null) return entity;
+  return '__typename' in entity && entity.__typename === type ? entity : { ...entity, __typename: type };
 }

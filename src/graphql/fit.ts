@@ -13,7 +13,7 @@ export type Fits = (value: unknown) => boolean;
 
 /**
  * Says the same as graphql-js's `coerceInputValue`, which walks the type anew for each value; here that is done once. What
- * does not fit is for someone else to explain.
+ * does not fit is for someone else to explain, and so is every value of a `@oneOf` type.
  */
 export function fitterOf(type: GraphQLInputType): Fits {
   if (isNonNullType(type)) {
@@ -29,12 +29,15 @@ export function fitterOf(type: GraphQLInputType): Fits {
 }
 
 function objectFitter(type: GraphQLInputObjectType): Fits {
+  if (type.isOneOf) return (value) => value == null;
   const fields = Object.values(type.getFields());
-  const fitters = new Map(fields.map(({ name, type }) => [name, fitterOf(type)]));
+  // At first use: a type may have a field of its own type.
+  let fitters: Map<string, Fits> | undefined;
   const required = fields.filter((field) => isNonNullType(field.type) && field.defaultValue === undefined);
   return (value) => {
     if (value == null) return true;
     if (typeof value !== 'object' || Array.isArray(value)) return false;
+    fitters ??= new Map(fields.map((field) => [field.name, fitterOf(field.type)]));
     for (const [name, inner] of Object.entries(value)) if (!fitters.get(name)?.(inner)) return false;
     return required.every(({ name }) => Object.hasOwn(value, name));
   };

@@ -13,7 +13,7 @@ export interface Metrics {
   /** A request that became no operation, by its code of `errors.ts`. */
   readonly refused: (code: string) => void;
   readonly callEnded: (service: string, region: string, outcome: string, ms: number) => void;
-  /** A signal that was hit: null for a code that the catalogue does not have; how it differs from the catalogue, if it does. */
+  /** A signal that was hit. Its code is null if the catalogue does not have it; `drift` is how it differs from the catalogue. */
   readonly signalHit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void;
   readonly verified: (verdict: CountedVerdict) => void;
   /** Shows how the guards of a service stand whenever somebody looks. */
@@ -85,16 +85,17 @@ export function createMetrics(): Metrics {
   for (const kind of DRIFTS) drift.inc({ kind }, 0);
 
   const hits = new Tally();
-  const since = { underWay: 0, lookups: 0, fingerprintCalls: 0 };
+  let underWay = 0;
+  const pending = { lookups: 0, fingerprintCalls: 0 };
   /** Everything that is only brought up to date when somebody looks. */
   const watched = [
     () => {
       hits.drain((code, level, count) => signals.inc({ code, level }, count));
-      inFlight.set(since.underWay);
-      lookups.inc(since.lookups);
-      fingerprintCalls.inc(since.fingerprintCalls);
-      since.lookups = 0;
-      since.fingerprintCalls = 0;
+      inFlight.set(underWay);
+      lookups.inc(pending.lookups);
+      fingerprintCalls.inc(pending.fingerprintCalls);
+      pending.lookups = 0;
+      pending.fingerprintCalls = 0;
     },
   ];
   return {
@@ -103,20 +104,20 @@ export function createMetrics(): Metrics {
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
     operationStarted: () => {
-      since.underWay += 1;
+      underWay += 1;
     },
     operationLeft: () => {
-      since.underWay -= 1;
+      underWay -= 1;
     },
     operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
       duration.observe({ outcome }, ms / 1_000);
-      since.lookups += asked;
+      pending.lookups += asked;
       for (const code of codes) errors.inc({ code });
     },
     refused: (code) => refusals.inc({ code }),
     callEnded: (service, region, outcome, ms) => {
       calls.observe({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') since.fingerprintCalls += 1;
+      if (service === 'fingerprint') pending.fingerprintCalls += 1;
     },
     signalHit: (code, level, kind) => {
       hits.add(code ?? 'unknown', level);

@@ -23,7 +23,7 @@ export function createGate(secrets: readonly string[]): Gate {
   };
 }
 
-/** Visible ASCII never pads. */
+/** Zeros fill the rest; no secret has one. */
 function pad(bytes: Buffer, text: string): Buffer {
   bytes.fill(0, bytes.write(text, 'latin1'));
   return bytes;

@@ -37,9 +37,9 @@ function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloSe
   return {
     async requestDidStart({ contextValue: { operation } }) {
       return {
-        async didResolveOperation({ operationName, request, source, document, operation: resolved }) {
+        async didResolveOperation({ operationName, source, document, operation: resolved }) {
           operation.name = operationName ?? undefined;
-          if (resolved) operations.learn(source, request.operationName, document);
+          if (resolved) operations.learn(source, document);
         },
         async didEncounterErrors({ errors }) {
           reportErrors(log, operation.requestId, errors);

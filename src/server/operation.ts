@@ -7,7 +7,7 @@ import type { Operation } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import { parseTraceparent } from '../observability/traceparent.ts';
-import type { OperationTrace, Tracing } from '../observability/tracing.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { Cancellation } from '../upstream/caller.ts';
 
 /** Where operations are told of. */
@@ -65,12 +65,14 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
         return;
       }
       const { hasData, lookups } = operation;
-      operation.name = operation.name?.slice(0, MAX_NAME_LENGTH);
+      const name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
       const outcome = outcomeOf(errors, hasData && status < 400);
       metrics.operationEnded({ ms, outcome, errors, lookups });
-      trace?.end(operation.name, errors);
-      log.info(lineOf(operation, errors, headers, trace, ms, tokens?.map(hashToken)), 'operation');
+      trace?.end(name, errors);
+      const { traceId } = trace ?? parseTraceparent(headers['traceparent']) ?? {};
+      const hashes = tokens?.map(hashToken);
+      log.info(lineOf(operation, headers, { name, errors, traceId, ms, tokens: hashes }), 'operation');
     },
   };
   return operation;
@@ -99,17 +101,23 @@ function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial
   return hasData ? 'partial' : 'error';
 }
 
+/** What is only known at the end. */
+interface Ending {
+  readonly name: string | undefined;
+  readonly errors: readonly string[];
+  readonly traceId: string | undefined;
+  readonly ms: number;
+  readonly tokens: readonly string[] | undefined;
+}
+
 function lineOf(
-  { requestId, name, outcomes, calls, callMs }: Operation,
-  errors: readonly string[],
+  { requestId, outcomes, calls, callMs }: Operation,
   headers: IncomingHttpHeaders,
-  trace: OperationTrace | undefined,
-  ms: number,
-  tokens: readonly string[] | undefined,
+  { name, errors, traceId, ms, tokens }: Ending,
 ) {
   return {
     requestId,
-    traceId: trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
+    traceId,
     operation: name,
     client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
     clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],

@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
-import { DeviceTrustError } from '../errors.ts';
-import type { Caller, CallSpan, Listener } from './caller.ts';
+import { asError, DeviceTrustError } from '../errors.ts';
+import type { Caller, CallSpan, Cancellable } from './caller.ts';
 import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
 import type { Stalls } from './stalls.ts';
@@ -23,7 +23,7 @@ export interface UpstreamRequest {
 }
 
 /** What all calls of one service share. */
-export interface Line {
+export interface Upstream {
   /** The service's name, for traces. */
   readonly service: string;
   /** The guard of a region, always the same one. */
@@ -37,12 +37,12 @@ export interface Line {
 }
 
 /**
- * One request on its way: sent as soon as the guard lets it, over when it is answered, late, or no longer wanted. With
- * hundreds of them in one operation it is an object of few parts, and not the closures and promises that it could be.
+ * One request on its way: sent as soon as the guard lets it, over when it is answered, late, or no longer wanted. It is one
+ * object, and not one closure in another, because an operation can have hundreds of them under way.
  */
-export class Call implements Listener {
+export class Call implements Cancellable {
   readonly #request: UpstreamRequest;
-  readonly #line: Line;
+  readonly #upstream: Upstream;
   readonly #resolve: (answer: UpstreamAnswer) => void;
   readonly #reject: (error: Error) => void;
   readonly #stalledBefore: number;
@@ -54,21 +54,21 @@ export class Call implements Listener {
   #sentAt = 0;
   #span: CallSpan | undefined;
   #isTold = false;
-  /** Why nobody waits for it any more. */
-  #over: Error | undefined;
+  /** Why it must not be sent any more. */
+  #givenUp: Error | undefined;
 
   constructor(
     request: UpstreamRequest,
-    line: Line,
+    upstream: Upstream,
     resolve: (answer: UpstreamAnswer) => void,
     reject: (error: Error) => void,
   ) {
     this.#request = request;
-    this.#line = line;
+    this.#upstream = upstream;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#stalledBefore = line.stalls.totalMs();
-    const guarded = line.guardFor(request.region).run((isProbe) => this.#send(isProbe));
+    this.#stalledBefore = upstream.stalls.totalMs();
+    const guarded = upstream.guardFor(request.region).run((isProbe) => this.#send(isProbe));
     this.#hadRoom = this.#exchange !== undefined;
     // What has arrived while the process was busy is read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), request.timeoutMs);
@@ -94,14 +94,15 @@ export class Call implements Listener {
   }
 
   #send(isProbe: boolean): Promise<UpstreamAnswer> {
-    if (this.#over) throw this.#over;
+    if (this.#givenUp) throw this.#givenUp;
     const { region, origin, path, headers, body, caller } = this.#request;
-    const { service, poolOf, isFailedConnect } = this.#line;
+    const { service, poolOf, isFailedConnect } = this.#upstream;
+    const pool = poolOf(origin);
     this.#isProbe = isProbe;
     this.#sentAt = performance.now();
     this.#span = caller.startSpan?.(service, region);
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
-    this.#exchange = new Exchange(poolOf(origin), { path, method: 'POST', headers: allHeaders, body }, isFailedConnect);
+    this.#exchange = new Exchange(pool, { path, method: 'POST', headers: allHeaders, body }, isFailedConnect);
     return this.#exchange.start();
   }
 
@@ -117,12 +118,12 @@ export class Call implements Listener {
    * could be turned into a captcha that proceeds.
    */
   #isOurs(): boolean {
-    const stalledMs = this.#line.stalls.totalMs() - this.#stalledBefore;
+    const stalledMs = this.#upstream.stalls.totalMs() - this.#stalledBefore;
     return !this.#hadRoom || stalledMs > Math.max(this.#request.timeoutMs / 4, MIN_STALL_MS);
   }
 
   #giveUp(reason: Error): void {
-    this.#over = reason;
+    this.#givenUp = reason;
     this.#exchange?.cancel(reason);
     // Here as well, because it may still wait for its turn.
     this.#fail(reason);
@@ -142,8 +143,13 @@ export class Call implements Listener {
     const ms = performance.now() - this.#sentAt;
     caller.calls += 1;
     caller.callMs += ms;
-    this.#span?.end(outcome);
-    this.#line.onCall(region, outcome, ms);
+    try {
+      this.#span?.end(outcome);
+      this.#upstream.onCall(region, outcome, ms);
+    } catch (error) {
+      // Nobody would catch it on the way up.
+      this.#reject(asError(error));
+    }
   }
 
   #release(): void {

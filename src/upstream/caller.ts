@@ -18,8 +18,8 @@ export interface CallSpan {
   end(outcome: string): void;
 }
 
-/** What wants to know that nobody waits for it any more. */
-export interface Listener {
+/** What can be told that nobody waits for it any more. */
+export interface Cancellable {
   cancelled(reason: Error): void;
 }
 
@@ -28,7 +28,7 @@ export interface Listener {
  * events, which would cost each request as much as parsing its answer does.
  */
 export class Cancellation {
-  readonly #listeners = new Set<Listener>();
+  readonly #calls = new Set<Cancellable>();
   #reason: Error | undefined;
 
   /** Why, once it has happened. */
@@ -39,15 +39,15 @@ export class Cancellation {
   cancel(reason: Error): void {
     if (this.#reason) return;
     this.#reason = reason;
-    for (const listener of this.#listeners) listener.cancelled(reason);
-    this.#listeners.clear();
+    for (const call of this.#calls) call.cancelled(reason);
+    this.#calls.clear();
   }
 
-  add(listener: Listener): void {
-    this.#listeners.add(listener);
+  add(call: Cancellable): void {
+    this.#calls.add(call);
   }
 
-  remove(listener: Listener): void {
-    this.#listeners.delete(listener);
+  remove(call: Cancellable): void {
+    this.#calls.delete(call);
   }
 }

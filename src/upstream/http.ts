@@ -1,5 +1,5 @@
 import { buildConnector, Pool } from 'undici';
-import { Call, type Line, type UpstreamRequest } from './call.ts';
+import { Call, type Upstream, type UpstreamRequest } from './call.ts';
 import type { UpstreamAnswer } from './exchange.ts';
 import { watchStalls } from './stalls.ts';
 
@@ -25,7 +25,7 @@ export interface UpstreamHttp {
 }
 
 /** What an upstream service is to its HTTP. */
-type UpstreamOptions = Pick<Line, 'service' | 'guardFor' | 'onCall'>;
+type UpstreamOptions = Pick<Upstream, 'service' | 'guardFor' | 'onCall'>;
 
 /** A client of one upstream service. Opens no socket before the first request. */
 export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOptions): UpstreamHttp {
@@ -55,12 +55,12 @@ export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOption
     return pool;
   }
 
-  const line: Line = { service, guardFor, onCall, poolOf, isFailedConnect, stalls };
+  const upstream: Upstream = { service, guardFor, onCall, poolOf, isFailedConnect, stalls };
 
   function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { reason } = request.caller.cancellation;
     if (reason) return Promise.reject(reason);
-    return new Promise((resolve, reject) => new Call(request, line, resolve, reject));
+    return new Promise((resolve, reject) => new Call(request, upstream, resolve, reject));
   }
 
   async function close(): Promise<void> {

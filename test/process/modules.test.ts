@@ -1,6 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { ROOT, startProcess, type TestProcess } from '../support/process.ts';
 
 /** What the process does not load, because it has no use for it. */
 
@@ -50,4 +51,13 @@ describe('the SDK of OpenTelemetry', () => {
 
 test('nor does live mode load what makes lines for people', async () => {
   expect(await modulesWith(LIVE)).not.toContain('pino-pretty');
+});
+
+test.each([
+  ['./src/app.ts', false],
+  ['node:http', true],
+])('importing %s loads the undici inside Node: %s', (specifier, isLoaded) => {
+  const script = `import('${specifier}').then(() => console.log(process.moduleLoadList.join()))`;
+  const modules = execFileSync(process.execPath, ['--eval', script], { cwd: ROOT, encoding: 'utf8' });
+  expect(modules.includes('internal/deps/undici/undici')).toBe(isLoaded);
 });

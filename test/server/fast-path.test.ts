@@ -60,6 +60,18 @@ describe('five times the same question', () => {
       },
       3,
     ],
+    [
+      'too many references, beside another question',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } b: deviceFingerprint(token: "x", publicKey: "pk_of_nobody") { __typename } }',
+      { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
+      0,
+    ],
+    [
+      'too many references alone',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }',
+      { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
+      0,
+    ],
     ['a captcha', CAPTCHA_MUTATION, { input: INPUT }, 1],
     ['a captcha too many', TWO_CAPTCHAS, { input: INPUT }, 1],
     ['nothing but a name', '{ __typename }', {}, 0],

@@ -1,5 +1,4 @@
-import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import type { FingerprintOutcome, JudgedSignal } from '../fingerprint/answer.ts';
+import type { FingerprintOutcome, JudgedSignal } from './answer.ts';
 
 /** Counts each signal of a judgement. Once for each upstream answer, however often that is shared. */
 export function countSignals(
@@ -13,15 +12,9 @@ export function countSignals(
 /** How a signal differs from the catalogue. */
 type Drift = 'unknown_signal' | 'level' | 'confidence';
 
-/** The service documents one level and one confidence for each signal; another one is news for whoever keeps the catalogue. */
+/** The document has one level and one confidence for each signal; another one is news for whoever keeps the catalogue. */
 function driftOf({ level, confidence, documented }: JudgedSignal): Drift | undefined {
   if (!documented) return 'unknown_signal';
   if (documented.level !== level) return 'level';
   return documented.confidence === confidence ? undefined : 'confidence';
-}
-
-/** Why a verification did not pass; empty if it did. */
-export function causeOf(verdict: CaptchaVerdict): string {
-  if (verdict.__typename === 'CaptchaPassed') return '';
-  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
 }
