@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CATALOGUE } from '../errors.ts';
+import { Backlog } from './backlog.ts';
 import { Tally } from './tally.ts';
 
 /** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
@@ -85,11 +86,15 @@ export function createMetrics(): Metrics {
   for (const kind of DRIFTS) drift.inc({ kind }, 0);
 
   const hits = new Tally();
+  const durations = new Backlog<{ outcome: string }>(duration);
+  const callDurations = new Backlog<{ service: string; region: string; outcome: string }>(calls);
   let underWay = 0;
   const pending = { lookups: 0, fingerprintCalls: 0 };
   /** Everything that is only brought up to date when somebody looks. */
   const watched = [
     () => {
+      durations.drain();
+      callDurations.drain();
       hits.drain((code, level, count) => signals.inc({ code, level }, count));
       inFlight.set(underWay);
       lookups.inc(pending.lookups);
@@ -110,13 +115,13 @@ export function createMetrics(): Metrics {
       underWay -= 1;
     },
     operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
-      duration.observe({ outcome }, ms / 1_000);
+      durations.add({ outcome }, ms / 1_000);
       pending.lookups += asked;
       for (const code of codes) errors.inc({ code });
     },
     refused: (code) => refusals.inc({ code }),
     callEnded: (service, region, outcome, ms) => {
-      calls.observe({ service, region, outcome }, ms / 1_000);
+      callDurations.add({ service, region, outcome }, ms / 1_000);
       if (service === 'fingerprint') pending.fingerprintCalls += 1;
     },
     signalHit: (code, level, kind) => {

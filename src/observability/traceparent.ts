@@ -11,6 +11,7 @@ const FORMAT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16}
 
 /** Reads the header; undefined if it is none, or not as the standard has it. */
 export function parseTraceparent(header: string | string[] | undefined): Traceparent | undefined {
+  if (header === undefined) return undefined;
   const [, version, traceId, spanId, flags = '', more] = FORMAT.exec(String(header)) ?? [];
   if (!traceId || !spanId || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 };

@@ -39,7 +39,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
     };
     request
       .on('data', take)
-      .once('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-      .once('error', reject);
+      .on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+      .on('error', reject);
   });
 }

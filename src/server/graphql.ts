@@ -42,7 +42,7 @@ export async function answerGraphql(
   // Again, because a body can arrive long after the headers that were let in.
   refuseUnderPressure(options.pressure);
   const operation = startOperation(request.headers, options.telemetry);
-  response.once('close', operation.cancel);
+  response.on('close', operation.cancel);
   let status = 500; // until there is an answer
   try {
     const fast = options.engine.fastPath.match(body, request.headers);
