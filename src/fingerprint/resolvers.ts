@@ -12,7 +12,8 @@ export const fingerprintResolvers: Resolvers = {
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async ({ token, ...reference }, { lookUp, applicationFor }) => {
+    __resolveReference: async (reference, { lookUp, applicationFor }) => {
+      const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // The keys alone: whatever else stands in a representation was never checked, so it must not become an argument.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
@@ -24,6 +25,7 @@ export const fingerprintResolvers: Resolvers = {
       if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
         throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
       }
+      if (minLevel == null && minConfidence == null) return signals;
       return signals.filter(
         ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
       );

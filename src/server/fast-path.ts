@@ -44,7 +44,7 @@ export function createFastPath(operations: CompiledOperations): FastPath {
   };
 }
 
-/** An answer as Apollo Server would write it. */
+/** An answer as Apollo Server would write it, but for the line feed that it ends with. */
 export function serialize({ data, errors }: FormattedExecutionResult): string {
-  return `${JSON.stringify(errors ? { errors, data } : { data })}\n`;
+  return JSON.stringify(errors ? { errors, data } : { data });
 }

@@ -95,7 +95,7 @@ async function answerByApollo(
   if (request.method === 'POST' && status === undefined && contentType) {
     fastPath.learnContentType(request.headers.accept, contentType);
   }
-  return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string };
+  return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string.trimEnd() };
 }
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
