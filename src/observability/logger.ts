@@ -55,8 +55,11 @@ async function openPretty(): Promise<DestinationStream | undefined> {
   }
 }
 
-/** Characters that are worth a write, and how long fewer of them may wait, in ms. */
-const FULL = 64 * 1024;
+/**
+ * Characters that are worth a write, and how long fewer of them may wait, in ms. A pipe holds 64 KiB, and a write that does
+ * not fit into it holds up everything until somebody reads.
+ */
+const FULL = 16 * 1024;
 const FLUSH_EVERY_MS = 100;
 
 /** Lines written one by one would be a good part of what an operation costs. What is left goes out when the process ends. */
