@@ -73,9 +73,16 @@ const lenientText = z.string().optional().catch(undefined);
 /** The challenge that an answer is about, however flawed the rest: an answer for another one is no answer to ours. */
 export const judgedChallenge = z.object({ captcha_args: z.object({ lot_number: z.string() }) });
 
-/** A rejection (2.3, 2.4). Lenient beyond the verdict itself: a "no" with a flaw in its details is still a "no". */
+/**
+ * Is this `result` a "no"? Documented is `fail` (2.3). Any spelling of it counts, for as "no usable answer" it would fall
+ * under a policy that may let it proceed.
+ */
+export function saysNo(result: unknown): boolean {
+  return result === false || (typeof result === 'string' && /^\s*fail/i.test(result));
+}
+
+/** The rest of a rejection (2.3, 2.4). Lenient: a "no" with a flaw in its details is still a "no". */
 export const failedAnswer = z.object({
-  result: z.literal('fail'),
   reason: z.string().catch(''),
   captcha_args: z
     .object({ used_type: lenientText, user_ip: lenientText, lot_number: lenientText })

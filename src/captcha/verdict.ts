@@ -8,6 +8,7 @@ import {
   failedAnswer,
   judgedChallenge,
   passedAnswer,
+  saysNo,
 } from './contract.ts';
 
 /** What to do when the service gives no verdict: `faults` proceeds on all but what a caller can bring about. */
@@ -24,7 +25,7 @@ interface FailOpen {
 export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
 
 /**
- * Reads an answer of the captcha service. A "no" counts whatever the HTTP status and however flawed the rest of it; a
+ * Reads an answer of the captcha service. A "no" counts whatever the HTTP status, its spelling and the rest of it; a
  * pass counts only as exactly the documented one, with status 200 and for the lot number that was asked about. So no
  * outcome is better than what the service said.
  */
@@ -84,7 +85,7 @@ export function isCaptchaFault({ status, json }: UpstreamAnswer): boolean {
 // What is plainly something else is not parsed: to say all that is wrong with it costs more than the whole call.
 
 function failureIn(json: unknown) {
-  return Object(json).result === 'fail' ? failedAnswer.safeParse(json).data : undefined;
+  return saysNo(Object(json).result) ? failedAnswer.safeParse(json).data : undefined;
 }
 
 function exceptionIn(json: unknown) {

@@ -135,6 +135,11 @@ describe('a "no" is a "no", under every policy', () => {
     ['without a reason', { ...FAIL, reason: undefined }],
     ['without a status', { ...FAIL, status: undefined }],
     ['with the status of an exception', { ...FAIL, status: 'error' }],
+    ['in capitals', { ...FAIL, result: 'FAIL' }],
+    ['in another form', { ...FAIL, result: 'failed' }],
+    ['between blanks', { ...FAIL, result: ' fail\n' }],
+    ['as a truth value', { ...FAIL, result: false }],
+    ['in capitals, in the company of a pass', { ...PASS, result: 'Fail' }],
   ])('%s', async (_what, body, status) => {
     answerWith(body, status);
     for (const policy of ['faults', 'always', 'never'] as const) {

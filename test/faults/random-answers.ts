@@ -141,5 +141,6 @@ export function isPass(answer: HostileAnswer, lotNumber: string): boolean {
 
 /** Does it say "no", in whatever company? */
 export function saysNo(answer: HostileAnswer): boolean {
-  return Object(jsonIn(answer)).result === 'fail';
+  const { result } = Object(jsonIn(answer));
+  return result === false || (typeof result === 'string' && result.trim().toLowerCase().startsWith('fail'));
 }
