@@ -1,4 +1,4 @@
-import type { LOG_LEVELS, Region } from './values.ts';
+import type { FAIL_OPEN_POLICIES, LOG_LEVELS, Region } from './values.ts';
 
 /** What the process is told from outside. Parsed at the start, and again when a secret in a file may have changed. */
 export interface Config {
@@ -9,7 +9,7 @@ export interface Config {
   readonly upstreams: SandboxUpstreams | LiveUpstreams;
   readonly fingerprintTimeoutMs: number;
   readonly captchaTimeoutMs: number;
-  readonly captchaFailOpen: 'faults' | 'always' | 'never';
+  readonly captchaFailOpen: (typeof FAIL_OPEN_POLICIES)[number];
   readonly limits: RequestLimits;
   readonly load: LoadLimits;
   readonly logLevel: LogLevel;

@@ -17,6 +17,9 @@ export interface Variable {
   readonly confidential?: true;
 }
 
+/** When a request may proceed although the captcha service gave no verdict. */
+export const FAIL_OPEN_POLICIES = ['faults', 'always', 'never'] as const;
+
 /** The regions that both upstreams have. */
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 

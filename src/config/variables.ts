@@ -3,6 +3,7 @@ import {
   address,
   captchaKey,
   credential,
+  FAIL_OPEN_POLICIES,
   integer,
   internalUrl,
   LOG_LEVELS,
@@ -100,7 +101,7 @@ export const VARIABLES = {
     description:
       'May a request proceed when the captcha service gives no verdict: unless the caller can have caused it, always, or never',
     expected: 'faults, always or never',
-    schema: z.enum(['faults', 'always', 'never']),
+    schema: z.enum(FAIL_OPEN_POLICIES),
     default: 'faults',
   },
   maxBodyBytes: {

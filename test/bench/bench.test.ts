@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ROOT } from '../support/process.ts';
+import { type ProcessGroup, startGroup } from '../support/process-group.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { type Children, createChildren } from './children.ts';
 import { checkAnswers, openField } from './field.ts';
@@ -13,54 +10,29 @@ import { checkAnswers, openField } from './field.ts';
 /** The benchmark as a program, in its shortest form. Its figures mean nothing here. */
 
 let folder: string;
-let bench: ChildProcess | undefined;
+let bench: ProcessGroup | undefined;
 let children: Children | undefined;
 let server: TestUpstream | undefined;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bench-'));
 });
 afterEach(async () => {
-  if (bench && groupLives(bench)) process.kill(-groupOf(bench), 'SIGKILL');
-  await Promise.all([children?.endAll(), server?.stop()]);
+  await Promise.all([bench?.stop(), children?.endAll(), server?.stop()]);
   [bench, children, server] = [undefined, undefined, undefined];
   rmSync(folder, { recursive: true });
 });
 
-/** Starts it as the leader of a process group, to which all that it starts belong. */
-function startBench(...options: string[]): ChildProcess {
-  bench = spawn(process.execPath, ['test/bench/main.ts', ...options], { cwd: ROOT, stdio: 'pipe', detached: true });
+function startBench(...options: string[]): ProcessGroup {
+  bench = startGroup('test/bench/main.ts', ...options);
   return bench;
-}
-
-function groupOf({ pid }: ChildProcess): number {
-  if (pid === undefined) throw new Error('the benchmark did not start');
-  return pid;
-}
-
-function groupLives(child: ChildProcess): boolean {
-  try {
-    return process.kill(-groupOf(child), 0);
-  } catch {
-    return false;
-  }
-}
-
-const exitOf = (child: ChildProcess) =>
-  new Promise((resolve) => child.once('exit', (code, signal) => resolve(code ?? signal)));
-
-/** For as long as the system takes to forget a process that ended. */
-async function waitForEmptyGroup(child: ChildProcess): Promise<void> {
-  for (let tries = 0; groupLives(child) && tries < 50; tries += 1) await sleep(20);
-  expect(groupLives(child)).toBe(false);
 }
 
 test('--smoke prints a table, writes the same as JSON, and leaves no process behind', async () => {
   const json = join(folder, 'results.json');
-  const child = startBench('--smoke', '--json', json);
-  if (!child.stdout || !child.stderr) throw new Error('expected pipes');
-  const [printed, problems, code] = await Promise.all([text(child.stdout), text(child.stderr), exitOf(child)]);
-  expect([code, problems]).toEqual([0, 'ours warms up\nfloor warms up\nsingle\n']);
-  await waitForEmptyGroup(child);
+  const { ended, stdout, stderr, expectNothingLeft } = startBench('--smoke', '--json', json);
+  expect([await ended, stderr()]).toEqual([0, 'ours warms up\nfloor warms up\nsingle\n']);
+  await expectNothingLeft();
+  const printed = stdout();
 
   expect(printed).toMatch(/^Node v\d+\.\d+\.\d+, \d+ cores, .+; (?:not )?pinned: /m);
   expect(printed).toMatch(/^ {2}ours +\d+\.\d +\d+\.\d\d× +0 % +\d+ +\d+\.\d\d +\d+\.\d\d +\d+ % +(?:\d+ %|-)$/m);
@@ -85,27 +57,17 @@ test('--smoke prints a table, writes the same as JSON, and leaves no process beh
 }, 20_000);
 
 test('SIGINT ends it and all that it started', async () => {
-  const child = startBench('--smoke');
-  let problems = '';
-  const begun = Promise.withResolvers<void>();
-  child.stderr?.setEncoding('utf8').on('data', (said: string) => {
-    problems += said;
-    begun.resolve();
-  });
-  const exit = exitOf(child);
-  await Promise.race([begun.promise, exit]);
-  child.kill('SIGINT');
-  expect(await exit).toBe(1);
-  await waitForEmptyGroup(child);
-  expect(problems).toMatch(/^(?:ours warms up\n)(?:floor warms up\n)?$/);
+  const { stderr, end, expectNothingLeft } = startBench('--smoke');
+  await expect.poll(stderr, { timeout: 10_000 }).toContain('warms up');
+  expect(await end('SIGINT')).toBe(1);
+  await expectNothingLeft();
+  expect(stderr()).toMatch(/^(?:ours warms up\n)(?:floor warms up\n)?$/);
 }, 20_000);
 
 test('a name that it does not know ends it with a list of those that it does', async () => {
-  const child = startBench('--only', 'nobody');
-  if (!child.stderr) throw new Error('expected a pipe');
-  const [problems, code] = await Promise.all([text(child.stderr), exitOf(child)]);
-  expect(code).toBe(1);
-  expect(problems).toMatch(/^there is no contender nobody; there is ours, floor, .*\n\nOptions:\n/);
+  const { ended, stderr } = startBench('--only', 'nobody');
+  expect(await ended).toBe(1);
+  expect(stderr()).toMatch(/^there is no contender nobody; there is ours, floor, .*\n\nOptions:\n/);
 });
 
 const NOT_PINNED = { server: [], others: [], note: 'not pinned' };

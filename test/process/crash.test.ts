@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { startProcess, type TestProcess } from '../support/process.ts';
+import { LIVE, SANDBOX } from './environments.ts';
 
 /** What is left of a process that met a mistake of ours: one line that says where, and not what about. */
 
@@ -19,15 +20,6 @@ function start(crash: string, env: Readonly<Record<string, string>>): TestProces
   });
   return child;
 }
-
-const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0' };
-const LIVE = {
-  ALLOW_DIRECT_ACCESS: 'true',
-  FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
-  FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
-  CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
-  CAPTCHA_URL_EU: 'http://127.0.0.1:9',
-};
 
 const frames = expect.arrayContaining([expect.stringMatching(/^at (Object\.)?throwIt .*crash-on-signal\.ts:\d+/)]);
 

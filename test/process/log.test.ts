@@ -1,20 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
+import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the real process writes, in which form, and how much of it. */
 
 let child: TestProcess | undefined;
 afterEach(() => child?.stop());
-
-const LIVE = {
-  ALLOW_DIRECT_ACCESS: 'true',
-  FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
-  FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
-  CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
-  CAPTCHA_URL_EU: 'http://127.0.0.1:9',
-};
-const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0' };
 
 /** Everything on stdout, from start to end, of a process that answers one question well, if it can, and one badly. */
 async function writtenWith(env: Readonly<Record<string, string>>, urlIn: RegExp): Promise<string> {

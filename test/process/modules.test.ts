@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startProcess, type TestProcess } from '../support/process.ts';
+import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the process does not load, because it has no use for it. */
 
@@ -22,15 +23,6 @@ async function modulesWith(env: Readonly<Record<string, string>>): Promise<strin
   expect(await child.end('SIGTERM')).toBe(0);
   return child.stderr();
 }
-
-const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0' };
-const LIVE = {
-  ALLOW_DIRECT_ACCESS: 'true',
-  FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
-  FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
-  CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
-  CAPTCHA_URL_EU: 'http://127.0.0.1:9',
-};
 
 describe('the SDK of OpenTelemetry', () => {
   test.each([

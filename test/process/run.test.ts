@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { shell, startProcess, type TestProcess } from '../support/process.ts';
+import { LIVE } from './environments.ts';
 
 /** The process as `npm run dev` and `npm run sandbox` start it. */
 
@@ -54,13 +55,9 @@ describe('in sandbox mode', () => {
 test('in live mode it logs where it is, and prints no commands', async () => {
   child = startProcess('src/main.ts', {
     PORT: '0',
-    ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
     ADMIN_PORT: '0',
-    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
-    FINGERPRINT_URL_NA: 'http://127.0.0.1:9',
-    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
-    CAPTCHA_URL_EU: 'http://127.0.0.1:9',
+    ...LIVE,
   });
   const [line] = await child.waitFor(/^.*"ready".*\n/m);
   const { url, upstreams } = JSON.parse(line);

@@ -2,6 +2,7 @@ import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { startProcess } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { LIVE } from './environments.ts';
 
 /** What a router and an orchestrator see of a process that is told to end. */
 
@@ -21,11 +22,9 @@ async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
   onTestFinished(upstream.stop);
   const child = startProcess('src/main.ts', {
     PORT: '0',
-    ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: String(graceMs),
-    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"NA"}]',
+    ...LIVE,
     FINGERPRINT_URL_NA: upstream.url,
-    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"EU"}]`,
     CAPTCHA_URL_EU: upstream.url,
     CAPTCHA_TIMEOUT_MS: '60000',
   });

@@ -7,6 +7,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** One of our programs as a process of its own. Whoever starts one stops it. */
 export interface TestProcess {
+  /** Undefined if there is no such program. */
+  readonly pid: number | undefined;
   /** Everything written so far. */
   readonly stdout: () => string;
   readonly stderr: () => string;
@@ -64,6 +66,7 @@ export function startCommand([program = '', ...words]: readonly string[], option
     return ended;
   };
   return {
+    pid: child.pid,
     stdout,
     stderr,
     ended,
