@@ -90,10 +90,7 @@ describe('tables', () => {
 
   test('configuration: every variable, with its default and what is expected', () => {
     const variables = Object.values<Variable>(VARIABLES);
-    const documented = rows.filter(([name = '']) =>
-      variables.some((variable) => name.startsWith(`\`${variable.name}\``)),
-    );
-    expect(documented).toEqual(
+    expect(rowsAfter('| variable | default |')).toEqual(
       variables.map(({ name, secret, default: fallback, description, expected }) => [
         `\`${name}\`${secret ? ' (secret)' : ''}`,
         fallback ? `\`${fallback}\`` : 'none',
@@ -167,7 +164,7 @@ describe('names', () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 
   test.each(
-    [...new Set([...README.matchAll(/npm (?:run )?([a-z]+)\b/g)].map(([, script = '']) => script))].filter(
+    [...new Set([...README.matchAll(/npm (?:run )?([a-z][a-z:]*)/g)].map(([, script = '']) => script))].filter(
       (word) => !['ci', 'audit'].includes(word),
     ),
   )('npm %s is there', (script) => expect(scripts).toHaveProperty(script));

@@ -26,10 +26,10 @@ export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 export type Region = (typeof REGIONS)[number];
 
 /** Digits that make a number within these bounds. */
-export const integer = (min: number, max: number) =>
+const integer = (min: number, max: number) =>
   z
     .string()
-    .regex(/^\d{1,6}$/)
+    .regex(/^\d{1,9}$/)
     .transform(Number)
     .refine((number) => number >= min && number <= max);
 
@@ -87,6 +87,8 @@ export const whole = (min: number, max: number) => ({
   expected: `a whole number from ${min} to ${max}`,
   schema: integer(min, max),
 });
+/** A port that is 0 or within what the system has, as a variable has it. */
+export const port = (max: number) => ({ expected: `a port from 0 to ${max}`, schema: integer(0, max) });
 export const milliseconds = whole(1, 60_000);
 
 function isEncryptedOrLocal(text: string): boolean {

@@ -4,11 +4,11 @@ import {
   captchaKey,
   credential,
   FAIL_OPEN_POLICIES,
-  integer,
   internalUrl,
   LOG_LEVELS,
   listOf,
   milliseconds,
+  port,
   region,
   type Variable,
   whole,
@@ -33,8 +33,7 @@ export const VARIABLES = {
   port: {
     name: 'PORT',
     description: 'Port to listen on; 0 picks a free one',
-    expected: 'a port from 0 to 65535',
-    schema: integer(0, 65_535),
+    ...port(65_535),
     default: '4001',
   },
   routerSecrets: {
@@ -57,8 +56,7 @@ export const VARIABLES = {
   sandboxPort: {
     name: 'SANDBOX_PORT',
     description: 'Port of the sandbox for GLB, with NA and EU on the next two; 0 picks free ones',
-    expected: 'a port from 0 to 65533',
-    schema: integer(0, 65_533),
+    ...port(65_533),
     default: '4100',
   },
   fingerprintApplications: {
@@ -183,8 +181,7 @@ export const VARIABLES = {
   adminPort: {
     name: 'ADMIN_PORT',
     description: 'Port of `/metrics`; 0 picks a free one',
-    expected: 'a port from 0 to 65535',
-    schema: integer(0, 65_535),
+    ...port(65_535),
     default: '9464',
   },
   otlpEndpoint: {

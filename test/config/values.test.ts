@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { APPLICATIONS, CANARY, CAPTCHAS, ID, LIVE, parse, problemsOf } from './support.ts';
 
@@ -164,6 +166,27 @@ describe('what is refused, in one sentence', () => {
       expect(sentence).not.toContain(CANARY);
     }
   });
+});
+
+describe('numbers', () => {
+  const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
+  const rows = [...README.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
+
+  test('are many', () => {
+    expect(rows.length).toBeGreaterThan(15);
+  });
+
+  test.each(rows.map(([, name = '', expected = '', least, most]) => ({ name, expected, least, most })))(
+    '$name: $expected, both included',
+    ({ name, expected, least, most }) => {
+      for (const value of [least, most]) expect(problemsOf({ ...LIVE, [name]: String(value) })).toEqual([]);
+      for (const value of [Number(least) - 1, Number(most) + 1]) {
+        expect(problemsOf({ ...LIVE, [name]: String(value) })).toEqual([
+          `${name}: expected ${expected}, but got "${value}".`,
+        ]);
+      }
+    },
+  );
 });
 
 test('a wrong mode hides no other mistake', () => {
