@@ -50,21 +50,22 @@ const PROBE_AFTER_MS = 1_000;
 /** Codes by which a call that got no answer speaks against the upstream. */
 const FAULTS: ReadonlySet<string> = new Set(['UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_PROTOCOL_ERROR']);
 
+/** How a call ended, and whether that speaks against the upstream. */
+type Outcome<Answer> = ({ readonly answer: Answer } | { readonly error: unknown }) & { readonly isFault: boolean };
+
 /** A closed breaker before an empty bulkhead. */
 export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: GuardOptions<Answer>): Guard<Answer> {
   const room = bulkhead(inFlight, queue);
-  const isProbing = () => breaker.state === CircuitState.HalfOpen;
   const breaker = circuitBreaker(
-    // The policy's result has no type of its own here. Sound: only answers of `call` come out of `room`.
-    handleWhenResult((answer) => isFault(answer as Answer)).orWhen((error) => {
-      if (error instanceof DeviceTrustError && FAULTS.has(error.code)) return true;
-      // To the library anything else is a success. A probe that found no room proves nothing.
-      return isProbing();
-    }),
+    // The policy's result has no type of its own here. Sound: it only executes `attempt`.
+    handleWhenResult((outcome) => (outcome as Outcome<Answer>).isFault),
     { halfOpenAfter: PROBE_AFTER_MS, breaker: new CountBreaker(SAMPLE) },
   );
+  const isProbing = () => breaker.state === CircuitState.HalfOpen;
+  let timesOpened = 0;
   let isShut = false;
   breaker.onBreak(() => {
+    timesOpened += 1;
     // A probe that fails opens it once more, which is no news.
     if (!isShut) onBreaker('open');
     isShut = true;
@@ -74,14 +75,31 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
     onBreaker('closed');
   });
 
+  /**
+   * Judged here and not by the library, to which a call of before the breaker opened, failing at last, would be one of now:
+   * it would put an end to a probe, or open the breaker again right after one went well.
+   */
+  async function attempt(call: (isProbe: boolean) => Promise<Answer>): Promise<Outcome<Answer>> {
+    const isProbe = isProbing();
+    const openedBefore = timesOpened;
+    try {
+      const answer = await room.execute(() => call(isProbe));
+      return { answer, isFault: openedBefore === timesOpened && isFault(answer) };
+    } catch (error) {
+      // A probe that came to no answer, be it that it found no room, proves nothing; any other such call does not count.
+      const speaksAgainst = isProbe || (error instanceof DeviceTrustError && FAULTS.has(error.code));
+      if (openedBefore === timesOpened && speaksAgainst) return { error, isFault: true };
+      throw error;
+    }
+  }
+
   async function run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer> {
     // One probe at a time. Left to the library, everyone else would wait for its outcome.
     if (isProbing()) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is probing' });
     try {
-      return await breaker.execute(() => {
-        const isProbe = isProbing();
-        return room.execute(() => call(isProbe));
-      });
+      const outcome = await breaker.execute(() => attempt(call));
+      if ('error' in outcome) throw outcome.error;
+      return outcome.answer;
     } catch (error) {
       if (error instanceof BulkheadRejectedError) throw new DeviceTrustError('OVERLOADED');
       if (!(error instanceof BrokenCircuitError)) throw error;

@@ -119,6 +119,33 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"closed"`);
   });
 
+  // In an outage that hangs, calls go on failing for as long as their deadline after others have opened it.
+  test('calls of before it opened have no say in when it closes, nor in whether it opens again', async (context) => {
+    const { upstream, app } = await start(context, broken);
+    const old = upstream.hold();
+    const { all } = gather(app, question, 2 * ENOUGH);
+    await until(() => old.length === 2 * ENOUGH);
+    upstream.behave(broken);
+    await crowd(app, question, ENOUGH);
+    await expectOpen(upstream, app, question);
+
+    const probes = upstream.hold();
+    await pause(OPEN_MS);
+    const probe = askTimed(app, question);
+    await until(() => probes.length === 1);
+    upstream.behave(good(question));
+    for (const exchange of old.slice(ENOUGH)) reset(exchange);
+    await pause(100);
+    for (const exchange of probes) good(question)(exchange);
+    expectGood(question, await probe);
+    await expectClosed(upstream, app, question);
+
+    for (const exchange of old.slice(0, ENOUGH)) reset(exchange);
+    await all;
+    await expectClosed(upstream, app, question);
+    expect(app.logged().match(/"breaker":"\w+"/g)).toEqual(['"breaker":"open"', '"breaker":"closed"']);
+  });
+
   test('a call that goes wrong then keeps it open for another second', async (context) => {
     const { upstream, app } = await startOpen(context, question);
     await pause(OPEN_MS);
