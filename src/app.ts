@@ -72,6 +72,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const listener = await listen({
       host: config.host,
       port: config.port,
+      maxConnections: load.connections,
       engine,
       capabilities: connect(config, () => credentials, pools, telemetry),
       maxBodyBytes: limits.bodyBytes,

@@ -38,6 +38,8 @@ interface RequestLimits {
 
 /** How much all may ask together. */
 export interface LoadLimits {
+  /** Connections of callers. */
+  readonly connections: number;
   /** Calls under way to one service in one region. */
   readonly inFlight: number;
   /** Calls that wait for one of those to end. */

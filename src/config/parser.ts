@@ -90,6 +90,7 @@ export function parseConfig(
       captchas: read(VARIABLES.maxCaptchas),
     },
     load: {
+      connections: read(VARIABLES.maxConnections),
       inFlight: read(VARIABLES.upstreamMaxInFlight),
       queue: read(VARIABLES.upstreamMaxQueue),
       eventLoopDelayMs: read(VARIABLES.maxEventLoopDelayMs),

@@ -140,6 +140,12 @@ export const VARIABLES = {
     ...whole(1, 100),
     default: '1',
   },
+  maxConnections: {
+    name: 'MAX_CONNECTIONS',
+    description: 'Open connections of callers; the next one is closed at once',
+    ...whole(1, 100_000),
+    default: '4096',
+  },
   upstreamMaxInFlight: {
     name: 'UPSTREAM_MAX_IN_FLIGHT',
     description: 'Calls under way to one service in one region',

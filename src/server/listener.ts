@@ -27,6 +27,8 @@ const DRAIN_MS = 7_000;
 interface Options extends GraphqlOptions {
   readonly host: string;
   readonly port: number;
+  /** Idle ones count as well: each takes one of the sockets that calls to the upstreams need too. */
+  readonly maxConnections: number;
   /** Who may ask. */
   readonly gate: Gate;
   /** Between failing readiness and closing the door, in ms. */
@@ -62,6 +64,8 @@ export async function listen(options: Options): Promise<Listener> {
       route(options, draining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
     },
   );
+  server.maxConnections = options.maxConnections;
+  server.on('drop', () => telemetry.metrics.refused('OVERLOADED'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (refuseMalformed(error, socket)) telemetry.metrics.refused('BAD_REQUEST');
   });

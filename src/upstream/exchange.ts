@@ -123,11 +123,17 @@ const PROTOCOL_ERRORS = [
   errors.ResponseExceededMaxSizeError,
 ];
 
-/** Errors of undici and node:net, told apart by class, never by their words. */
+/**
+ * What the system says when this process, or this machine, has no more sockets to give. Told as the upstream's failure it
+ * would be a captcha outcome, and a crowd of idle connections could let everybody proceed.
+ */
+const OUR_OWN: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+
+/** Errors of undici and node:net, told apart by class and code, never by their words. */
 function asUpstreamError(cause: unknown): DeviceTrustError {
-  const code = PROTOCOL_ERRORS.some((type) => cause instanceof type)
-    ? 'UPSTREAM_PROTOCOL_ERROR'
-    : 'UPSTREAM_UNAVAILABLE';
-  const { name, code: detail = '' } = Object(cause);
-  return new DeviceTrustError(code, { internal: `${name} ${detail}`.trim() });
+  const { name, code = '' } = Object(cause);
+  const internal = `${name} ${code}`.trim();
+  if (OUR_OWN.has(code)) return new DeviceTrustError('OVERLOADED', { internal });
+  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
+  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
 }

@@ -22,7 +22,7 @@ const DEFAULTS = {
     upstreamCalls: 100,
     captchas: 1,
   },
-  load: { inFlight: 512, queue: 512, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
+  load: { connections: 4_096, inFlight: 512, queue: 512, eventLoopDelayMs: 200, shutdownGraceMs: 2_000 },
   logLevel: 'info',
   logHashKey: undefined,
   adminPort: 9464,

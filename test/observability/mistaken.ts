@@ -50,6 +50,7 @@ export async function startMistaken(): Promise<{
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
+    maxConnections: 100,
     engine,
     capabilities,
     maxBodyBytes: limits.bodyBytes,

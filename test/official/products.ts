@@ -117,6 +117,7 @@ export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; 
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
+    maxConnections: 100,
     engine,
     capabilities: NOTHING,
     maxBodyBytes: LIMITS.bodyBytes,

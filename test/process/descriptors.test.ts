@@ -1,0 +1,53 @@
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ROOT, startCommand } from '../support/process.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { LIVE } from './environments.ts';
+
+/** What strangers bring about who open connections until the process may open none. */
+
+const DESCRIPTORS = 256;
+const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+
+/** Asks over a connection that is there already, as a router's is. */
+async function askOver(agent: Agent, url: string): Promise<{ data: unknown; errors?: { extensions: unknown }[] }> {
+  const asked = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } });
+  const answered = new Promise<string>((resolve, reject) => {
+    asked.on('error', reject).on('response', (response) => text(response).then(resolve, reject));
+  });
+  asked.end(JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } }));
+  return JSON.parse(await answered);
+}
+
+test('no captcha proceeds because there is no socket left to ask the service', async () => {
+  const upstream = await startUpstream((_request, response) => {
+    // So that each call needs a socket of its own.
+    response.setHeader('connection', 'close');
+    sendJson(response, 200, { status: 'success', result: 'fail', reason: 'pass_token expire' });
+  });
+  onTestFinished(upstream.stop);
+  const { PATH = '' } = process.env;
+  const script = `ulimit -n ${DESCRIPTORS} && exec "${process.execPath}" src/main.ts`;
+  const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE, CAPTCHA_URL_EU: upstream.url };
+  const child = startCommand(['bash', '-c', script], { cwd: ROOT, env });
+  onTestFinished(child.stop);
+  const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const no = { data: { validateCaptcha: { __typename: 'CaptchaFailed', proceed: false } } };
+  expect(await askOver(agent, graphqlUrl)).toMatchObject(no);
+
+  const strangers = Array.from({ length: DESCRIPTORS }, () => connect(Number(new URL(graphqlUrl).port), '127.0.0.1'));
+  onTestFinished(() => strangers.forEach((socket) => void socket.destroy()));
+  for (const socket of strangers) socket.on('error', () => {});
+  const overloaded = { data: { validateCaptcha: null }, errors: [{ extensions: { code: 'OVERLOADED' } }] };
+  await expect.poll(() => askOver(agent, graphqlUrl), { timeout: 5_000 }).toMatchObject(overloaded);
+  for (let asked = 0; asked < 3; asked += 1) expect(await askOver(agent, graphqlUrl)).toMatchObject(overloaded);
+  await expect.poll(child.stdout).toContain('EMFILE');
+
+  for (const socket of strangers) socket.destroy();
+  await expect.poll(() => askOver(agent, graphqlUrl), { timeout: 5_000 }).toMatchObject(no);
+}, 20_000);
