@@ -111,7 +111,7 @@ interface Details {
   status?: number;
   /** Where in the document. */
   nodes?: readonly ASTNode[];
-  /** Replaces the catalogue's. */
+  /** Replaces the catalogue's. What the caller has to change cannot succeed unchanged, so it is not retryable then. */
   side?: Side;
 }
 
@@ -126,7 +126,7 @@ export class DeviceTrustError extends GraphQLError {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     super(message ?? standard, {
       nodes: nodes ?? null,
-      extensions: { code, retryable, ...(status && { http: { status } }) },
+      extensions: { code, retryable: retryable && side !== 'caller', ...(status && { http: { status } }) },
     });
     this.name = 'DeviceTrustError';
     this.code = code;

@@ -85,7 +85,7 @@ describe('a solved challenge', () => {
     }`;
     const { data, errors } = await ask(app.graphqlUrl, query, { first, second });
     expect(data).toEqual({ one: { proceed: true }, two: null });
-    expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(await validate(second)).toMatchObject({ proceed: true });
   });
 

@@ -93,7 +93,7 @@ describe('entity references', () => {
   test('the 101st different token fails alone; the same token again costs nothing', async () => {
     const tokens = Array.from({ length: 101 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i}` }));
     const { data, errors } = await entities([...tokens, { ...TYPE, token: 'sandbox:web#0' }]);
-    expect(errors).toMatchObject([{ path: ['_entities', 100], extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(errors).toMatchObject([{ path: ['_entities', 100], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(data._entities.filter((entity: unknown) => entity !== null)).toHaveLength(101);
     expect(glb.received).toHaveLength(100);
   });

@@ -166,7 +166,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
     const { data, errors } = await ask(graphqlUrl, captchas(limit + 1), { input: INPUT });
     const outcomes = Object.values(data);
     expect(outcomes).toEqual([...Array(limit).fill({ proceed: false }), null]);
-    expect(errors).toMatchObject([{ path: [`a${limit}`], extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(errors).toMatchObject([{ path: [`a${limit}`], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(upstream.received).toHaveLength(limit);
   });
 });
