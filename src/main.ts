@@ -11,6 +11,7 @@ import { createLogger } from './observability/logger.ts';
 /** The process: configuration in, signals, exit code out. */
 
 let log: Logger | undefined;
+let app: App | undefined;
 
 // Nobody knows what such an error left undone, so the process ends; and whom its message quotes, so only its place is told.
 // Rejections that nobody handles arrive here as well. The exit writes what is left of the log.
@@ -21,6 +22,26 @@ process.on('uncaughtException', (thrown) => {
   else process.stderr.write(`The process crashed: ${error.name}\n${lines}`);
   process.exit(1);
 });
+
+// Handled from the beginning: process 1 of a container does not get a signal that nothing handles.
+let isStopping = false;
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    // A second one ends it at once.
+    if (isStopping) process.exit(128 + constants.signals[signal]);
+    // It still starts, so that nothing is under way.
+    if (!app) process.exit(0);
+    isStopping = true;
+    log?.info('stopping');
+    app.stop().then(
+      () => {
+        log?.info('stopped');
+        process.exit(0);
+      },
+      () => process.exit(1),
+    );
+  });
+}
 
 const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
 
@@ -54,7 +75,7 @@ function welcome({ url, graphqlUrl, examples }: App): string {
 
 const config = readFirstConfig();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
-const app = await start(config, log);
+app = await start(config, log);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 
 // Secrets in files are rotated by writing the files. What is wrong with a new one is told, and the old one goes on.
@@ -64,20 +85,3 @@ watchConfig(config, {
   onChange: app.rotate,
   onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
 });
-
-let isStopping = false;
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => {
-    // A second one ends it at once; handled, because process 1 of a container does not get a signal that nothing handles.
-    if (isStopping) process.exit(128 + constants.signals[signal]);
-    isStopping = true;
-    log?.info('stopping');
-    app.stop().then(
-      () => {
-        log?.info('stopped');
-        process.exit(0);
-      },
-      () => process.exit(1),
-    );
-  });
-}

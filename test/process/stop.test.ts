@@ -81,6 +81,15 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
     await expect(verified).rejects.toThrow();
   });
 
+  test('ends it with 0 even while it starts', async ({ onTestFinished }) => {
+    const NODE_OPTIONS = '--import=./test/process/end-at-listening.ts';
+    const child = startProcess('src/main.ts', { PORT: '0', NODE_OPTIONS, ...LIVE });
+    onTestFinished(child.stop);
+    // By a handler of its own again: to process 1 the signal would be lost.
+    expect(await child.ended).toBe(0);
+    expect(child.stderr()).toBe('');
+  });
+
   test.for(['SIGTERM', 'SIGINT'] as const)('%s a second time ends it at once', async (signal, context) => {
     const { child, readyUrl } = await startBusy(context, 30_000);
     const start = performance.now();
