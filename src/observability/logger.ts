@@ -1,5 +1,7 @@
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
 import { framesOf } from '../errors.ts';
+import { bufferLines } from './log-buffer.ts';
+import { isoTime } from './log-time.ts';
 
 /**
  * Everything that may stand in a log line. What is not named here is left out, wherever it comes from: a forgotten
@@ -12,6 +14,7 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'client',
   'clientVersion',
   'code',
+  'dropped',
   'error',
   'errors',
   'field',
@@ -42,7 +45,9 @@ interface LogOptions {
 /** Lines on stdout. What is logged is chosen at each call; nothing ever logs a request, an answer or a header. */
 export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
   const stream = pretty ? await openPretty() : undefined;
-  return stream ? pino({ ...LINE, level }, stream) : pino({ ...LINE, level }, bufferedStdout());
+  return stream
+    ? pino({ ...LINE, level }, stream)
+    : pino({ ...LINE, level }, bufferLines(process.stdout, process.stderr));
 }
 
 async function openPretty(): Promise<DestinationStream | undefined> {
@@ -55,54 +60,11 @@ async function openPretty(): Promise<DestinationStream | undefined> {
   }
 }
 
-/**
- * Characters that are worth a write, and how long fewer of them may wait, in ms. A pipe holds 64 KiB, and a write that does
- * not fit into it holds up everything until somebody reads.
- */
-const FULL = 16 * 1024;
-const FLUSH_EVERY_MS = 100;
-
-/** Lines written one by one would be a good part of what an operation costs. What is left goes out when the process ends. */
-function bufferedStdout(): { write(line: string): void } {
-  let lines: string[] = [];
-  let characters = 0;
-  const flush = () => {
-    if (characters === 0) return;
-    const text = lines.join('');
-    lines = [];
-    characters = 0;
-    process.stdout.write(text);
-  };
-  setInterval(flush, FLUSH_EVERY_MS).unref();
-  process.on('exit', flush);
-  return {
-    write: (line) => {
-      lines.push(line);
-      characters += line.length;
-      if (characters > FULL) flush();
-    },
-  };
-}
-
 function withoutStrangers(fields: Record<string, unknown>): Record<string, unknown> {
   for (const name in fields) {
     if (!ALLOWED.has(name)) return Object.fromEntries(Object.entries(fields).filter(([key]) => ALLOWED.has(key)));
   }
   return fields;
-}
-
-let second = 0;
-let upToSecond = '';
-
-/** As `toISOString()` has it, which is asked for once a second. */
-function isoTime(): string {
-  const now = Date.now();
-  const milliseconds = now % 1_000;
-  if (now - milliseconds !== second) {
-    second = now - milliseconds;
-    upToSecond = new Date(second).toISOString().slice(0, -4);
-  }
-  return `,"time":"${upToSecond}${String(milliseconds).padStart(3, '0')}Z"`;
 }
 
 /** How a line is made, whoever reads it. */

@@ -17,7 +17,7 @@ export interface FastPath {
   readonly learnContentType: (accept: string | undefined, contentType: string) => void;
 }
 
-/** Callers write few different `Accept` headers; beyond this many, all are learned anew. */
+/** Callers write few different `Accept` headers; one more than this many, and all are learned anew. */
 const MAX_ACCEPTS = 32;
 
 /** Matches requests with what was compiled and learned. Nothing is known at first, so nothing goes this way. */
@@ -37,9 +37,9 @@ export function createFastPath(operations: CompiledOperations): FastPath {
       // Sound: an object that came as JSON and is no list.
       return operation && { operation, variables: (variables ?? {}) as Record<string, unknown>, contentType };
     },
-    learnContentType: (accept, contentType) => {
-      if (contentTypes.size >= MAX_ACCEPTS) contentTypes.clear();
-      contentTypes.set(accept ?? '', contentType);
+    learnContentType: (accept = '', contentType) => {
+      if (contentTypes.size >= MAX_ACCEPTS && !contentTypes.has(accept)) contentTypes.clear();
+      contentTypes.set(accept, contentType);
     },
   };
 }

@@ -1,6 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { ROOT, startCommand, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the real process writes, in which form, and how much of it. */
@@ -83,6 +84,21 @@ describe('the form of a line', () => {
       'stopped',
     ]);
   });
+});
+
+test('goes on at stderr, and the server with it, once nobody can read stdout any more', async () => {
+  const { PATH = '' } = process.env;
+  const script = `exec "${process.execPath}" src/main.ts > >(head -n 1 >&2)`;
+  const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE };
+  child = startCommand(['bash', '-c', script], { cwd: ROOT, env });
+  await expect.poll(child.stderr).toContain('"ready"');
+  const [, graphqlUrl = ''] = IN_JSON.exec(child.stderr()) ?? [];
+  for (const name of ['A', 'B', 'C']) {
+    expect(await ask(graphqlUrl, `query ${name} { __typename }`)).toMatchObject({ status: 200 });
+    await sleep(150);
+  }
+  expect(child.stderr()).toContain('"operation":"C"');
+  expect(await child.end('SIGTERM')).toBe(0);
 });
 
 describe('LOG_HASH_KEY', () => {
