@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { asError, DeviceTrustError } from '../errors.ts';
+import type { Leave } from './bulkhead.ts';
 import type { Caller, CallSpan, Cancellable } from './caller.ts';
 import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
@@ -54,6 +55,8 @@ export class Call implements Cancellable {
   #sentAt = 0;
   #span: CallSpan | undefined;
   #isTold = false;
+  /** Ends its waiting; absent unless it has to wait for room. */
+  #leave: Leave | undefined;
   /** Why it must not be sent any more. */
   #givenUp: Error | undefined;
 
@@ -68,7 +71,12 @@ export class Call implements Cancellable {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#stalledBefore = upstream.stalls.totalMs();
-    const guarded = upstream.guardFor(request.region).run((isProbe) => this.#send(isProbe));
+    const guarded = upstream.guardFor(request.region).run(
+      (isProbe) => this.#send(isProbe),
+      (leave) => {
+        this.#leave = leave;
+      },
+    );
     this.#hadRoom = this.#exchange !== undefined;
     // What has arrived while the process was busy is read first.
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), request.timeoutMs);
@@ -125,8 +133,9 @@ export class Call implements Cancellable {
   #giveUp(reason: Error): void {
     this.#givenUp = reason;
     this.#exchange?.cancel(reason);
-    // Here as well, because it may still wait for its turn.
+    // First, because what it was given up for is what its caller hears.
     this.#fail(reason);
+    this.#leave?.();
   }
 
   #fail(error: Error): void {

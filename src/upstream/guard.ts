@@ -1,13 +1,6 @@
-import {
-  BrokenCircuitError,
-  BulkheadRejectedError,
-  bulkhead,
-  CircuitState,
-  CountBreaker,
-  circuitBreaker,
-  handleWhenResult,
-} from 'cockatiel';
+import { BrokenCircuitError, CircuitState, CountBreaker, circuitBreaker, handleWhenResult } from 'cockatiel';
 import { DeviceTrustError } from '../errors.ts';
+import { Bulkhead, type Leave } from './bulkhead.ts';
 
 /** What protects one upstream in one region from us, and us from it. */
 export interface Guard<Answer> {
@@ -15,9 +8,10 @@ export interface Guard<Answer> {
    * Makes a call if the upstream is well and there is room for it. One that is a probe finds out for everybody whether the
    * upstream is well again, so it must not end when its caller hangs up.
    *
-   * @throws DeviceTrustError OVERLOADED if there is no room, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
+   * @param onWait told how to stop waiting, if the call has to wait for room
+   * @throws DeviceTrustError OVERLOADED if there is no room, CANCELLED if it waits no more, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
    */
-  run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer>;
+  run(call: (isProbe: boolean) => Promise<Answer>, onWait: (leave: Leave) => void): Promise<Answer>;
   /** How it stands now. */
   state(): GuardState;
 }
@@ -55,7 +49,7 @@ type Outcome<Answer> = ({ readonly answer: Answer } | { readonly error: unknown 
 
 /** A closed breaker before an empty bulkhead. */
 export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: GuardOptions<Answer>): Guard<Answer> {
-  const room = bulkhead(inFlight, queue);
+  const room = new Bulkhead(inFlight, queue);
   const breaker = circuitBreaker(
     // The policy's result has no type of its own here. Sound: it only executes `attempt`.
     handleWhenResult((outcome) => (outcome as Outcome<Answer>).isFault),
@@ -79,11 +73,14 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
    * Judged here and not by the library, to which a call of before the breaker opened, failing at last, would be one of now:
    * it would put an end to a probe, or open the breaker again right after one went well.
    */
-  async function attempt(call: (isProbe: boolean) => Promise<Answer>): Promise<Outcome<Answer>> {
+  async function attempt(
+    call: (isProbe: boolean) => Promise<Answer>,
+    onWait: (leave: Leave) => void,
+  ): Promise<Outcome<Answer>> {
     const isProbe = isProbing();
     const openedBefore = timesOpened;
     try {
-      const answer = await room.execute(() => call(isProbe));
+      const answer = await room.run(() => call(isProbe), onWait);
       return { answer, isFault: openedBefore === timesOpened && isFault(answer) };
     } catch (error) {
       // A probe that came to no answer, be it that it found no room, proves nothing; any other such call does not count.
@@ -93,22 +90,21 @@ export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: Gua
     }
   }
 
-  async function run(call: (isProbe: boolean) => Promise<Answer>): Promise<Answer> {
+  async function run(call: (isProbe: boolean) => Promise<Answer>, onWait: (leave: Leave) => void): Promise<Answer> {
     // One probe at a time. Left to the library, everyone else would wait for its outcome.
     if (isProbing()) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is probing' });
     try {
-      const outcome = await breaker.execute(() => attempt(call));
+      const outcome = await breaker.execute(() => attempt(call, onWait));
       if ('error' in outcome) throw outcome.error;
       return outcome.answer;
     } catch (error) {
-      if (error instanceof BulkheadRejectedError) throw new DeviceTrustError('OVERLOADED');
       if (!(error instanceof BrokenCircuitError)) throw error;
       throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is open' });
     }
   }
   const state = () => ({
-    inFlight: inFlight - room.executionSlots,
-    queued: queue - room.queueSlots,
+    inFlight: room.inFlight,
+    queued: room.queued,
     isOpen: breaker.state !== CircuitState.Closed,
   });
   return { run, state };

@@ -1,5 +1,6 @@
+import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { DEFAULTS } from '../support/app.ts';
+import { DEFAULTS, type TestApp } from '../support/app.ts';
 import { ask, type GraphqlError } from '../support/graphql.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import {
@@ -51,6 +52,16 @@ async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, loa
   return { upstream, app, held, answerAll };
 }
 
+/** Asks, and hangs up before there can be an answer. */
+async function hangUpOn({ graphqlUrl }: TestApp, { query, variables }: Question): Promise<void> {
+  const asked = request(graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  asked.on('error', () => {});
+  asked.end(JSON.stringify({ query, variables }));
+  await pause(100);
+  asked.destroy();
+  await pause(100);
+}
+
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, question) => {
   test('beyond 512 calls under way and 512 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
     const { upstream, app, held, answerAll } = await start(context, { load: DEFAULTS.load });
@@ -64,21 +75,34 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
   });
 
   test('one that had to wait and then is late ends at its deadline as OVERLOADED, which is no outcome that proceeds', async (context) => {
-    const { upstream, app, held } = await start(context, { deadlineMs: 1_000 });
+    const { upstream, app, held } = await start(context, { deadlineMs: 2_000 });
     const first = crowd(app, question, SMALL.inFlight);
     await until(() => held.length === SMALL.inFlight);
     const waiting = askTimed(app, question);
-    await pause(500);
+    await pause(1_000);
     upstream.behave(hang);
     for (const exchange of held) good(question)(exchange);
     for (const answered of await first) expectGood(question, answered);
     const { elapsed, ...late } = await waiting;
     expectOverloaded(question, late);
     // Timers are allowed to be a little early.
-    expect(elapsed).toBeGreaterThan(980);
-    expect(elapsed).toBeLessThan(2_000);
+    expect(elapsed).toBeGreaterThan(1_980);
+    expect(elapsed).toBeLessThan(3_000);
     // It was sent when there was room, with half of its time left.
     expect(upstream.requests()).toBe(SMALL.inFlight + 1);
+  });
+
+  test('one whose caller hangs up while it waits leaves its place to the next one', async (context) => {
+    const { app, held, answerAll } = await start(context);
+    const first = crowd(app, question, SMALL.inFlight);
+    await until(() => held.length === SMALL.inFlight);
+    for (let caller = 0; caller < SMALL.queue; caller += 1) await hangUpOn(app, question);
+    const { answers, all } = gather(app, question, SMALL.queue + 1);
+    await until(() => answers.length === 1);
+    for (const answered of answers) expectOverloaded(question, answered);
+    answerAll(question);
+    for (const answered of await first) expectGood(question, answered);
+    for (const answered of (await all).slice(1)) expectGood(question, answered);
   });
 
   test('a region that is full takes no room from another one', async (context) => {
