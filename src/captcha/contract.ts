@@ -71,7 +71,7 @@ export const passedAnswer = z.object({
 const lenientText = z.string().optional().catch(undefined);
 
 /** The challenge that an answer is about, however flawed the rest: an answer for another one is no answer to ours. */
-export const judgedChallenge = z.object({ captcha_args: z.object({ lot_number: z.string() }) });
+export const judgedChallenge = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
 
 /**
  * Is this `result` a "no"? Documented is `fail` (2.3). Any spelling of it counts, for as "no usable answer" it would fall

@@ -29,11 +29,13 @@ export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
  * pass counts only as exactly the documented one, with status 200 and for the lot number that was asked about. So no
  * outcome is better than what the service said.
  */
-export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
-  const failed = failureIn(json);
+export function toVerdict(answer: UpstreamAnswer, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
+  const { status, json } = answer;
+  const body = bodyOf(answer);
+  const failed = failureIn(body);
   if (failed) return toFailed(failed, lotNumber);
 
-  const exception = exceptionIn(json);
+  const exception = exceptionIn(body);
   if (exception) {
     const { code = null, desc } = exception;
     const said = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
@@ -41,7 +43,7 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, f
     return indeterminate(cause, failOpen, code, desc.type ?? null);
   }
 
-  const judged = judgedChallenge.safeParse(json);
+  const judged = judgedChallenge.safeParse(body);
   const judgedLot = judged.data?.captcha_args.lot_number ?? lotNumber;
   if (judgedLot !== lotNumber) {
     return {
@@ -49,7 +51,7 @@ export function toVerdict({ status, json }: UpstreamAnswer, lotNumber: string, f
       proceed: false,
       reason: 'the service answered for another lot_number',
       category: 'LOT_NUMBER_MISMATCH',
-      details: { lotNumber: judgedLot },
+      details: { lotNumber: typeof judgedLot === 'string' ? judgedLot : JSON.stringify(judgedLot) },
     };
   }
 
@@ -76,10 +78,16 @@ function isRefusal(status: number): boolean {
  * values used twice or by naming a captcha id that is paused: a bot that could open the circuit breaker could have its
  * requests proceed.
  */
-export function isCaptchaFault({ status, json }: UpstreamAnswer): boolean {
-  if (status < 500 || failureIn(json)) return false;
-  const documented = EXCEPTIONS.get(exceptionIn(json)?.code ?? '');
+export function isCaptchaFault(answer: UpstreamAnswer): boolean {
+  const body = bodyOf(answer);
+  if (answer.status < 500 || failureIn(body)) return false;
+  const documented = EXCEPTIONS.get(exceptionIn(body)?.code ?? '');
   return documented === undefined || documented.cause === 'SERVICE';
+}
+
+/** What counts for anything but a pass: a "no" does, in whatever letters the rest of it is written. */
+function bodyOf({ json, mangledJson }: UpstreamAnswer): unknown {
+  return json ?? mangledJson;
 }
 
 // What is plainly something else is not parsed: to say all that is wrong with it costs more than the whole call.

@@ -8,6 +8,8 @@ export interface UpstreamAnswer {
   readonly status: number;
   /** The parsed body, free of `__proto__` and its like; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
+  /** The same of a body that is not UTF-8, with U+FFFD where it is not. To be believed only where it speaks against someone. */
+  readonly mangledJson?: unknown;
 }
 
 /**
@@ -57,8 +59,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // hints on the way to the answer
     this.#status = status;
-    const encoding = headers['content-encoding'];
-    if (encoding === undefined || String(encoding).toLowerCase() === 'identity') return;
+    const encodings = headers['content-encoding'];
+    if (encodings === undefined || String(encodings).split(',').every(isNone)) return;
     // Not asked for, and inflating it could pass the size limit: refused unread.
     this.#failBody(COMPRESSED);
     controller.abort(COMPRESSED);
@@ -70,7 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const [first, ...others] = this.#chunks;
-    this.#succeed(parseJson(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
+    this.#succeed(readBody(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -85,13 +87,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** A status of failure has said what there is to say, whatever is wrong with the page that comes along. */
   #failBody(error: DeviceTrustError): void {
-    if (this.#status >= 400) this.#succeed(undefined);
+    if (this.#status >= 400) this.#succeed({ json: undefined });
     else this.#fail(error);
   }
 
-  #succeed(json: unknown): void {
+  #succeed(body: Body): void {
     this.#isOver = true;
-    this.#settled.resolve({ status: this.#status, json });
+    this.#settled.resolve({ status: this.#status, ...body });
   }
 
   #fail(error: Error): void {
@@ -106,13 +108,30 @@ const COMPRESSED = new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Buffer): unknown {
+type Body = Pick<UpstreamAnswer, 'json' | 'mangledJson'>;
+
+function readBody(bytes: Buffer): Body {
+  let text: string;
   try {
-    return parse(utf8.decode(bytes), null, { protoAction: 'remove', constructorAction: 'remove' });
+    text = utf8.decode(bytes);
+  } catch {
+    return { json: undefined, mangledJson: parseJson(bytes.toString()) };
+  }
+  return { json: parseJson(text) };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
   } catch {
     // Not an accident to report: whether JSON was due depends on the status, which the caller judges.
     return undefined;
   }
+}
+
+/** Does this part of a `content-encoding` leave the body as it is? */
+function isNone(encoding: string): boolean {
+  return ['', 'identity'].includes(encoding.trim().toLowerCase());
 }
 
 /** What a peer that does not keep to HTTP, or to the size limit, ends in. */
