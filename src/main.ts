@@ -13,8 +13,8 @@ import { createLogger } from './observability/logger.ts';
 let log: Logger | undefined;
 let app: App | undefined;
 
-// Nobody knows what such an error left undone, so the process ends; and whom its message quotes, so only its place is told.
-// Rejections that nobody handles arrive here as well. The exit writes what is left of the log.
+// The state after such an error is unknown, so the process ends. Its message may quote a caller, so only its frames are
+// told. Rejections that nobody handles arrive here as well. The exit writes what is left of the log.
 process.on('uncaughtException', (thrown) => {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');

@@ -33,7 +33,10 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Accou
   return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
 
-/** Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, or with the reason of a cancellation. */
+/**
+ * Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, with OVERLOADED at a limit of our own, or
+ * with the reason of a cancellation.
+ */
 export type CaptchaValidator = (input: ValidateCaptchaInput, caller: Caller) => Promise<CaptchaVerdict>;
 
 interface Options {
@@ -100,9 +103,9 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 }
 
 /**
- * What can be known to be wrong is refused before any call. A lone surrogate has no UTF-8 form: encoding replaces it, and
- * two different lot numbers would share one signature. Control
- * characters and what is beyond ASCII are no widget's, and might make a service stumble: its fault, and a bot's way past it.
+ * What can be known to be wrong is refused before any call. Control characters and what is beyond ASCII are no widget's, and
+ * might make a service stumble: its fault, and a bot's way past it. A lone surrogate would even be replaced on its way, and
+ * two different lot numbers would share one signature.
  */
 function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
@@ -110,9 +113,7 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
     if (value.length > MAX_VALUE_LENGTH) {
       throw badUserInput(`input.${name}`, `at most ${MAX_VALUE_LENGTH} characters`, 'more');
     }
-    if (!value.isWellFormed()) throw badUserInput(`input.${name}`, 'well-formed Unicode', 'a lone surrogate');
-    if (/\p{Cc}/u.test(value)) throw badUserInput(`input.${name}`, 'no control characters', 'at least one');
-    if (/[^\x20-\x7e]/.test(value)) throw badUserInput(`input.${name}`, 'ASCII characters', 'others');
+    if (/[^\x20-\x7e]/.test(value)) throw badUserInput(`input.${name}`, 'printable ASCII characters', 'others');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }

@@ -99,8 +99,8 @@ const exceptionCode = z.preprocess(
 const description = z.object({ type: lenientText }).catch({ type: undefined });
 
 /**
- * An exception (7.2). Lenient as well, with a numeric `code` taken for its text, and a documented code enough without its
- * `status`: read as "no usable answer" a client's exception would fall under a policy that may let it proceed.
+ * An exception (7.2). Lenient as well: a numeric `code` is read as its text, and a documented one needs no `status`.
+ * Otherwise a client's exception would be "no usable answer", which a policy may let proceed.
  */
 export const exceptionAnswer = z.union([
   z.object({ code: exceptionCode.refine((code) => EXCEPTIONS.has(code)), desc: description }),

@@ -94,7 +94,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperati
   };
 }
 
-/** Gives errors that only say where in the document they belong its fields, by which the log names what failed. */
+/** graphql-jit's errors only carry locations. This adds the fields that stand there, by which the log names what failed. */
 function locatorOf(document: DocumentNode) {
   const fields = new Map<string, FieldNode>();
   const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;
@@ -117,10 +117,10 @@ function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: Operatio
 }
 
 /**
- * Variables with defaults can turn out wrong while an operation is executed already, and names that every object has can
- * seem to be there. graphql-jit loses a variable inside the literal of a scalar of ours, and it tells the error of each
- * field where graphql-js stops at the first one that takes its parent along: of ours `minConfidence` brings that about, and
- * `_entities` with too many references.
+ * Would compiled code answer this as graphql-js does? Not if a variable has a default, which can turn out wrong only while
+ * the operation is executed; nor if a name is one that every object has; nor if a variable stands inside the literal of an
+ * object or a list, where graphql-jit can lose it; nor if several fields can take their parent along, for graphql-js tells
+ * the first such error and graphql-jit all: of ours these are `minConfidence`, and `_entities` with too many references.
  */
 function isPlain(document: DocumentNode, { variableDefinitions = [], selectionSet }: OperationDefinitionNode): boolean {
   const [first, ...others] = selectionSet.selections;

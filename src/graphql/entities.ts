@@ -4,9 +4,9 @@ import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
 
 /**
- * Changes the schema so that its `_entities` field resolves each representation by itself. As it comes, one that cannot be
- * resolved at all, such as one of an unknown type, throws for the whole list, with its neighbours' upstream calls already
- * under way; and one of a type without a reference resolver is answered with the caller's own fields.
+ * Changes the schema so that its `_entities` field resolves each representation by itself. As @apollo/subgraph makes it, one
+ * of an unknown type fails the whole list when upstream calls for the others have begun, and one of a type without a
+ * reference resolver is answered with the caller's own fields.
  *
  * @param limit representations that one request may have; a field with which there are more is refused
  */

@@ -21,12 +21,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
  * not.
  */
 export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: string, errors: readonly Error[]): void {
-  const causes = new Map(errors.map((error) => [causeOf(error), error]));
-  for (const error of causes.values()) reportError(log, requestId, error);
+  const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
+  for (const error of lines.values()) reportError(log, requestId, error);
 }
 
 /** Equal for errors that would be the same line. A mistake of ours is always a line of its own. */
-function causeOf(error: Error): unknown {
+function lineKeyOf(error: Error): unknown {
   const original = rootOf(error);
   if (!(original instanceof DeviceTrustError)) return error;
   return [original.code, original.internal, original.side, fieldOf(error)].join('\n');
@@ -75,12 +75,12 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
   const code = extensions?.['code'];
   if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
   // Some values graphql-js can refuse only while it executes, such as null for a variable with a default.
-  const refused = original instanceof GraphQLError && (isAbout(original, VALUE) || isAbout(original, VARIABLE));
+  const refused = original instanceof GraphQLError && isAbout(original, VALUE_OR_VARIABLE);
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
 const VALUE = /Value$/;
-const VARIABLE = /^Variable$/;
+const VALUE_OR_VARIABLE = /Value$|^Variable$/;
 
 /** Does an error point at a node of this kind in the document? */
 function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {

@@ -1,7 +1,7 @@
-/** This many durations are worth a turn. */
+/** So many durations are handed over together. */
 const FULL = 500;
 
-/** Where durations end up in the end; a Prometheus histogram is one. */
+/** Takes durations; a Prometheus histogram is one. */
 interface Histogram<Labels> {
   observe(labels: Labels, value: number): void;
 }

@@ -18,7 +18,7 @@ import { apolloSandboxPage } from './explorer.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { tellOfResult } from './operation.ts';
 
-/** What graphql-js leaves for the execution, or words in a way that quotes the caller. */
+/** Checks before the execution what graphql-js would only find during it, or refuse in words that quote the caller. */
 const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   async requestDidStart() {
     return {
@@ -32,7 +32,7 @@ const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-/** Writes down what becomes of an operation, what an operator has to know of its errors, and shows the compiler each valid document. */
+/** Notes how an operation ended, logs those of its errors that concern an operator, and shows each valid document to the compiler. */
 function tellOfOperations(log: Logger, operations: CompiledOperations): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart({ contextValue: { operation } }) {

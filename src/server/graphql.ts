@@ -9,7 +9,7 @@ import { refusalOf } from './document-limits.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
 import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation.ts';
 import { type Pressure, refuseUnderPressure } from './pressure.ts';
-import { errorBody, send } from './response.ts';
+import { errorBody, JSON_TYPE, send } from './response.ts';
 
 /** What answers GraphQL requests. */
 export interface GraphqlOptions {
@@ -83,7 +83,11 @@ async function answerByApollo(
   const refusal = refusalOf(Object(parsedBody).query);
   if (refusal) {
     operation.errors = ['GRAPHQL_VALIDATION_FAILED'];
-    return { status: 400, headers: JSON_TYPE, text: errorBody('GRAPHQL_VALIDATION_FAILED', refusal) };
+    return {
+      status: 400,
+      headers: { 'content-type': JSON_TYPE },
+      text: errorBody('GRAPHQL_VALIDATION_FAILED', refusal),
+    };
   }
   const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body: parsedBody },
@@ -97,8 +101,6 @@ async function answerByApollo(
   }
   return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string.trimEnd() };
 }
-
-const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {
   const map = new HeaderMap();

@@ -10,7 +10,7 @@ import { refuseMalformed } from './malformed.ts';
 import type { Telemetry } from './operation.ts';
 import { refuseUnderPressure } from './pressure.ts';
 import { RequestRefused } from './refusal.ts';
-import { errorBody, send } from './response.ts';
+import { errorBody, JSON_TYPE, send } from './response.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -147,7 +147,7 @@ function sendError(
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  send(response, status, { ...headers, 'content-type': 'application/json; charset=utf-8' }, errorBody(code, message));
+  send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
 }
 
 async function close(server: Server): Promise<void> {

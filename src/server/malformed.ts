@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { STATUS_CODES } from '../http-server.ts';
-import { errorBody } from './response.ts';
+import { errorBody, JSON_TYPE } from './response.ts';
 
 /** What Node calls a request that it cannot even parse, or that does not come to an end; anything else is a 400. */
 const STATUS: Readonly<Record<string, number>> = {
@@ -23,7 +23,7 @@ export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: So
   const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'content-type: application/json; charset=utf-8',
+    `content-type: ${JSON_TYPE}`,
     'cache-control: no-store',
     'connection: close',
     `content-length: ${Buffer.byteLength(body)}`,

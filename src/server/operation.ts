@@ -88,7 +88,7 @@ function one(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
 }
 
-/** Codes of the errors in the answer of an operation; undefined if it is a page, or refuses what is no operation. */
+/** Codes of the errors in the answer of an operation; undefined for a page, and for what became no operation. */
 function errorsOf(executed: Operation['errors'], status: number): readonly string[] | undefined {
   if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
   // Executed, and then there was no content type that the caller takes.

@@ -13,6 +13,9 @@ export function send(
   response.end(body);
 }
 
+/** The content type of whatever is no answer to an operation. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** One error in the shape of GraphQL, for what became no operation. */
 export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });

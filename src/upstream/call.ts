@@ -6,7 +6,7 @@ import { Exchange, type UpstreamAnswer } from './exchange.ts';
 import type { Guard } from './guard.ts';
 import type { Stalls } from './stalls.ts';
 
-/** A quarter of a deadline, and at least this many ms: whoever was busy for longer cannot say that a service was late. */
+/** A late call is our own fault if the process was busy for more than a quarter of its deadline, and for more than this, in ms. */
 const MIN_STALL_MS = 250;
 
 /** One POST to an upstream. */

@@ -9,7 +9,7 @@ const MAX_BODY_BYTES = 256 * 1024;
 /** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
-/** The process's way to one upstream service: a bounded pool of sockets. */
+/** The process's way to one upstream service: a pool of sockets for each address. The guards bound how many are in use. */
 export interface UpstreamHttp {
   /**
    * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
