@@ -36,12 +36,6 @@ test('after a long turn the next one is cut short as soon as it is too long itse
   expect(pressure.isTooHigh()).toBe(true);
 });
 
-test('one long turn is not enough', async () => {
-  pressure = watchEventLoop(100);
-  await goRound(1, 250);
-  expect(pressure.isTooHigh()).toBe(false);
-});
-
 test('it ends once the event loop keeps up again', async () => {
   pressure = watchEventLoop(100);
   await goRound(4, 250);
