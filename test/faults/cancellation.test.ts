@@ -1,5 +1,6 @@
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
+import { listenOn } from '../../src/http-server.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import { expectGood, good, many, pause, ROOMY, SERVICES, startMoody, until } from './crowd.ts';
@@ -8,7 +9,7 @@ import { expectNothingUnhandled } from './process-watch.ts';
 
 /** What becomes of the calls of a caller who hangs up. */
 
-/** In ms. */
+/** In ms, beyond what the machine takes for the same through a bare proxy. */
 const SOON = 100;
 
 expectNothingUnhandled();
@@ -40,13 +41,40 @@ async function untilAborted(exchanges: readonly Exchange[], hangUp: () => void):
   return performance.now() - start;
 }
 
-// A busy machine may need a second try.
-describe.each(SERVICES)('%s', { retry: 2 }, (_service, question) => {
+/**
+ * A caller of a bare proxy, whose upstream keeps what it is asked. Whoever hangs up there at the same moment sees how long
+ * this machine needs for as many sockets, one after the other; the rest is ours.
+ */
+async function startBare({ onTestFinished }: TestContext) {
+  const upstream = await startMoody(hang);
+  const held: readonly Exchange[] = upstream.hold();
+  const server = createServer((_request, response) => {
+    const passedOn = request(upstream.url).on('error', () => {});
+    passedOn.end();
+    response.on('close', () => passedOn.destroy());
+  });
+  const hangUp = dial(await listenOn(server, '127.0.0.1', 0), { query: '', variables: {} });
+  await until(() => held.length === 1);
+  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(upstream.stop);
+  return { held, hangUp };
+}
+
+/** The upstream is rid of these requests within 100 ms, but for the time that a busy machine adds to that. */
+async function expectAbortedSoon(context: TestContext, exchanges: readonly Exchange[], hangUp: () => void) {
+  const bare = await startBare(context);
+  const [ours, machine] = await Promise.all([untilAborted(exchanges, hangUp), untilAborted(bare.held, bare.hangUp)]);
+  expect(ours - machine).toBeLessThan(SOON);
+  // Whatever blocks this process delays both.
+  expect(ours).toBeLessThan(5 * SOON);
+}
+
+describe.each(SERVICES)('%s', (_service, question) => {
   test('a caller who hangs up takes the upstream call along within 100 ms', async (context) => {
     const { app, held, upstream } = await start(context);
     const hangUp = dial(app.graphqlUrl, question);
     await until(() => held.length === 1);
-    expect(await untilAborted(held, hangUp)).toBeLessThan(SOON);
+    await expectAbortedSoon(context, held, hangUp);
     // The operator is not woken for it, and the next caller is served.
     expect(app.logged()).not.toMatch(/UPSTREAM_|INTERNAL_SERVER_ERROR/);
     upstream.behave(good(question));
@@ -69,11 +97,11 @@ describe.each(SERVICES)('%s', { retry: 2 }, (_service, question) => {
   });
 });
 
-test('several calls of one caller all end within 100 ms', { retry: 2 }, async (context) => {
+test('several calls of one caller all end within 100 ms', async (context) => {
   const { app, held, upstream } = await start(context, { inFlight: 20, queue: 30 });
   const hangUp = dial(app.graphqlUrl, many(FINGERPRINT, 50));
   await until(() => held.length === 20);
-  expect(await untilAborted(held, hangUp)).toBeLessThan(SOON);
+  await expectAbortedSoon(context, held, hangUp);
   // Nor are those sent that waited for room.
   await pause(100);
   expect(upstream.requests()).toBe(20);
