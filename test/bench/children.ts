@@ -12,7 +12,7 @@ const START_MS = 10_000;
 const END_MS = 10_000;
 
 /** Exit code or signal; null if it never started. */
-export type Ending = number | NodeJS.Signals | null;
+type Ending = number | NodeJS.Signals | null;
 
 export interface Child {
   readonly pid: number;

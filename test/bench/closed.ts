@@ -5,7 +5,7 @@ import { median } from './statistics.ts';
 import { workloadNamed } from './workloads.ts';
 
 /** What a contender needs for a request when it has as much to do as it can. Medians over the rounds. */
-export interface Cost {
+interface Cost {
   readonly cpuMicros: number;
   /** The same of each round. */
   readonly rounds: readonly number[];

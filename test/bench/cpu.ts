@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 /** What the system knows about a process: nothing is asked of the process itself. */
 
 /** Time of all threads of a process so far, in µs. */
-export interface CpuTime {
+interface CpuTime {
   readonly used: number;
   /** Ready to run while another thread, of this process or of others, had the core. NaN where the system does not say. */
   readonly waited: number;

@@ -10,7 +10,7 @@ export interface Answer {
   readonly start: () => string;
 }
 
-export interface Timings {
+interface Timings {
   /** Of each request, in ms. */
   readonly latencies: readonly number[];
   /** From the first request to the last answer. */

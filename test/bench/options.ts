@@ -16,7 +16,7 @@ export interface Options {
 }
 
 /** Workloads that are more than one kind of request. */
-export const SPECIAL_WORKLOADS = ['growth', 'latency', 'cold-start', 'memory'];
+const SPECIAL_WORKLOADS = ['growth', 'latency', 'cold-start', 'memory'];
 const ALL_WORKLOADS = [...Object.keys(WORKLOADS), ...SPECIAL_WORKLOADS];
 const ALL_CONTENDERS = CONTENDERS.map(({ name }) => name);
 

@@ -88,7 +88,7 @@ export const GROWTH: ReadonlyMap<number, Workload> = new Map([
 
 /** For latencies: the full query while the upstream takes its time, and what the upstream itself is asked for it. */
 export const SLOW: Workload = { ...single('the full query, the upstream slow', 'slow', judgement), connections: 128 };
-export const DIRECT: Workload = {
+const DIRECT: Workload = {
   title: 'the upstream itself',
   connections: SLOW.connections,
   body: (number) => JSON.stringify({ device_token: token(number, 'slow') }),

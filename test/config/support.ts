@@ -2,7 +2,7 @@ import { ConfigError, parseConfig } from '../../src/config/parser.ts';
 
 /** What the tests of the configuration begin with: one that is right. */
 
-export type Texts = Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, string>>;
 
 export const ID = 'a'.repeat(32);
 export const APPLICATION = { publicKey: 'pk_1', secret: 'sk_1', region: 'GLB' };

@@ -5,7 +5,7 @@ import type { Application } from './target.ts';
 
 /** Asking the fingerprint service, and reading its two envelopes. Section numbers are the fingerprint document's. */
 
-export interface Overrides {
+interface Overrides {
   /** Replaces the public key in the path, as it stands: not encoded. */
   readonly keyInPath?: string;
   /** Null leaves the header out. */
@@ -66,7 +66,7 @@ export function expectError(reply: Reply, name: ErrorName | 'internal_server_err
   );
 }
 
-export interface FieldError {
+interface FieldError {
   readonly field: string;
   readonly reason: string;
   readonly type: string;

@@ -6,7 +6,7 @@ export interface Reply {
   readonly body: unknown;
 }
 
-export interface RawRequest {
+interface RawRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;

@@ -55,7 +55,7 @@ export interface Equipment {
   readonly raisingLotNumber: (code: string) => string;
 }
 
-export type Need = keyof Equipment;
+type Need = keyof Equipment;
 
 /** Any part may be missing: the audits that need it do not apply to that target. */
 export type Target = Partial<Equipment>;

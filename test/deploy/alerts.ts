@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { ROOT } from '../support/process.ts';
 
 /** A rule of `deploy/alerts.yaml`. */
-export interface Alert {
+interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly for?: string;

@@ -8,7 +8,7 @@ export interface Sample {
 }
 
 /** What Prometheus reads, in the order in which it stands there. */
-export interface Exposition {
+interface Exposition {
   readonly families: ReadonlyMap<string, { readonly type: string; readonly help: string }>;
   readonly samples: readonly Sample[];
   /** The one sample of this name with at least these labels; undefined if there is none. Throws if there are several. */

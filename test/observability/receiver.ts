@@ -25,7 +25,7 @@ interface Export {
 }
 
 /** Takes traces over OTLP/HTTP, as a collector does. */
-export interface Receiver {
+interface Receiver {
   readonly endpoint: string;
   /** Every span so far. */
   readonly spans: () => ExportedSpan[];

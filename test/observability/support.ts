@@ -4,7 +4,7 @@ import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/ap
 import { type Behaviour, type Hostile, startHostile } from '../support/hostile.ts';
 
 /** A line of the log. */
-export type Line = Readonly<Record<string, unknown>>;
+type Line = Readonly<Record<string, unknown>>;
 
 /** Every line so far. */
 export function linesOf({ logged }: Pick<TestApp, 'logged'>): Line[] {

@@ -10,7 +10,7 @@ import { startProcess, type TestProcess } from '../support/process.ts';
 import { ROUTER_SECRET, startProducts } from './products.ts';
 
 /** The supergraph of the compatibility suite: its own `users` and `inventory`, our `products`, and a gateway. */
-export interface SuiteSupergraph {
+interface SuiteSupergraph {
   readonly productsUrl: string;
   readonly gatewayUrl: string;
   stop(): Promise<void>;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 
 /** What came back over HTTP. */
-export interface HttpAnswer {
+interface HttpAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { textAt } from './field.ts';
 
 /** Collects the garbage of another process, so that what is left of its heap is what it holds on to. */
-export interface Collector {
+interface Collector {
   /** Resolves when all of it is collected. Rejects after 10 s. */
   collect(): Promise<void>;
   close(): Promise<void>;

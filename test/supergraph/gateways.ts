@@ -9,7 +9,7 @@ import { listen, type Running } from './listen.ts';
 /** Two gateways that no one here wrote, on loopback. */
 
 /** Apollo's gateway for Node, on a free port. */
-export async function startApolloGateway(supergraphSdl: string): Promise<Running> {
+async function startApolloGateway(supergraphSdl: string): Promise<Running> {
   const server = new ApolloServer({
     gateway: new ApolloGateway({ supergraphSdl }),
     includeStacktraceInErrorResponses: false,

@@ -3,7 +3,7 @@ import { startSubgraph } from './subgraph.ts';
 
 /** The users team's subgraph: who the customers are, and which orders are theirs. */
 
-export interface User {
+interface User {
   readonly id: string;
   readonly name: string;
   /** Numbers of their orders. What an order is, this subgraph leaves to the one that has them. */
