@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { listen } from '../support/loopback.ts';
 import { readRequests } from './http-requests.ts';
 import { SLOW_MS } from './tokens.ts';
 import { captchaPass, judgement, rejection } from './upstream-answers.ts';
@@ -33,7 +33,4 @@ function answer(socket: Socket, request: string): void {
   }
 }
 
-await once(server.listen(0, '127.0.0.1'), 'listening');
-// Sound: a server that listens on TCP has an AddressInfo.
-const { port } = server.address() as { port: number };
-process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
+process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${await listen(server)}` })}\n`);

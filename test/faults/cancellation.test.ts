@@ -1,8 +1,8 @@
 import { createServer, request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { listenOn } from '../../src/http-server.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
+import { closeAtOnce, listen } from '../support/loopback.ts';
 import { expectGood, good, many, pause, ROOMY, SERVICES, startMoody, until } from './crowd.ts';
 import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
@@ -53,9 +53,9 @@ async function startBare({ onTestFinished }: TestContext) {
     passedOn.end();
     response.on('close', () => passedOn.destroy());
   });
-  const hangUp = dial(await listenOn(server, '127.0.0.1', 0), { query: '', variables: {} });
+  const hangUp = dial(`http://127.0.0.1:${await listen(server)}`, { query: '', variables: {} });
   await until(() => held.length === 1);
-  onTestFinished(() => void server.close().closeAllConnections());
+  onTestFinished(() => closeAtOnce(server));
   onTestFinished(upstream.stop);
   return { held, hangUp };
 }

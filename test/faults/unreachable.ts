@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
-import { listen } from '../support/hostile.ts';
+import { listen } from '../support/loopback.ts';
 import type { Target } from './row.ts';
 
 /** Addresses at which no connection can be made. */

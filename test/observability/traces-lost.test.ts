@@ -4,7 +4,8 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { hang, listen, reset, startHostile } from '../support/hostile.ts';
+import { hang, reset, startHostile } from '../support/hostile.ts';
+import { closeAtOnce, listen } from '../support/loopback.ts';
 import { startProcess } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { aboutTokens, alarmsOf, send, startSandboxed } from './support.ts';
@@ -82,7 +83,7 @@ const collectGarbage = runInNewContext('gc') as () => void;
 test('a receiver that never answers does not fill the memory', { timeout: 60_000 }, async () => {
   const hole = createServer();
   const port = await listen(hole);
-  onTestFinished(() => void hole.close().closeAllConnections());
+  onTestFinished(() => closeAtOnce(hole));
   const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
   onTestFinished(upstream.stop);
   const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };

@@ -5,7 +5,7 @@ import { ApolloGateway, IntrospectAndCompose } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { pino } from 'pino';
-import { listen } from '../support/hostile.ts';
+import { closeAtOnce, listen } from '../support/loopback.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { ROUTER_SECRET, startProducts } from './products.ts';
 
@@ -53,8 +53,8 @@ async function startRouterTo(graphqlUrl: string): Promise<{ url: string; stop: (
   const server = createServer(async (request, response) => {
     const { host, connection, 'content-length': length, ...headers } = request.headers;
     const answer = await fetch(graphqlUrl, {
-      // Sound: none of the headers that Node gives as a list is sent here.
       method: request.method ?? 'POST',
+      // Sound: none of the headers that Node gives as a list is sent here.
       headers: { ...(headers as Record<string, string>), 'router-authorization': ROUTER_SECRET },
       body: await text(request),
     });
@@ -62,14 +62,7 @@ async function startRouterTo(graphqlUrl: string): Promise<{ url: string; stop: (
     response.end(await answer.text());
   });
   const port = await listen(server);
-  return {
-    url: `http://127.0.0.1:${port}/graphql`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: `http://127.0.0.1:${port}/graphql`, stop: () => closeAtOnce(server) };
 }
 
 const { resolve } = createRequire(import.meta.url);

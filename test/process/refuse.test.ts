@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
+import { listen } from '../support/loopback.ts';
 import { startProcess } from '../support/process.ts';
 
 /** How the process says that it will not start. */
@@ -17,10 +18,9 @@ async function run(env: Readonly<Record<string, string>>, script = 'src/main.ts'
 
 async function takePort(): Promise<string> {
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const port = await listen(server);
   open.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
-  const address = server.address();
-  return typeof address === 'object' ? `${address?.port}` : '';
+  return String(port);
 }
 
 const CANARY = 'canary-7f3a';
@@ -124,8 +124,7 @@ describe('what cannot be listened on', () => {
   test('one port for both', async () => {
     // Whoever else may have it by then, the process cannot have it twice.
     const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const port = String(Object(server.address()).port);
+    const port = String(await listen(server));
     await new Promise((resolve) => server.close(resolve));
     const { code, stdout, stderr } = await run({ ...LIVE, PORT: port, ADMIN_PORT: port });
     expect([code, stdout]).toEqual([1, '']);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen } from '../support/loopback.ts';
 
 /**
  * A reverse proxy as plain as they come: asks each replica every 200 ms whether it is ready, gives requests to those that
@@ -87,7 +86,4 @@ const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, resp
   if (incoming.url !== '/replicas') passOn(incoming, response);
   else response.end(replicas.map(({ isReady }) => Number(isReady)).join(''));
 });
-await once(server.listen(0, '127.0.0.1'), 'listening');
-// Sound: a server that listens on TCP has an AddressInfo.
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
+process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${await listen(server)}` })}\n`);

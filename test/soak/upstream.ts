@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { readRequests } from '../bench/http-requests.ts';
 import { lotNumber } from '../bench/tokens.ts';
 import { captchaPass, judgement, rejection } from '../bench/upstream-answers.ts';
+import { listen } from '../support/loopback.ts';
 import { type Behaviour, type Calls, epochMs, type Order, PLACES, type Place } from './upstream-orders.ts';
 
 /** Both services in a process of their own, each region at an address of its own, well or unwell as it is told. */
@@ -16,10 +16,7 @@ async function open(place: Place): Promise<readonly [Place, string]> {
   const server = createServer({ noDelay: true }, (socket) => {
     readRequests(socket, (request) => answer(place, socket, request));
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  // Sound: a server that listens on TCP has an AddressInfo.
-  const { port } = server.address() as { port: number };
-  return [place, `http://127.0.0.1:${port}`];
+  return [place, `http://127.0.0.1:${await listen(server)}`];
 }
 
 function answer(place: Place, socket: Socket, request: string): void {

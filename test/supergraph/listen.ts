@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { closeAtOnce, listen as listenAt } from '../support/loopback.ts';
 
 /** A server of the supergraph that listens. Whoever starts one stops it. */
 export interface Running {
@@ -13,15 +12,6 @@ export interface Running {
 /** Serves on loopback; port 0 picks a free one. Rejects with the error of the socket if it cannot. */
 export async function listen(listener: RequestListener, port: number): Promise<Running> {
   const server = createServer(listener);
-  await once(server.listen(port, '127.0.0.1'), 'listening'); // rejects on 'error'
-  // Sound: a server that listens on TCP has an AddressInfo.
-  const { port: taken } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${taken}/graphql`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const taken = await listenAt(server, port);
+  return { url: `http://127.0.0.1:${taken}/graphql`, stop: () => closeAtOnce(server) };
 }

