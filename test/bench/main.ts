@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { createChildren } from './children.ts';
+import { readCommandLine } from './command-line.ts';
 import { compare } from './compare.ts';
 import { describeEnvironment } from './environment.ts';
 import { openField } from './field.ts';
@@ -32,15 +33,6 @@ async function run(options: Options): Promise<void> {
   if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...results, goals }, null, 2)}\n`);
 }
 
-function readOptions(): Options {
-  try {
-    return parseOptions(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    process.exit(1);
-  }
-}
-
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   // Once: a second signal finds no handler and ends the process at once.
   process.once(signal, () => {
@@ -50,7 +42,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 try {
-  await run(readOptions());
+  await run(readCommandLine(parseOptions, USAGE));
 } catch (error) {
   if (!interrupted) process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { createChildren } from '../bench/children.ts';
+import { readCommandLine } from '../bench/command-line.ts';
 import { describeEnvironment } from '../bench/environment.ts';
 import { openSoakField } from './field.ts';
 import type { Finding } from './findings.ts';
@@ -32,15 +33,6 @@ async function run({ size, only, json }: Options): Promise<boolean> {
   return findings.every(({ kept }) => kept);
 }
 
-function readOptions(): Options {
-  try {
-    return parseOptions(process.argv.slice(2));
-  } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    process.exit(1);
-  }
-}
-
 async function endWith1(why: string): Promise<never> {
   interrupted = true;
   process.stderr.write(why);
@@ -53,7 +45,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, () => endWith1(''));
 }
 
-const options = readOptions();
+const options = readCommandLine(parseOptions, USAGE);
 const { limit } = SIZES[options.size];
 setTimeout(() => endWith1(`The soak took longer than ${limit / 1_000} s\n`), limit).unref();
 try {
