@@ -22,6 +22,11 @@ export async function startWithAllPolicies() {
     answerWith(body: unknown, status = 200) {
       answer = (response) => sendJson(response, status, body);
     },
+    /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */
+    answerWithBytes(body: string, headers: Readonly<Record<string, string>> = {}) {
+      const all = { 'content-type': 'application/json', ...headers };
+      answer = (response) => void response.writeHead(200, all).end(body, 'latin1');
+    },
     /** The outcome, or the errors. */
     async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults') {
       const { data, errors } = await ask(apps[policy].graphqlUrl, CAPTCHA_MUTATION, { input });

@@ -3,7 +3,7 @@ import { INPUT, startWithAllPolicies } from './support.ts';
 
 /** What `validateCaptcha` sends, and which answers are a pass or a failure. Section numbers are the captcha document's. */
 
-const { apps, upstream, answerWith, validate, stop } = await startWithAllPolicies();
+const { apps, upstream, answerWith, answerWithBytes, validate, stop } = await startWithAllPolicies();
 afterAll(stop);
 beforeEach(() => {
   upstream.received.length = 0;
@@ -20,6 +20,7 @@ const ARGS = {
 const PASS = { status: 'success', result: 'success', reason: '', captcha_args: ARGS };
 const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
+const POLICIES = ['faults', 'always', 'never'] as const;
 
 describe('what is sent (section 4)', () => {
   test('a form with all but the captcha id, which alone stands in the URL', async () => {
@@ -107,6 +108,27 @@ describe('a pass is exactly the documented one (2.3, 2.4)', () => {
     expect(apps.always.logged()).toContain('answered for another lot number');
   });
 
+  test.each<[unknown]>([['lot-2'], [999], [['lot-2']]])(
+    'for the lot number %j it is a failure under every policy',
+    async (other) => {
+      answerWith({ ...PASS, captcha_args: { ...ARGS, lot_number: other } });
+      for (const policy of POLICIES) {
+        expect(await validate(INPUT, policy)).toMatchObject({
+          __typename: 'CaptchaFailed',
+          proceed: false,
+          category: 'LOT_NUMBER_MISMATCH',
+        });
+      }
+    },
+  );
+
+  test('with a byte that UTF-8 does not have it is no usable answer', async () => {
+    answerWithBytes(JSON.stringify({ ...PASS, captcha_args: { ...ARGS, scene: 'login\u00ff' } }));
+    for (const policy of POLICIES) {
+      expect(await validate(INPUT, policy)).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT' });
+    }
+  });
+
   test('for another lot number it is a failure even with a flaw', async () => {
     answerWith({ ...PASS, reason: null, captcha_args: { lot_number: 'lot-2' } });
     expect(await validate(INPUT, 'always')).toMatchObject({ proceed: false, category: 'LOT_NUMBER_MISMATCH' });
@@ -142,12 +164,23 @@ describe('a "no" is a "no", under every policy', () => {
     ['in capitals, in the company of a pass', { ...PASS, result: 'Fail' }],
   ])('%s', async (_what, body, status) => {
     answerWith(body, status);
-    for (const policy of ['faults', 'always', 'never'] as const) {
+    for (const policy of POLICIES) {
       expect(await validate(INPUT, policy)).toMatchObject({
         __typename: 'CaptchaFailed',
         proceed: false,
         details: { lotNumber: 'lot-1' },
       });
+    }
+  });
+
+  test.each<[string, object, Record<string, string>?]>([
+    ['with a reason that is not UTF-8', { ...FAIL, reason: 'pass_token expire\u00ff' }],
+    ['with details that are not UTF-8', { ...FAIL, captcha_args: { ...FAIL_ARGS, used_type: 'slide\u00ff' } }],
+    ['under an empty content-encoding', FAIL, { 'content-encoding': '' }],
+  ])('%s', async (_what, body, headers) => {
+    answerWithBytes(JSON.stringify(body), headers);
+    for (const policy of POLICIES) {
+      expect(await validate(INPUT, policy)).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
     }
   });
 });

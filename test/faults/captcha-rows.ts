@@ -42,6 +42,13 @@ const faults: readonly JsonFault[] = [
     behave: ok(altered(PASS, 'captcha_args.lot_number', 'lot-two')),
     expected: { proceed: false },
   },
+  ...[999, ['lot-two']].map(
+    (other): JsonFault => ({
+      fault: `a pass for ${JSON.stringify(other)}, which is no lot number at all`,
+      behave: ok(altered(PASS, 'captcha_args.lot_number', other)),
+      expected: { __typename: 'CaptchaFailed', proceed: false, category: 'LOT_NUMBER_MISMATCH' },
+    }),
+  ),
   { fault: 'a pass that is true', behave: ok(altered(PASS, 'result', true)), expected: NO_ANSWER },
   {
     fault: 'a pass that is only in __proto__',
@@ -49,6 +56,16 @@ const faults: readonly JsonFault[] = [
     expected: NO_ANSWER,
   },
   { fault: 'a "fail" without details', behave: ok(altered(FAIL, 'captcha_args')), expected: NO },
+  {
+    fault: 'a "fail" in invalid UTF-8',
+    behave: answer(200, Buffer.from(altered(FAIL, 'captcha_args.used_type', 'slide\u00ff'), 'latin1')),
+    expected: NO,
+  },
+  {
+    fault: 'a "fail" under an encoding without a name',
+    behave: answer(200, JSON.stringify(FAIL), { 'content-encoding': '' }),
+    expected: NO,
+  },
   {
     fault: 'a "fail" beside 20,000 levels',
     behave: ok(JSON.stringify(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)),
