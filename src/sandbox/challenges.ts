@@ -26,7 +26,7 @@ export interface ChallengeStore {
 }
 
 /** How many challenges are remembered; with about 400 bytes each this bounds the memory to a few megabytes. */
-export const CHALLENGE_CAPACITY = 10_000;
+const CHALLENGE_CAPACITY = 10_000;
 
 /** A store whose challenges expire `lifetimeMs` milliseconds after they were issued. */
 export function createChallengeStore(lifetimeMs: number, capacity = CHALLENGE_CAPACITY): ChallengeStore {

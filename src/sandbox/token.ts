@@ -12,7 +12,7 @@ export type TokenMeaning = { readonly delayMs: number } & (
 );
 
 /** The longest delay that a token may ask for, in milliseconds. */
-export const MAX_DELAY_MS = 60_000;
+const MAX_DELAY_MS = 60_000;
 
 const DEVICE = '(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:,[A-Z_]+)*))?';
 const ERROR = 'error:(?<error>400|401|403|404|500)';
