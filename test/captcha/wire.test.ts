@@ -108,7 +108,7 @@ describe('a pass is exactly the documented one (2.3, 2.4)', () => {
     expect(apps.always.logged()).toContain('answered for another lot number');
   });
 
-  test.each<[unknown]>([['lot-2'], [999], [['lot-2']]])(
+  test.each<[unknown]>([['lot-2'], [999], [['lot-2']], [{ toString: 1 }]])(
     'for the lot number %j it is a failure under every policy',
     async (other) => {
       answerWith({ ...PASS, captcha_args: { ...ARGS, lot_number: other } });
