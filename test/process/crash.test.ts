@@ -29,7 +29,7 @@ test.each([
   ['exception with a text', { name: 'not an Error', frames: [] }],
   // An Error of Node's own, which quotes the text.
   ['rejection with a text', { name: 'UnhandledPromiseRejection', frames: expect.any(Array) }],
-])('an %s ends the process with 1 and a line', async (crash, error) => {
+])('one uncaught %s ends the process with 1 and a line', async (crash, error) => {
   const { waitFor, end, stdout, stderr } = start(crash, LIVE);
   await waitFor(/"ready"/);
   expect(await end('SIGUSR2')).toBe(1);
