@@ -74,6 +74,25 @@ async function expectNeverOpen(context: TestContext, question: Question, behave:
   expect(app.logged()).not.toContain('circuit breaker');
 }
 
+async function expectToOpen(
+  context: TestContext,
+  service: string,
+  question: Question,
+  behave: Behaviour,
+  deadlineMs?: number,
+): Promise<void> {
+  const { upstream, app } = await start(context, behave, deadlineMs);
+  await crowd(app, question, ENOUGH - 1);
+  await expectClosed(upstream, app, question);
+  await expectOpen(upstream, app, question);
+  expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"open"`);
+}
+
+// By themselves: beside others this process may be so busy that it takes a late call for its own fault.
+test.for(SERVICES)('%s: 20 times no answer in time opens it, and the log says so', ([service, question], context) =>
+  expectToOpen(context, service, question, hang, 200),
+);
+
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question) => {
   test.for([400, 401, 403, 404, 429])('200 times %i, which a caller can provoke, never open it', (status, context) =>
     expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
@@ -81,17 +100,12 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
 
   test.for<[string, Behaviour]>([
     ['500', broken],
-    ['answers that do not come in time', hang],
     ['resets', reset],
     ['what is no HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
     ['compressed bodies', answer(200, gzipBomb(question.good), { 'content-encoding': 'gzip' })],
-  ])('20 times %s open it, and the log says so', async ([, behave], context) => {
-    const { upstream, app } = await start(context, behave, behave === hang ? 200 : 10_000);
-    await crowd(app, question, ENOUGH - 1);
-    await expectClosed(upstream, app, question);
-    await expectOpen(upstream, app, question);
-    expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"open"`);
-  });
+  ])('20 times %s open it, and the log says so', ([, behave], context) =>
+    expectToOpen(context, service, question, behave),
+  );
 
   test('half of the last 50 do not open it, and one more does', async (context) => {
     const { upstream, app } = await start(context, good(question));
