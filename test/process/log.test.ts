@@ -90,14 +90,14 @@ test('goes on at stderr, and the server with it, once nobody can read stdout any
   const { PATH = '' } = process.env;
   const script = `exec "${process.execPath}" src/main.ts > >(head -n 1 >&2)`;
   const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE };
-  child = startCommand(['bash', '-c', script], { cwd: ROOT, env });
-  await expect.poll(child.stderr).toContain('"ready"');
+  child = startCommand(['bash', '--norc', '-c', script], { cwd: ROOT, env });
+  await expect.poll(child.stderr, { timeout: 10_000 }).toContain('"ready"');
   const [, graphqlUrl = ''] = IN_JSON.exec(child.stderr()) ?? [];
   for (const name of ['A', 'B', 'C']) {
     expect(await ask(graphqlUrl, `query ${name} { __typename }`)).toMatchObject({ status: 200 });
     await sleep(150);
   }
-  expect(child.stderr()).toContain('"operation":"C"');
+  await expect.poll(child.stderr).toContain('"operation":"C"');
   expect(await child.end('SIGTERM')).toBe(0);
 });
 
