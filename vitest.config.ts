@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
@@ -6,7 +7,13 @@ export default defineConfig({
     // graphqls in one process, neither of which knows the other's types.
     alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }],
   },
-  // Tests that run at once wait most of the time: for deadlines, and for breakers to close.
-  // A poll waits longer than Vitest's second, for machines that are busy, but ends before an idle connection would by itself.
-  test: { dir: 'test', maxConcurrency: 20, expect: { poll: { timeout: 3_000 } } },
+  test: {
+    dir: 'test',
+    // Tests wait much of the time, for deadlines and for breakers to close: two files at once, even where Vitest would leave
+    // a core free.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
+    maxConcurrency: 20,
+    // Longer than Vitest's second, for machines that are busy, but less than an idle connection stays open by itself.
+    expect: { poll: { timeout: 3_000 } },
+  },
 });

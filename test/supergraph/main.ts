@@ -24,7 +24,9 @@ async function stop(): Promise<void> {
 
 async function start(): Promise<string> {
   const port = (offset: number) => (PORT === '0' ? 0 : Number(PORT) + offset);
-  const own = { PORT: String(port(1)), ADMIN_PORT: '0', SANDBOX_PORT, SHUTDOWN_GRACE_MS: '0' };
+  // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
+  const shared = { MAX_EVENT_LOOP_DELAY_MS: '10000', SHUTDOWN_GRACE_MS: '0' };
+  const own = { PORT: String(port(1)), ADMIN_PORT: '0', SANDBOX_PORT, ...shared };
   const app = await createApp(
     parseConfig({ UPSTREAM_MODE: 'sandbox', ...own }, () => ''),
     pino(),
