@@ -1,9 +1,13 @@
 import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A program that was started before starts in two thirds of the time. */
+const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
 /** One of our programs as a process of its own. Whoever starts one stops it. */
 export interface TestProcess {
@@ -27,7 +31,7 @@ export interface TestProcess {
 /** Starts a script of this project, by its path from the root, with this environment and little else; metrics on a free port. */
 export function startProcess(script: string, env: Readonly<Record<string, string>> = {}): TestProcess {
   const { PATH = '' } = process.env;
-  return startCommand([process.execPath, script], { cwd: ROOT, env: { PATH, ADMIN_PORT: '0', ...env } });
+  return startCommand([process.execPath, script], { cwd: ROOT, env: { PATH, ADMIN_PORT: '0', ...COMPILED, ...env } });
 }
 
 /** Starts any program; `options` says where, with which environment and as whom. */
