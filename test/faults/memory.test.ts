@@ -3,9 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import { answer, type Behaviour, flood, gzipBomb, HUNDRED_MB, hang, head, startHostile } from '../support/hostile.ts';
 import { ANDROID } from './documented.ts';
-import { askTimed, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
+import { askTimed, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
-import type { UpstreamCode } from './row.ts';
 
 /** What no upstream may do to the process: fill its memory, or keep its sockets. */
 
@@ -25,13 +24,14 @@ function measure(): { outside: number; inside: number } {
 }
 
 /** Asks so many questions at once of an upstream that behaves like this, each with a token of its own. */
-async function askMany(times: number, behave: Behaviour, code: UpstreamCode, deadlineMs: number): Promise<void> {
+async function askMany(times: number, behave: Behaviour, code: RegExp, deadlineMs: number): Promise<void> {
   const upstream = await startHostile(behave);
   onTestFinished(upstream.stop);
   const app = await startAgainst(upstream, deadlineMs);
   onTestFinished(app.stop);
   const answers = await Promise.all(Array.from({ length: times }, () => askTimed(app, FINGERPRINT)));
-  for (const answered of answers) expectError(answered, code);
+  const error = { extensions: { code: expect.stringMatching(code) } };
+  for (const { errors } of answers) expect(errors).toMatchObject([error]);
   expect(upstream.requests).toBe(times);
   // What broke the rules, or took too long, is not kept for the next call.
   await expect.poll(() => upstream.open, { timeout: 5_000 }).toBe(0);
@@ -44,15 +44,15 @@ const endless = flood(head(200, { 'content-length': String(HUNDRED_MB) }) + good
 async function attack(): Promise<void> {
   // In turns as well as at once: 30 bombs of 200 MiB and 10 bodies of 100 MB.
   for (let turn = 0; turn < 5; turn += 1) {
-    await askMany(6, bomb, 'UPSTREAM_PROTOCOL_ERROR', 30_000);
-    await askMany(2, endless, 'UPSTREAM_PROTOCOL_ERROR', 30_000);
+    await askMany(6, bomb, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
+    await askMany(2, endless, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
   }
 }
 
 test('7 GB of bodies leave no mark on memory', { timeout: 60_000 }, async () => {
   // Whatever is loaded and compiled only once is no leak.
-  await askMany(2, bomb, 'UPSTREAM_PROTOCOL_ERROR', 30_000);
-  await askMany(2, endless, 'UPSTREAM_PROTOCOL_ERROR', 30_000);
+  await askMany(2, bomb, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
+  await askMany(2, endless, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
   const before = measure();
   let peak = before.outside;
   const watch = setInterval(() => {
@@ -67,7 +67,8 @@ test('7 GB of bodies leave no mark on memory', { timeout: 60_000 }, async () => 
 });
 
 test('calls that hang give their sockets back', async () => {
-  await askMany(100, hang, 'UPSTREAM_TIMEOUT', 1_500);
+  // The second where this process, which holds both sides, is too busy to call it the upstream's fault.
+  await askMany(100, hang, /^(UPSTREAM_TIMEOUT|OVERLOADED)$/, 1_500);
 });
 
 test('calls that end well keep no more sockets than were needed at once', async () => {

@@ -23,7 +23,8 @@ describe('an upstream call', () => {
     ['UPSTREAM_TIMEOUT', 'that never comes', hang],
     ['UPSTREAM_PROTOCOL_ERROR', 'that is too large', answer(200, ' '.repeat(300_000))],
   ])('counts as %s with an answer %s', async (outcome, _what, behave) => {
-    const { app } = await startAgainst(behave, { fingerprintTimeoutMs: 250, captchaTimeoutMs: 250 });
+    const deadline = behave === hang ? 250 : 10_000;
+    const { app } = await startAgainst(behave, { fingerprintTimeoutMs: deadline, captchaTimeoutMs: deadline });
     await send(app, { query: aboutTokens(['a']) });
     await send(app, {
       query:
@@ -37,7 +38,7 @@ describe('an upstream call', () => {
     ]);
     const seconds = value(`${DURATION}_sum`, { service: 'fingerprint' }) ?? 0;
     expect(seconds).toBeGreaterThan(outcome === 'UPSTREAM_TIMEOUT' ? 0.24 : 0);
-    expect(seconds).toBeLessThan(2);
+    expect(seconds).toBeLessThan(5);
   });
 
   test('counts as CANCELLED when the caller hangs up', async () => {
