@@ -1,20 +1,6 @@
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  type FieldNode,
-  GraphQLError,
-  type GraphQLSchema,
-  isInputType,
-  type OperationDefinitionNode,
-  type SourceLocation,
-  typeFromAST,
-  visit,
-} from 'graphql';
-import { compileQuery, isCompiledQuery } from 'graphql-jit';
+import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { repeatsUnderConditions } from './conditions.ts';
 import type { GraphQLContext } from './context.ts';
-import { type Fits, fitterOf } from './fit.ts';
 
 /** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
 type Execute = (
@@ -42,10 +28,22 @@ const MAX_OPERATIONS = 500;
 /** Of the sources together; code and AST are larger by a factor, not by an order. */
 const MAX_CHARACTERS = 1024 * 1024;
 
+/** Not loaded before a document comes a second time, so that no process starts later for it. */
+let compile: typeof import('./jit.ts').compile | undefined;
+
+/** Resolves when documents can be compiled; until then they go the slow way. A rejection means a broken installation. */
+export async function loadCompiler(): Promise<void> {
+  ({ compile } = await import('./jit.ts'));
+}
+
 interface Entry {
   readonly seen: number;
+  /** Was it tried? */
+  readonly isDone: boolean;
   readonly compiled: CompiledOperation | undefined;
 }
+
+const UNSEEN: Entry = { seen: 0, isDone: false, compiled: undefined };
 
 /** Compiles documents of one schema that have one operation, each when it comes for the third time. Empty at first. */
 export function createCompiledOperations(schema: GraphQLSchema): CompiledOperations {
@@ -60,95 +58,12 @@ export function createCompiledOperations(schema: GraphQLSchema): CompiledOperati
       return operationName === undefined || operationName === compiled?.name ? compiled : undefined;
     },
     learn: (source, document) => {
-      const { seen, compiled } = entries.get(source) ?? { seen: 0, compiled: undefined };
-      entries.set(source, { seen: seen + 1, compiled: seen + 1 === WORTH_IT ? compile(schema, document) : compiled });
+      const entry = entries.get(source) ?? UNSEEN;
+      if (entry.isDone) return;
+      const seen = entry.seen + 1;
+      if (seen > 1 && !compile) void loadCompiler();
+      const isDone = seen >= WORTH_IT && compile !== undefined;
+      entries.set(source, { seen, isDone, compiled: isDone ? compile?.(schema, document) : undefined });
     },
   };
-}
-
-/** Undefined where compiled code could come to another answer than graphql-js: the slow way is always right. */
-function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperation | undefined {
-  // Routers and clients send one operation. Which of several is meant may change with each request.
-  const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
-  if (!operation || others.length > 0) return undefined;
-  if (!isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
-  const compiled = compileQuery(schema, document, operation.name?.value, {
-    disablingCapturingStackErrors: true,
-    // Built-in scalars and enums are right when they get here: answers were parsed, the rest is ours. Our own scalars are
-    // written as ever.
-    disableLeafSerialization: true,
-  });
-  if (!isCompiledQuery(compiled)) return undefined;
-  const areFit = checkerOf(schema, operation);
-  const located = locatorOf(document);
-  return {
-    name: operation.name?.value,
-    execute: async (context, variables) => {
-      // graphql-jit takes some values that GraphQL does not, such as a list where an input object is due.
-      if (!areFit(variables)) return undefined;
-      const result = await compiled.query(undefined, context, variables);
-      // Without data it did not come to an execution.
-      if (!('data' in result)) return undefined;
-      return result.errors ? { data: result.data, errors: result.errors.map(located) } : result;
-    },
-  };
-}
-
-/** graphql-jit's errors only carry locations. This adds the fields that stand there, by which the log names what failed. */
-function locatorOf(document: DocumentNode) {
-  const fields = new Map<string, FieldNode>();
-  const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;
-  visit(document, { Field: (node) => void (node.loc && fields.set(keyOf(node.loc.startToken), node)) });
-  return ({ message, locations = [], path, originalError }: GraphQLError) =>
-    new GraphQLError(message, {
-      nodes: locations.flatMap((location) => fields.get(keyOf(location)) ?? []),
-      path,
-      originalError,
-    });
-}
-
-/** Makes the check whether variables fit their types. */
-function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
-  const fitters = variableDefinitions.map(({ variable, type }): [string, Fits] => {
-    const inputType = typeFromAST(schema, type);
-    return [variable.name.value, isInputType(inputType) ? fitterOf(inputType) : () => false];
-  });
-  return (variables: Readonly<Record<string, unknown>>) => fitters.every(([name, fits]) => fits(variables[name]));
-}
-
-/**
- * Would compiled code answer this as graphql-js does? Not if a variable has a default, which can turn out wrong only while
- * the operation is executed; nor if a name is one that every object has; nor if a variable stands inside the literal of an
- * object or a list, where graphql-jit can lose it; nor if several fields can take their parent along, for graphql-js tells
- * the first such error and graphql-jit all: of ours these are `minConfidence`, and `_entities` with too many references.
- */
-function isPlain(document: DocumentNode, { variableDefinitions = [], selectionSet }: OperationDefinitionNode): boolean {
-  const [first, ...others] = selectionSet.selections;
-  const isAlone = first?.kind === 'Field' && others.length === 0;
-  let isSafe = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
-  let nesting = 0;
-  let filters = 0;
-  const nested = {
-    enter() {
-      nesting += 1;
-    },
-    leave() {
-      nesting -= 1;
-    },
-  };
-  visit(document, {
-    ObjectValue: nested,
-    ListValue: nested,
-    Variable() {
-      if (nesting > 0) isSafe = false;
-    },
-    Field({ alias, name }) {
-      if ((alias ?? name).value in {}) isSafe = false;
-      if (name.value === '_entities' && !isAlone) isSafe = false;
-    },
-    Argument({ name }) {
-      if (name.value === 'minConfidence') filters += 1;
-    },
-  });
-  return isSafe && filters <= 1;
 }

@@ -7,7 +7,7 @@ import { fingerprintResolvers } from '../fingerprint/resolvers.ts';
 import { isolateRepresentations } from './entities.ts';
 import { DateTime, JSONObject } from './scalars.ts';
 
-/** Beside `src` in the sources and beside `dist` in a build, which is the same distance from here. */
+/** As far from `src/graphql/` as from `dist/server/`. */
 const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
 
 function typeDefs(file: string) {

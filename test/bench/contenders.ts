@@ -15,11 +15,13 @@ const ROUTER_SECRET = 'secret-of-the-bench-router';
 /** Production by the README: live mode, every default as it is. It says nothing of NODE_ENV, so nothing is set here. */
 const OURS: Contender = {
   name: 'ours',
-  built: 'dist/main.js',
+  built: 'dist/server/main.js',
   source: 'src/main.ts',
   env: {
     PORT: '0',
     ADMIN_PORT: '0',
+    // As `npm start` has it.
+    NODE_COMPILE_CACHE: 'dist/compiled',
     ROUTER_SECRETS: ROUTER_SECRET,
     FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_bench","secret":"sk_bench","region":"EU"}]',
     FINGERPRINT_URL_EU: '{upstream}',

@@ -38,7 +38,9 @@ test('no package runs a script at install, and only the production dependencies 
 test('the process is Node itself, not root, in production mode', () => {
   expect(stepsOf(last, 'user')).toEqual([{ kind: 'user', user: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/) }]);
   expect(stepsOf(last, 'entrypoint')).toEqual([{ kind: 'entrypoint', words: ['node'] }]);
-  expect(stepsOf(last, 'env')).toEqual([{ kind: 'env', env: { NODE_ENV: 'production' } }]);
+  expect(stepsOf(last, 'env')).toEqual([
+    { kind: 'env', env: { NODE_ENV: 'production', NODE_COMPILE_CACHE: 'dist/compiled' } },
+  ]);
   expect(stepsOf(last, 'run')).toEqual([]);
 });
 
@@ -51,7 +53,7 @@ test('the build sees exactly what the Dockerfile copies', async () => {
 
 describe('what the tests do not understand, they do not pass over', () => {
   test.each([
-    ['a command in a shell', 'CMD node dist/main.js'],
+    ['a command in a shell', 'CMD node dist/server/main.js'],
     ['a program in a shell', 'ENTRYPOINT node'],
     ['an unknown flag', 'COPY --chown=0:0 src src'],
     ['a mount', 'RUN --mount=type=cache,target=/root/.npm npm ci'],

@@ -1,4 +1,4 @@
-import { chmod, copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { FINGERPRINT_QUERY, post } from '../support/graphql.ts';
 import { startCommand, type TestProcess } from '../support/process.ts';
 import { DOCKERFILE, stagesOf } from './dockerfile.ts';
-import { buildImage, type Image } from './image.ts';
+import { asUser, BIN, buildImage, type Image } from './image.ts';
 
 /** What the Dockerfile makes works. It needs the package registry and half a minute: `npm run test:image`. */
 
@@ -47,6 +47,18 @@ describe.runIf(process.env['WITH_IMAGE'])('the image', () => {
     for (const name of ['typescript', 'vitest', 'node']) expect(packages).not.toContain(name);
   });
 
+  test('has what V8 made of the build, for its user to find', async () => {
+    const [user = ''] = image.user.split(':');
+    const caches = await readdir(join(app, 'dist/compiled'));
+    expect(caches).toEqual([expect.stringMatching(new RegExp(`^v24\\..*-${user}$`))]);
+    const files = await readdir(join(app, 'dist/compiled', ...caches));
+    const modes = await Promise.all(
+      files.map(async (file) => (await lstat(join(app, 'dist/compiled', ...caches, file))).mode),
+    );
+    for (const mode of modes) expect(mode & 0o444).toBe(0o444);
+    expect((await bytesIn(join(app, 'dist/compiled'))) / 1e6).toBeGreaterThan(1);
+  });
+
   test('is small', async () => {
     const packages = (await bytesIn(join(app, 'node_modules'))) / 1e6;
     const layer = (await bytesIn(app)) / 1e6;
@@ -62,28 +74,24 @@ describe.runIf(process.env['WITH_IMAGE'])('the image', () => {
     };
     await chmod(secrets, 0o755);
     for (const [name, text] of Object.entries(files)) await writeFile(join(secrets, name), text);
-    // What the base image brings.
-    const bin = join(image.root, 'usr/local/bin');
-    await mkdir(bin, { recursive: true });
-    await copyFile(process.execPath, join(bin, 'node'));
     await image.makeReadOnly();
-
-    const [uid, gid] = image.user.split(':').map(Number);
+    // The build holds all that it needs: nothing of the packages can be read.
+    const readable = ['dist', 'schema', 'package.json'].map((name) => join(app, name));
+    const allowed = [...readable, secrets].map((path) => ` --allow-fs-read=${path}`).join('');
     child = startCommand(image.command, {
       cwd: app,
       env: {
         ...image.env,
-        PATH: bin,
+        PATH: join(image.root, BIN),
         // The strictest root file system there is: no write at all, and no other program.
-        NODE_OPTIONS: '--permission --allow-fs-read=*',
+        NODE_OPTIONS: `--permission${allowed}`,
         PORT: '0',
         SHUTDOWN_GRACE_MS: '0',
         FINGERPRINT_URL_GLB: sandbox.urls.GLB,
         CAPTCHA_URL_GLB: sandbox.urls.GLB,
         ...Object.fromEntries(Object.keys(files).map((name) => [name, join(secrets, name)])),
       },
-      // Only root can become another; anyone else is no root already.
-      ...(process.getuid?.() === 0 && uid && gid && { uid, gid }),
+      ...asUser(image.user),
     });
     const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
     expect(await (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/process.ts';
 import type { Stage, Step } from './dockerfile.ts';
@@ -20,6 +20,8 @@ export interface Image {
 }
 
 const run = promisify(execFile);
+/** Where the official images have their Node. */
+export const BIN = 'usr/local/bin';
 const AS_IT_IS = { recursive: true, verbatimSymlinks: true };
 
 /** A stage while it is built. */
@@ -33,11 +35,13 @@ interface Draft {
 }
 
 /**
- * Runs the very steps of a Dockerfile. A base image is an empty folder: RUN finds the programs of this machine, with the
- * Node that runs this before all others.
+ * Runs the very steps of a Dockerfile, each as the user that it says. A base image has a Node, the one that runs this, and
+ * nothing else; RUN finds the other programs on this machine.
  */
 export async function buildImage(stages: readonly Stage[]): Promise<Image> {
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
+  // The way there is open to any user; the files have the modes that the steps gave them.
+  await chmod(folder, 0o755);
   const remove = async () => {
     await run('chmod', ['-R', 'u+w', folder]);
     await rm(folder, { recursive: true });
@@ -51,8 +55,6 @@ export async function buildImage(stages: readonly Stage[]): Promise<Image> {
       if (name) named[name] = last;
     }
     const { root } = last;
-    // The way there is open to any user; the files have the modes that the steps gave them.
-    await run('chmod', ['755', folder]);
     return {
       ...last,
       command: [...last.entrypoint, ...last.cmd],
@@ -67,7 +69,11 @@ export async function buildImage(stages: readonly Stage[]): Promise<Image> {
 
 async function begin(root: string, base: Draft | undefined): Promise<Draft> {
   await mkdir(root);
-  if (!base) return { root, workdir: '/', env: {}, user: '', entrypoint: [], cmd: [] };
+  if (!base) {
+    await mkdir(join(root, BIN), { recursive: true });
+    await copyFile(process.execPath, join(root, BIN, 'node'));
+    return { root, workdir: '/', env: {}, user: '', entrypoint: [], cmd: [] };
+  }
   await cp(base.root, root, AS_IT_IS);
   return { ...base, root };
 }
@@ -83,7 +89,8 @@ async function take(step: Step, draft: Draft, others: Readonly<Record<string, Dr
     case 'run':
       await run('sh', ['-c', step.command], {
         cwd: join(draft.root, draft.workdir),
-        env: { ...machine(), ...draft.env },
+        env: { ...machine(draft.root), ...draft.env },
+        ...asUser(draft.user),
         timeout: 300_000,
         maxBuffer: 10_000_000,
       });
@@ -129,7 +136,13 @@ export async function contextPaths(): Promise<string[]> {
 }
 
 /** RUN has this machine's programs and its way to the package registry, but not the mode that the tests run in. */
-function machine(): NodeJS.ProcessEnv {
+function machine(root: string): NodeJS.ProcessEnv {
   const { NODE_ENV: _, ...env } = process.env;
-  return { ...env, PATH: `${dirname(process.execPath)}:${env['PATH']}` };
+  return { ...env, PATH: `${join(root, BIN)}:${env['PATH']}` };
+}
+
+/** Options for a process of the image's user. Only root can become another; anyone else is no root already. */
+export function asUser(user: string): { uid?: number; gid?: number } {
+  const [uid, gid] = user.split(':').map(Number);
+  return process.getuid?.() === 0 && uid && gid ? { uid, gid } : {};
 }

@@ -1,10 +1,10 @@
 import { execute, type GraphQLError, type OperationDefinitionNode, parse, validate } from 'graphql';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/answer.ts';
 import { toOutcome } from '../../src/fingerprint/answer.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
-import { createCompiledOperations } from '../../src/graphql/compiled.ts';
+import { createCompiledOperations, loadCompiler } from '../../src/graphql/compiled.ts';
 import { type Capabilities, createContext, type Operation } from '../../src/graphql/context.ts';
 import { formatError, inOrder } from '../../src/graphql/errors.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
@@ -17,6 +17,7 @@ import { type MadeUp, makeUp } from './operations.ts';
 /** Compiled operations answer as graphql-js does, to the byte: data, errors, their order, their places. */
 
 const OPERATIONS = 3_000;
+beforeAll(loadCompiler);
 const schema = buildSchema(1_000);
 const application = prepareApplication({
   publicKey: 'pk_1',
@@ -169,6 +170,19 @@ describe('what is not compiled', () => {
     for (let time = 0; time < times; time += 1) operations.learn(document, parse(document));
     return operations.find(document, undefined);
   };
+
+  test('a document that comes before the compiler is there, until it comes again', async () => {
+    vi.resetModules();
+    const fresh = await import('../../src/graphql/compiled.ts');
+    const operations = fresh.createCompiledOperations(schema);
+    const learn = () => operations.learn('{ __typename }', parse('{ __typename }'));
+    for (let time = 0; time < 5; time += 1) learn();
+    expect(operations.find('{ __typename }', undefined)).toBeUndefined();
+    await fresh.loadCompiler();
+    expect(operations.find('{ __typename }', undefined)).toBeUndefined();
+    learn();
+    expect(operations.find('{ __typename }', undefined)).toBeDefined();
+  });
 
   test('a document that came twice', () => {
     expect(learned('{ __typename }', 2)).toBeUndefined();

@@ -6,7 +6,7 @@ import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { hang, reset, startHostile } from '../support/hostile.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
-import { startProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { aboutTokens, alarmsOf, send, startSandboxed } from './support.ts';
 
@@ -54,7 +54,7 @@ describe.each(RECEIVERS)('with %s as the receiver', (_who, start) => {
 test.each(RECEIVERS.slice(0, 2))(
   'with %s as the receiver the process ends with 0 within 10 s',
   async (_who, start) => {
-    const child = startProcess('src/main.ts', {
+    const child = startProcess(MAIN, {
       UPSTREAM_MODE: 'sandbox',
       SHUTDOWN_GRACE_MS: '0',
       PORT: '0',

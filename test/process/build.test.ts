@@ -16,7 +16,7 @@ test('the build starts in live mode, answers and ends', async () => {
   upstream = await startUpstream((_request, response) => {
     response.writeHead(500).end();
   });
-  child = startProcess('dist/main.js', {
+  child = startProcess('dist/server/main.js', {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { type ReceivedRequest, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /**
@@ -94,7 +94,7 @@ const answers: string[] = [];
 
 beforeAll(async () => {
   upstream = await startUpstream(answerAsTold);
-  child = startProcess('src/main.ts', {
+  child = startProcess(MAIN, {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',

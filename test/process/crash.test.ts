@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
 /** What is left of a process that met a mistake of ours: one line that says where, and not what about. */
@@ -10,7 +10,7 @@ let child: TestProcess | undefined;
 afterEach(() => child?.stop());
 
 function start(crash: string, env: Readonly<Record<string, string>>): TestProcess {
-  child = startProcess('src/main.ts', {
+  child = startProcess(MAIN, {
     NODE_OPTIONS: '--import=./test/process/crash-on-signal.ts',
     CRASH: crash,
     CANARY,

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { ROOT, startCommand } from '../support/process.ts';
+import { MAIN, ROOT, startCommand } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
@@ -30,7 +30,7 @@ test('no captcha proceeds because there is no socket left to ask the service', a
   });
   onTestFinished(upstream.stop);
   const { PATH = '' } = process.env;
-  const script = `ulimit -n ${DESCRIPTORS} && exec "${process.execPath}" src/main.ts`;
+  const script = `ulimit -n ${DESCRIPTORS} && exec "${process.execPath}" ${MAIN}`;
   const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE, CAPTCHA_URL_EU: upstream.url };
   const child = startCommand(['bash', '--norc', '-c', script], { cwd: ROOT, env });
   onTestFinished(child.stop);

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ROOT, startCommand, startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, ROOT, startCommand, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the real process writes, in which form, and how much of it. */
@@ -11,7 +11,7 @@ afterEach(() => child?.stop());
 
 /** Everything on stdout, from start to end, of a process that answers one question well, if it can, and one badly. */
 async function writtenWith(env: Readonly<Record<string, string>>, urlIn: RegExp): Promise<string> {
-  child = startProcess('src/main.ts', { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...env });
+  child = startProcess(MAIN, { PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...env });
   const [, graphqlUrl = ''] = await child.waitFor(urlIn);
   for (const token of ['sandbox:web', 'sandbox:error:500']) await ask(graphqlUrl, FINGERPRINT_QUERY, { token });
   expect(await child.end('SIGTERM')).toBe(0);
@@ -88,7 +88,7 @@ describe('the form of a line', () => {
 
 test('goes on at stderr, and the server with it, once nobody can read stdout any more', async () => {
   const { PATH = '' } = process.env;
-  const script = `exec "${process.execPath}" src/main.ts > >(head -n 1 >&2)`;
+  const script = `exec "${process.execPath}" ${MAIN} > >(head -n 1 >&2)`;
   const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE };
   child = startCommand(['bash', '--norc', '-c', script], { cwd: ROOT, env });
   await expect.poll(child.stderr, { timeout: 10_000 }).toContain('"ready"');

@@ -41,6 +41,12 @@ describe('the SDK of OpenTelemetry', () => {
   });
 });
 
+test('what compiles documents is not loaded for one that came once', async () => {
+  const modules = await modulesWith(SANDBOX);
+  expect(modules).toMatch(/\/src\/graphql\/compiled\.ts\n/);
+  expect(modules).not.toMatch(/graphql-jit|\/src\/graphql\/jit\.ts/);
+});
+
 test('nor does live mode load what makes lines for people', async () => {
   expect(await modulesWith(LIVE)).not.toContain('pino-pretty');
 });

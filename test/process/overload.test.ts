@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { post } from '../support/graphql.ts';
-import { startProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 
 /** A process that has more to do than it gets done: it says so at once, instead of letting everyone wait. */
 
@@ -10,7 +10,7 @@ const BUSY = new URL('../support/busy.ts', import.meta.url).href;
 test('while the event loop is late, GraphQL gets a 503 at once and health checks go on; then all is well again', {
   timeout: 30_000,
 }, async ({ onTestFinished }) => {
-  const child = startProcess('src/main.ts', {
+  const child = startProcess(MAIN, {
     UPSTREAM_MODE: 'sandbox',
     SHUTDOWN_GRACE_MS: '0',
     PORT: '0',

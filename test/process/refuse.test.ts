@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
-import { startProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 
 /** How the process says that it will not start. */
 
@@ -9,7 +9,7 @@ const open: { stop(): Promise<unknown> }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
 
 /** Runs a program to its end, which has to come by itself. */
-async function run(env: Readonly<Record<string, string>>, script = 'src/main.ts') {
+async function run(env: Readonly<Record<string, string>>, script = MAIN) {
   const child = startProcess(script, env);
   open.push(child);
   const code = await child.ended;

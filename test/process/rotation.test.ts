@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** Secrets that change while the process works, as a platform rotates them: by other files in their place. */
@@ -47,7 +47,7 @@ test('all three are rotated under load without a failed request, and a broken fi
   await put('captchas', captcha('key_old'));
   await put('router', 'the-old-router-secret');
 
-  const child = startProcess('src/main.ts', {
+  const child = startProcess(MAIN, {
     PORT: '0',
     ADMIN_PORT: '0',
     SHUTDOWN_GRACE_MS: '0',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { shell, startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, shell, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE } from './environments.ts';
 
 /** The process as `npm run dev` and `npm run sandbox` start it. */
@@ -9,7 +9,7 @@ afterEach(() => child.stop());
 
 describe('in sandbox mode', () => {
   beforeEach(() => {
-    child = startProcess('src/main.ts', {
+    child = startProcess(MAIN, {
       UPSTREAM_MODE: 'sandbox',
       SHUTDOWN_GRACE_MS: '0',
       ADMIN_PORT: '0',
@@ -53,7 +53,7 @@ describe('in sandbox mode', () => {
 });
 
 test('in live mode it logs where it is, and prints no commands', async () => {
-  child = startProcess('src/main.ts', {
+  child = startProcess(MAIN, {
     PORT: '0',
     SHUTDOWN_GRACE_MS: '0',
     ADMIN_PORT: '0',

@@ -1,6 +1,6 @@
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { startProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
@@ -20,7 +20,7 @@ async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
     sendJson(response, 200, NO);
   });
   onTestFinished(upstream.stop);
-  const child = startProcess('src/main.ts', {
+  const child = startProcess(MAIN, {
     PORT: '0',
     SHUTDOWN_GRACE_MS: String(graceMs),
     ...LIVE,
@@ -83,7 +83,7 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
 
   test('ends it with 0 even while it starts', async ({ onTestFinished }) => {
     const NODE_OPTIONS = '--import=./test/process/end-at-listening.ts';
-    const child = startProcess('src/main.ts', { PORT: '0', NODE_OPTIONS, ...LIVE });
+    const child = startProcess(MAIN, { PORT: '0', NODE_OPTIONS, ...LIVE });
     onTestFinished(child.stop);
     // By a handler of its own again: to process 1 the signal would be lost.
     expect(await child.ended).toBe(0);

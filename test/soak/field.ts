@@ -41,7 +41,7 @@ export interface SoakField {
 export async function openSoakField(children: Children, fromSource: boolean): Promise<SoakField> {
   const upstream = children.start('others', ['test/soak/upstream.ts'], { answers: true });
   const generator = children.start('others', ['test/soak/load.ts'], { answers: true });
-  const main = fromSource ? 'src/main.ts' : 'dist/main.js';
+  const main = fromSource ? 'src/main.ts' : 'dist/server/main.js';
   if (!existsSync(join(ROOT, main))) throw new Error(`${main} is not there: "npm run soak" builds it`);
   await upstream.url;
   const tell = (order: Order) => upstream.ask(order);

@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 /** The project's folder. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
+/** The server: its sources, or what `npm run build` makes of them. */
+export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/main.ts';
+
 /** A program that was started before starts in two thirds of the time. */
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
