@@ -8,7 +8,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, framesOf } from '../errors.ts';
 import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
@@ -79,7 +79,9 @@ export async function startEngine(
   log: Logger,
   { explorable, traceable, limits }: Options,
 ): Promise<GraphqlEngine> {
-  const operations = createCompiledOperations(schema);
+  const operations = createCompiledOperations(schema, (error) => {
+    log.warn({ error: framesOf(error) }, 'the compiler of operations could not be loaded; they go the slow way');
+  });
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
     // By a rule instead of `introspection: false`, whose refusal explains how this server is configured.

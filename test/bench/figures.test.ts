@@ -150,7 +150,7 @@ describe('a profile', () => {
       id,
       callFrame: { functionName, url, lineNumber: 9 },
     });
-    const ours = new URL('../../dist/server/body.js', import.meta.url).href;
+    const ours = new URL('../../src/server/body.ts', import.meta.url).href;
     const nodes = [
       node(1, '(idle)'),
       node(2, 'parse', 'file:///x/node_modules/a/node_modules/@b/c/index.js'),
@@ -162,12 +162,12 @@ describe('a profile', () => {
     expect(sharesOf({ nodes, samples, timeDeltas }, 1_200)).toEqual({
       functions: [
         ['parse @b/c/index.js:10', 0.8],
-        ['read dist/server/body.js:10', 0.1],
+        ['read src/server/body.ts:10', 0.1],
         ['(garbage collector)', 0.1],
       ],
       packages: [
         ['@b/c', 0.8],
-        ['ours: server/body.js', 0.1],
+        ['ours: server/body.ts', 0.1],
         ['(garbage collector)', 0.1],
       ],
     });

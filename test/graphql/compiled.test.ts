@@ -17,6 +17,7 @@ import { type MadeUp, makeUp } from './operations.ts';
 /** Compiled operations answer as graphql-js does, to the byte: data, errors, their order, their places. */
 
 const OPERATIONS = 3_000;
+const neverFails = () => expect.unreachable();
 beforeAll(loadCompiler);
 const schema = buildSchema(1_000);
 const application = prepareApplication({
@@ -82,7 +83,7 @@ async function bothWays({ document, variables }: MadeUp) {
   if (problems.some(({ message }) => message.includes('conflict'))) return undefined;
   if (problems.length > 0) throw new Error(`${document}\n${problems.join('\n')}`);
   const slow = await execute({ schema, document: parsed, contextValue: contextOf(), variableValues: variables });
-  const operations = createCompiledOperations(schema);
+  const operations = createCompiledOperations(schema, neverFails);
   for (let time = 0; time < 3; time += 1) operations.learn(document, parsed);
   const fast = await operations.find(document, undefined)?.execute(contextOf(), variables);
   return { slow: written(slow), fast: fast && written(fast) };
@@ -166,7 +167,7 @@ function refuses(operation: OperationDefinitionNode, variables: Record<string, u
 
 describe('what is not compiled', () => {
   const learned = (document: string, times: number) => {
-    const operations = createCompiledOperations(schema);
+    const operations = createCompiledOperations(schema, neverFails);
     for (let time = 0; time < times; time += 1) operations.learn(document, parse(document));
     return operations.find(document, undefined);
   };
@@ -174,7 +175,7 @@ describe('what is not compiled', () => {
   test('a document that comes before the compiler is there, until it comes again', async () => {
     vi.resetModules();
     const fresh = await import('../../src/graphql/compiled.ts');
-    const operations = fresh.createCompiledOperations(schema);
+    const operations = fresh.createCompiledOperations(schema, neverFails);
     const learn = () => operations.learn('{ __typename }', parse('{ __typename }'));
     for (let time = 0; time < 5; time += 1) learn();
     expect(operations.find('{ __typename }', undefined)).toBeUndefined();
@@ -226,7 +227,7 @@ describe('what is not compiled', () => {
   });
 
   test('an operation that is asked for by a name that it does not have', () => {
-    const operations = createCompiledOperations(schema);
+    const operations = createCompiledOperations(schema, neverFails);
     for (const document of ['query A { __typename }', '{ __typename }']) {
       for (let time = 0; time < 3; time += 1) operations.learn(document, parse(document));
       expect(operations.find(document, undefined)).toBeDefined();
@@ -238,7 +239,7 @@ describe('what is not compiled', () => {
   });
 
   test('documents of more than a million characters together: the least recently asked for is forgotten', () => {
-    const operations = createCompiledOperations(schema);
+    const operations = createCompiledOperations(schema, neverFails);
     const documents = Array.from({ length: 11 }, (_, at) => `{ a${at}: __typename } # ${' '.repeat(100_000)}`);
     for (const document of documents) {
       for (let time = 0; time < 3; time += 1) operations.learn(document, parse(document));
@@ -257,7 +258,7 @@ describe('what is not compiled', () => {
   });
 
   test('more than 500 operations: the least recently asked for is forgotten', () => {
-    const operations = createCompiledOperations(schema);
+    const operations = createCompiledOperations(schema, neverFails);
     const learn = (at: number) => {
       const document = `{ a${at}: __typename }`;
       for (let time = 0; time < 3; time += 1) operations.learn(document, parse(document));

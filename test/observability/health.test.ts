@@ -30,15 +30,17 @@ describe('a process whose upstreams are dead stays ready: others are no better o
     ['reset', reset],
     ['hang', hang],
   ])('they %s, and both breakers are open', async (_how, behave) => {
-    const { app } = await startAgainst(behave, { fingerprintTimeoutMs: 200, captchaTimeoutMs: 200 });
+    const deadline = behave === hang ? 200 : 10_000;
+    const { app } = await startAgainst(behave, { fingerprintTimeoutMs: deadline, captchaTimeoutMs: deadline });
     const tokens = Array.from({ length: 25 }, (_, index) => `token-${index}`);
     const captcha = { query: CAPTCHA_MUTATION, variables: { input } };
-    await Promise.all([send(app, { query: aboutTokens(tokens) }), ...tokens.map(() => send(app, captcha))]);
-
-    const { value } = await readMetrics(app);
-    for (const service of ['fingerprint', 'captcha']) {
-      expect(value('device_trust_upstream_breaker_open', { service })).toBe(1);
-    }
+    // More than once where the machine is so busy that late calls are no fault of the upstream.
+    const openAfterAsking = async () => {
+      await Promise.all([send(app, { query: aboutTokens(tokens) }), ...tokens.map(() => send(app, captcha))]);
+      const { value } = await readMetrics(app);
+      return ['fingerprint', 'captcha'].map((service) => value('device_trust_upstream_breaker_open', { service }));
+    };
+    await expect.poll(openAfterAsking).toEqual([1, 1]);
     expect(await healthOf(app)).toEqual(WELL);
     const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
     expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);

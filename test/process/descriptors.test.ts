@@ -13,16 +13,20 @@ const DESCRIPTORS = 256;
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
 /** Asks over a connection that is there already, as a router's is. */
-async function askOver(agent: Agent, url: string): Promise<{ data: unknown; errors?: { extensions: unknown }[] }> {
+async function askOver(
+  agent: Agent,
+  url: string,
+  query = CAPTCHA_MUTATION,
+): Promise<{ data: unknown; errors?: { extensions: unknown }[] }> {
   const asked = request(url, { method: 'POST', agent, headers: { 'content-type': 'application/json' } });
   const answered = new Promise<string>((resolve, reject) => {
     asked.on('error', reject).on('response', (response) => text(response).then(resolve, reject));
   });
-  asked.end(JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } }));
+  asked.end(JSON.stringify({ query, variables: { input: INPUT } }));
   return JSON.parse(await answered);
 }
 
-test('no captcha proceeds because there is no socket left to ask the service', async () => {
+test('no captcha proceeds because there is no socket left to ask the service, and nothing ends', async () => {
   const upstream = await startUpstream((_request, response) => {
     // So that each call needs a socket of its own.
     response.setHeader('connection', 'close');
@@ -38,7 +42,13 @@ test('no captcha proceeds because there is no socket left to ask the service', a
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const no = { data: { validateCaptcha: { __typename: 'CaptchaFailed', proceed: false } } };
-  expect(await askOver(agent, graphqlUrl)).toMatchObject(no);
+  // Documents of their own for now: what comes twice loads code, and here that must not find a descriptor.
+  let asked = 0;
+  const askAnew = () => {
+    asked += 1;
+    return askOver(agent, graphqlUrl, `${CAPTCHA_MUTATION} # ${asked}`);
+  };
+  expect(await askAnew()).toMatchObject(no);
 
   const strangers: Socket[] = [];
   onTestFinished(() => strangers.forEach((socket) => void socket.destroy()));
@@ -53,11 +63,12 @@ test('no captcha proceeds because there is no socket left to ask the service', a
   const askBesideMore = () => {
     // A call that found a socket just before there was none left gives it back.
     come(1);
-    return askOver(agent, graphqlUrl);
+    return askAnew();
   };
   await expect.poll(askBesideMore, { timeout: 5_000 }).toMatchObject(overloaded);
-  for (let asked = 0; asked < 3; asked += 1) expect(await askOver(agent, graphqlUrl)).toMatchObject(overloaded);
+  for (let time = 0; time < 3; time += 1) expect(await askOver(agent, graphqlUrl)).toMatchObject(overloaded);
   await expect.poll(child.stdout).toContain('EMFILE');
+  await expect.poll(child.stdout).toContain('the compiler of operations could not be loaded');
 
   for (const socket of strangers) socket.destroy();
   await expect.poll(() => askOver(agent, graphqlUrl), { timeout: 5_000 }).toMatchObject(no);
