@@ -160,7 +160,7 @@ describe('what is rejected or fails', () => {
   });
 
   test('an answer later than the deadline', async () => {
-    const impatient = await startInSandboxMode({ fingerprintTimeoutMs: 100 });
+    const impatient = await startInSandboxMode({ fingerprintTimeoutMs: 500 });
     const { errors } = await ask(impatient.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:delay:2000:android' });
     await impatient.stop();
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } }]);

@@ -54,8 +54,8 @@ describe('an upstream call', () => {
 
   test('is in flight or queued while others hang, each in its service and region', async () => {
     const { app } = await startAgainst(hang, {
-      fingerprintTimeoutMs: 500,
-      captchaTimeoutMs: 500,
+      fingerprintTimeoutMs: 2_000,
+      captchaTimeoutMs: 2_000,
       load: { ...DEFAULTS.load, inFlight: 3, queue: 2 },
     });
     const asked = [

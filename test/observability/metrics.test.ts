@@ -132,7 +132,7 @@ describe('an operation', () => {
   });
 
   test('is in flight while its call hangs, and no longer', async () => {
-    const { app } = await startAgainst(hang, { fingerprintTimeoutMs: 400, captchaTimeoutMs: 400 });
+    const { app } = await startAgainst(hang, { fingerprintTimeoutMs: 2_000, captchaTimeoutMs: 2_000 });
     const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
     const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
     const asked = [
