@@ -12,8 +12,8 @@ const FLUSH_EVERY_MS = 100;
 const MAX_WAITING = 1024 * 1024;
 
 /**
- * Writes the lines of a log together, for one by one they would be a good part of what an operation costs. What is left goes
- * out when the process ends. While nobody reads, lines are dropped and counted; once nobody can read any more, the log goes
+ * Writes the lines of a log together, for one by one they would be a good part of what an operation costs. After a quiet time
+ * the first goes out at once, and what is left goes out when the process ends. While nobody reads, lines are dropped and counted; once nobody can read any more, the log goes
  * on at the other stream: neither is a reason to stop serving.
  */
 export function bufferLines(stream: Writable, otherStream: Writable): { write(line: string): void } {
@@ -21,6 +21,7 @@ export function bufferLines(stream: Writable, otherStream: Writable): { write(li
   let lines: string[] = [];
   let characters = 0;
   let dropped = 0;
+  let wasQuiet = true;
   const flush = () => {
     if (out.writableLength > MAX_WAITING) {
       dropped += lines.length;
@@ -28,6 +29,7 @@ export function bufferLines(stream: Writable, otherStream: Writable): { write(li
       out.write((dropped > 0 ? lineAbout(dropped) : '') + lines.join(''));
       dropped = 0;
     }
+    wasQuiet = lines.length === 0;
     lines = [];
     characters = 0;
   };
@@ -40,7 +42,7 @@ export function bufferLines(stream: Writable, otherStream: Writable): { write(li
     write: (line) => {
       lines.push(line);
       characters += line.length;
-      if (characters > FULL) flush();
+      if (wasQuiet || characters > FULL) flush();
     },
   };
 }

@@ -1,10 +1,10 @@
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bufferLines } from '../../src/observability/log-buffer.ts';
 
-/** What becomes of lines that nobody reads. */
+/** When lines are written, and what becomes of those that nobody reads. */
 
 const MEBIBYTE = 1024 * 1024;
 const LINES = 5_000;
@@ -36,4 +36,21 @@ test('a log that nobody reads takes little memory, and says how much of it is mi
   });
   expect(lines.at(-1)).toEqual({ at: 'the end' });
   expect(Date.now() - Date.parse(lines[warning].time)).toBeLessThan(5_000);
+});
+
+test('a line after a quiet time goes out at once, and those that follow it together', async () => {
+  const writes: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      writes.push(String(chunk));
+      done();
+    },
+  });
+  const { write } = bufferLines(stream, new PassThrough());
+  for (const line of ['1\n', '2\n', '3\n']) write(line);
+  expect(writes).toEqual(['1\n']);
+  await expect.poll(() => writes).toEqual(['1\n', '2\n3\n']);
+  await sleep(300);
+  write('4\n');
+  expect(writes).toEqual(['1\n', '2\n3\n', '4\n']);
 });
