@@ -12,7 +12,9 @@ let child: TestProcess | undefined;
 afterEach(() => Promise.all([child?.stop(), upstream?.stop()]));
 
 test('the build starts in live mode, answers and ends', async () => {
-  await promisify(execFile)('npm', ['run', 'build'], { cwd: ROOT });
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT });
+  // That of `npm start --silent` is the log.
+  expect(stdout).toBe('');
   upstream = await startUpstream((_request, response) => {
     response.writeHead(500).end();
   });
