@@ -19,8 +19,10 @@ const waits = () => {};
 test('calls begin at once while there is room, then in the order in which they came', async () => {
   const bulkhead = new Bulkhead(2, 2);
   const begun: string[] = [];
-  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((name) => callOf(begun, name));
-  if (!a || !b || !c || !d) throw new Error('expected four calls');
+  const a = callOf(begun, 'a');
+  const b = callOf(begun, 'b');
+  const c = callOf(begun, 'c');
+  const d = callOf(begun, 'd');
   const ended = [bulkhead.run(a.call, neverWaits), bulkhead.run(b.call, neverWaits)];
   expect(begun).toEqual(['a', 'b']);
   ended.push(bulkhead.run(c.call, waits), bulkhead.run(d.call, waits));
@@ -40,8 +42,9 @@ test('calls begin at once while there is room, then in the order in which they c
 test('nobody comes in before one that waited', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
-  const [first, waiting, late] = ['first', 'waiting', 'late'].map((name) => callOf(begun, name));
-  if (!first || !waiting || !late) throw new Error('expected three calls');
+  const first = callOf(begun, 'first');
+  const waiting = callOf(begun, 'waiting');
+  const late = callOf(begun, 'late');
   const ended = bulkhead.run(first.call, neverWaits);
   const waited = bulkhead.run(waiting.call, waits);
   first.end();
@@ -57,8 +60,9 @@ test('nobody comes in before one that waited', async () => {
 test('one that leaves the line is never made, and its place is free; leaving late does nothing', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
-  const [first, gone, next] = ['first', 'gone', 'next'].map((name) => callOf(begun, name));
-  if (!first || !gone || !next) throw new Error('expected three calls');
+  const first = callOf(begun, 'first');
+  const gone = callOf(begun, 'gone');
+  const next = callOf(begun, 'next');
   const ended = bulkhead.run(first.call, neverWaits);
   const leaves: Leave[] = [];
   const left = bulkhead.run(gone.call, (leave) => leaves.push(leave));

@@ -32,6 +32,7 @@ function read(request: IncomingMessage): Promise<string> {
   });
 }
 
+/** Sound, all of these: the load generator alone asks, and it sends the variables of our workloads, one kind by its name. */
 async function dataFor(variables: Variables): Promise<unknown> {
   if ('representations' in variables) {
     return { _entities: await entities(variables['representations'] as { token: string }[]) };
