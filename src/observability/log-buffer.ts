@@ -13,8 +13,8 @@ const MAX_WAITING = 1024 * 1024;
 
 /**
  * Writes the lines of a log together, for one by one they would be a good part of what an operation costs. After a quiet time
- * the first goes out at once, and what is left goes out when the process ends. While nobody reads, lines are dropped and counted; once nobody can read any more, the log goes
- * on at the other stream: neither is a reason to stop serving.
+ * the first goes out at once, and what is left goes out when the process ends. While nobody reads, lines are dropped and
+ * counted; once nobody can read any more, the log goes on at the other stream: neither is a reason to stop serving.
  */
 export function bufferLines(stream: Writable, otherStream: Writable): { write(line: string): void } {
   let out = stream;
