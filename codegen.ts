@@ -5,19 +5,19 @@ const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
 const config: CodegenConfig = {
   generates: {
-    'src/graphql/types.generated.ts': {
+    'src/schema.generated.ts': {
       schema: 'schema/*.graphql',
       plugins: ['typescript', 'typescript-resolvers'],
       config: {
         federation: true,
-        // Wire shapes and resolver parents are ours; what codegen must not do is guess: any unknown scalar is an error.
+        // What codegen must not do is guess: an unknown scalar is an error. It knows nothing of our sources either.
         strictScalars: true,
         scalars: { _FieldSet: 'string', ...scalars },
         useIndexSignature: true,
         enumsAsTypes: true,
         useTypeImports: true,
-        contextType: './context.ts#GraphQLContext',
-        mappers: { DeviceFingerprint: '../fingerprint/answer.ts#JudgedDevice' },
+        // The parent of its resolvers is a whole judgement, never a bare reference.
+        mappers: { DeviceFingerprint: 'DeviceFingerprint' },
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },

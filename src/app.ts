@@ -2,9 +2,10 @@ import type { Logger } from 'pino';
 import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
 import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
-import { isFingerprintFault } from './fingerprint/answer.ts';
+import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
+import { isFingerprintFault } from './fingerprint/outcome.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import type { Capabilities } from './graphql/context.ts';
 import { buildSchema } from './graphql/schema.ts';
@@ -12,16 +13,15 @@ import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash, type HashToken } from './observability/token-hash.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { createGate, type Gate } from './server/access.ts';
 import { startAdmin } from './server/admin.ts';
 import { startEngine } from './server/apollo.ts';
-import { type ExampleCommand, exampleCommands } from './server/examples.ts';
+import { createGate, type Gate } from './server/callers.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
-import type { Telemetry } from './server/operation.ts';
+import type { Telemetry } from './server/operation-log.ts';
 import { watchEventLoop } from './server/pressure.ts';
-import type { UpstreamAnswer } from './upstream/exchange.ts';
-import { createGuard, type Guard } from './upstream/guard.ts';
-import { createUpstreamHttp, type UpstreamHttp } from './upstream/http.ts';
+import { createUpstreamHttp, type UpstreamHttp } from './upstream/client.ts';
+import { createGuard, type Guard } from './upstream/policy.ts';
+import type { UpstreamAnswer } from './upstream/transport.ts';
 
 /** The running subgraph. */
 export interface App {

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import type { ValidateCaptchaInput } from '../graphql/types.generated.ts';
+import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Caller } from '../upstream/caller.ts';
-import type { UpstreamAnswer } from '../upstream/exchange.ts';
+import type { UpstreamHttp } from '../upstream/client.ts';
 import { flawsIn } from '../upstream/flaws.ts';
-import type { UpstreamHttp } from '../upstream/http.ts';
+import type { UpstreamAnswer } from '../upstream/transport.ts';
 import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';

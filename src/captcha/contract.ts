@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../graphql/types.generated.ts';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
 
 /** The captcha document on the wire: names, codes and shapes, no I/O. Section numbers are that document's. */
 

@@ -1,6 +1,11 @@
 import type { z } from 'zod';
-import type { CaptchaIndeterminateCause, ResolversTypes } from '../graphql/types.generated.ts';
-import type { UpstreamAnswer } from '../upstream/exchange.ts';
+import type {
+  CaptchaFailed,
+  CaptchaIndeterminate,
+  CaptchaIndeterminateCause,
+  CaptchaPassed,
+} from '../schema.generated.ts';
+import type { UpstreamAnswer } from '../upstream/transport.ts';
 import {
   EXCEPTIONS,
   exceptionAnswer,
@@ -22,7 +27,10 @@ interface FailOpen {
 }
 
 /** The three outcomes of a verification. */
-export type CaptchaVerdict = Awaited<ResolversTypes['CaptchaValidation']>;
+export type CaptchaVerdict =
+  | (CaptchaPassed & { __typename: 'CaptchaPassed' })
+  | (CaptchaFailed & { __typename: 'CaptchaFailed' })
+  | (CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' });
 
 /**
  * Reads an answer of the captcha service. A "no" counts whatever the HTTP status, its spelling and the rest of it; a

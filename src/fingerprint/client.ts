@@ -1,6 +1,6 @@
 import type { Caller } from '../upstream/caller.ts';
-import type { UpstreamHttp } from '../upstream/http.ts';
-import { type FingerprintOutcome, rejected, toOutcome } from './answer.ts';
+import type { UpstreamHttp } from '../upstream/client.ts';
+import { type FingerprintOutcome, rejected, toOutcome } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';
 
 /** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the reason of a cancellation. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { DeviceMetadataInput } from '../graphql/types.generated.ts';
-import { nestsTooDeep } from './free-form.ts';
+import { nestsTooDeep } from '../runtime/json.ts';
+import type { DeviceMetadataInput } from '../schema.generated.ts';
 
 /** The fingerprint document on the wire: paths, names and shapes, no I/O. Section numbers are that document's. */
 

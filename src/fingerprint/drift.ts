@@ -1,4 +1,4 @@
-import type { FingerprintOutcome, JudgedSignal } from './answer.ts';
+import type { FingerprintOutcome, JudgedSignal } from './outcome.ts';
 
 /** Counts each signal of a judgement. Once for each upstream answer, however often that is shared. */
 export function countSignals(

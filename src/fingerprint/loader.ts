@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import { asError, DeviceTrustError } from '../errors.ts';
 import type { Caller } from '../upstream/caller.ts';
-import type { FingerprintOutcome } from './answer.ts';
 import type { FingerprintClient } from './client.ts';
+import type { FingerprintOutcome } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';
 
 /** The questions of one GraphQL request, each asked once. */

@@ -1,5 +1,5 @@
 import { badUserInput } from '../errors.ts';
-import type { QueryDeviceFingerprintArgs } from '../graphql/types.generated.ts';
+import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { METADATA_KEYS, queryPath } from './contract.ts';
 
 /** One of the configured applications, ready to be called: it decides the credentials and, by its address, the region. */

@@ -1,4 +1,4 @@
-import type { SignalCode, SignalDefinition, SignalEffect, SignalLevel } from '../graphql/types.generated.ts';
+import type { SignalCode, SignalDefinition, SignalEffect, SignalLevel } from '../schema.generated.ts';
 
 type Row = readonly [level: SignalLevel, confidence: number, meaning: string];
 

@@ -1,12 +1,12 @@
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
-import type { FingerprintOutcome } from '../fingerprint/answer.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
+import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
+import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Caller } from '../upstream/caller.ts';
-import type { ValidateCaptchaInput } from './types.generated.ts';
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {

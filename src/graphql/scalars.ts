@@ -1,7 +1,7 @@
 import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
-import { nestsTooDeep } from '../fingerprint/free-form.ts';
-import { isRfc3339 } from '../fingerprint/time.ts';
+import { nestsTooDeep } from '../runtime/json.ts';
+import { isRfc3339 } from '../runtime/rfc3339.ts';
 
 /** What our scalars take, to complete "expected …"; the value itself is never repeated, it may be personal data. */
 export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([

@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import type { GraphQLSchema } from 'graphql';
 import { gql } from 'graphql-tag';
-import { captchaResolvers } from '../captcha/resolvers.ts';
-import { fingerprintResolvers } from '../fingerprint/resolvers.ts';
 import { isolateRepresentations } from './entities.ts';
+import { captchaResolvers, fingerprintResolvers } from './resolvers.ts';
 import { DateTime, JSONObject } from './scalars.ts';
 
 /** As far from `src/graphql/` as from `dist/server/`. */

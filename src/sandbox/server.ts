@@ -1,5 +1,5 @@
 import type { Server } from 'node:http';
-import { createServer, listenOn } from '../http-server.ts';
+import { createServer, listenOn } from '../runtime/http.ts';
 import { SANDBOX_REGIONS, type SandboxRegion } from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
 import { createRequestListener } from './router.ts';

@@ -1,5 +1,5 @@
 import { METADATA_KEYS, type WireFieldError } from '../fingerprint/contract.ts';
-import { isRfc3339 } from '../fingerprint/time.ts';
+import { isRfc3339 } from '../runtime/rfc3339.ts';
 import { MAX_BODY_BYTES, mediaType } from './http.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer, listenOn } from '../http-server.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { createServer, listenOn } from '../runtime/http.ts';
 import { send } from './response.ts';
 
 /** The operator's port, which no router and no client needs to reach. */

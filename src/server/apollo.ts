@@ -9,14 +9,14 @@ import {
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, framesOf } from '../errors.ts';
-import { type CompiledOperations, createCompiledOperations } from '../graphql/compiled.ts';
+import { apolloSandboxPage } from '../explorer/pages.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
+import { type CompiledOperations, createCompiledOperations } from '../graphql/operations.ts';
 import { checkVariables } from '../graphql/variables.ts';
-import { type DocumentLimits, documentLimits } from './document-limits.ts';
-import { apolloSandboxPage } from './explorer.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
-import { tellOfResult } from './operation.ts';
+import { type DocumentLimits, documentLimits } from './limits.ts';
+import { tellOfResult } from './operation-log.ts';
 
 /** Checks before the execution what graphql-js would only find during it, or refuse in words that quote the caller. */
 const checkOperation: ApolloServerPlugin<GraphQLContext> = {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
-import type { CompiledOperation, CompiledOperations } from '../graphql/compiled.ts';
+import type { CompiledOperation } from '../graphql/compile.ts';
+import type { CompiledOperations } from '../graphql/operations.ts';
 
 /** A request that compiled code can answer. */
 export interface FastRequest {

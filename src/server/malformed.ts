@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { STATUS_CODES } from '../http-server.ts';
+import { STATUS_CODES } from '../runtime/http.ts';
 import { errorBody, JSON_TYPE } from './response.ts';
 
 /** What Node calls a request that it cannot even parse, or that does not come to an end; anything else is a 400. */

@@ -1,10 +1,10 @@
 import type { Dispatcher } from 'undici';
 import { asError, DeviceTrustError } from '../errors.ts';
+import type { Stalls } from '../runtime/event-loop.ts';
 import type { Leave } from './bulkhead.ts';
 import type { Caller, CallSpan, Cancellable } from './caller.ts';
-import { Exchange, type UpstreamAnswer } from './exchange.ts';
-import type { Guard } from './guard.ts';
-import type { Stalls } from './stalls.ts';
+import type { Guard } from './policy.ts';
+import { Exchange, type UpstreamAnswer } from './transport.ts';
 
 /** A late call is our own fault if the process was busy for more than a quarter of its deadline, and for more than this, in ms. */
 const MIN_STALL_MS = 250;

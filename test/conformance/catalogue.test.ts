@@ -3,7 +3,7 @@ import { EXCEPTIONS, FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
 import { signToken } from '../../src/captcha/signature.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
-import { isRfc3339 } from '../../src/fingerprint/time.ts';
+import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toBody } from '../../src/fingerprint/request.ts';
-import { isRfc3339 } from '../../src/fingerprint/time.ts';
+import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
 
 /** Rules that hold for every input, tried on many. */
 

@@ -1,12 +1,12 @@
 import { execute, type GraphQLError, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
-import type { FingerprintOutcome } from '../../src/fingerprint/answer.ts';
-import { toOutcome } from '../../src/fingerprint/answer.ts';
+import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
+import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { compile } from '../../src/graphql/compile.ts';
 import { type Capabilities, createContext, type Operation } from '../../src/graphql/context.ts';
 import { formatError, inOrder } from '../../src/graphql/errors.ts';
-import { compile } from '../../src/graphql/jit.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/fast-path.ts';

@@ -1,6 +1,6 @@
 import { buildSchema, coerceInputValue, type GraphQLInputType, isInputType, parseType, typeFromAST } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { fitterOf } from '../../src/graphql/fit.ts';
+import { fitterOf } from '../../src/graphql/input-check.ts';
 
 /** What fits a type is what graphql-js takes, for every kind of input type that there is. */
 

@@ -5,8 +5,8 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { LINE } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
-import { createGate } from '../../src/server/access.ts';
 import { type GraphqlEngine, startEngine } from '../../src/server/apollo.ts';
+import { createGate } from '../../src/server/callers.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
 import { DEFAULTS } from '../support/app.ts';
 

@@ -7,8 +7,8 @@ import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
-import { createGate } from '../../src/server/access.ts';
 import { startEngine } from '../../src/server/apollo.ts';
+import { createGate } from '../../src/server/callers.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
 
 /**

@@ -140,14 +140,14 @@ describe('what cannot be listened on', () => {
 
 describe('the sandbox alone', () => {
   test.each(['65534', 'auto', '-1'])('SANDBOX_PORT=%s', async (port) => {
-    const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/main-sandbox.ts');
+    const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/sandbox/main.ts');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^SANDBOX_PORT: expected a port from 0 to 65533[^\n]*\.\n$/);
   });
 
   test('a port that is taken is one sentence, without a stack', async () => {
     const port = await takePort();
-    const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/main-sandbox.ts');
+    const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/sandbox/main.ts');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('EADDRINUSE');
     expect(stderr).not.toMatch(/^\s+at /m);

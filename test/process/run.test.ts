@@ -73,7 +73,7 @@ test('in live mode it logs where it is, and prints no commands', async () => {
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)('the sandbox alone starts, serves, and ends at %s', async (signal) => {
-  child = startProcess('src/main-sandbox.ts', { SANDBOX_PORT: '0' });
+  child = startProcess('src/sandbox/main.ts', { SANDBOX_PORT: '0' });
   await child.waitFor(/EU: \S+\n/);
   const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\S+)$/gm)].map(([, region, url]) => [
     region,

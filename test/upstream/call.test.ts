@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Caller, Cancellation } from '../../src/upstream/caller.ts';
-import type { UpstreamAnswer } from '../../src/upstream/exchange.ts';
-import { createGuard } from '../../src/upstream/guard.ts';
-import { createUpstreamHttp } from '../../src/upstream/http.ts';
+import { createUpstreamHttp } from '../../src/upstream/client.ts';
+import { createGuard } from '../../src/upstream/policy.ts';
+import type { UpstreamAnswer } from '../../src/upstream/transport.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** A mistake in what counts calls must fail the calls that it is told of, and nothing else: neither hang nor crash. */

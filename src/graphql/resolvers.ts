@@ -1,12 +1,13 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import type { Resolvers, SignalLevel } from '../graphql/types.generated.ts';
-import { toRequest } from './request.ts';
-import { SIGNAL_CATALOGUE } from './signals.ts';
+import { toRequest } from '../fingerprint/request.ts';
+import { SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
+import type { Resolvers, SignalLevel } from '../schema.generated.ts';
+import type { GraphQLContext } from './context.ts';
 
 const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
 
 /** How the device fingerprint part of the graph is answered. */
-export const fingerprintResolvers: Resolvers = {
+export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
     deviceFingerprint: (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
@@ -30,5 +31,12 @@ export const fingerprintResolvers: Resolvers = {
         ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
       );
     },
+  },
+};
+
+/** How the captcha part of the graph is answered. */
+export const captchaResolvers: Resolvers<GraphQLContext> = {
+  Mutation: {
+    validateCaptcha: (_root, { input }, { validateCaptcha }) => validateCaptcha(input),
   },
 };

@@ -8,9 +8,9 @@ import type {
   Signal,
   SignalDefinition,
   Web,
-} from '../graphql/types.generated.ts';
-import type { UpstreamAnswer } from '../upstream/exchange.ts';
+} from '../schema.generated.ts';
 import { flawsIn } from '../upstream/flaws.ts';
+import type { UpstreamAnswer } from '../upstream/transport.ts';
 import {
   anyEnvelope,
   type FingerprintData,

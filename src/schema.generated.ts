@@ -1,6 +1,4 @@
 import type { GraphQLResolveInfo, GraphQLScalarType, GraphQLScalarTypeConfig } from 'graphql';
-import type { JudgedDevice } from '../fingerprint/answer.ts';
-import type { GraphQLContext } from './context.ts';
 export type Maybe<T> = T | null;
 export type InputMaybe<T> = Maybe<T>;
 export type RequireFields<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
@@ -620,7 +618,7 @@ export type ResolversUnionTypes<_RefType extends Record<string, unknown>> = Reso
     | ( Web & { __typename: 'Web' } )
   ;
   DeviceFingerprintResult:
-    | ( JudgedDevice & { __typename: 'DeviceFingerprint' } )
+    | ( DeviceFingerprint & { __typename: 'DeviceFingerprint' } )
     | ( DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' } )
   ;
 }>;
@@ -652,7 +650,7 @@ export type ResolversTypes = ResolversObject<{
   Device: ResolverTypeWrapper<Device>;
   ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   DeviceBasic: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceBasic']>;
-  DeviceFingerprint: ResolverTypeWrapper<JudgedDevice>;
+  DeviceFingerprint: ResolverTypeWrapper<DeviceFingerprint>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
   DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
@@ -690,7 +688,7 @@ export type ResolversParentTypes = ResolversObject<{
   Device: Device;
   ID: Scalars['ID']['output'];
   DeviceBasic: ResolversUnionTypes<ResolversParentTypes>['DeviceBasic'];
-  DeviceFingerprint: JudgedDevice;
+  DeviceFingerprint: DeviceFingerprint;
   Float: Scalars['Float']['output'];
   DeviceFingerprintRejected: DeviceFingerprintRejected;
   DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
@@ -709,14 +707,14 @@ export type ResolversParentTypes = ResolversObject<{
   WebDevice: WebDevice;
 }>;
 
-export type BrowserResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Browser'] = ResolversParentTypes['Browser']> = ResolversObject<{
+export type BrowserResolvers<ContextType = any, ParentType extends ResolversParentTypes['Browser'] = ResolversParentTypes['Browser']> = ResolversObject<{
   additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
   major?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
-export type CaptchaDetailsResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaDetails'] = ResolversParentTypes['CaptchaDetails']> = ResolversObject<{
+export type CaptchaDetailsResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaDetails'] = ResolversParentTypes['CaptchaDetails']> = ResolversObject<{
   lotNumber?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   referer?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   scene?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -724,7 +722,7 @@ export type CaptchaDetailsResolvers<ContextType = GraphQLContext, ParentType ext
   userIp?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
-export type CaptchaFailedResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaFailed'] = ResolversParentTypes['CaptchaFailed']> = ResolversObject<{
+export type CaptchaFailedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaFailed'] = ResolversParentTypes['CaptchaFailed']> = ResolversObject<{
   category?: Resolver<ResolversTypes['CaptchaFailureCategory'], ParentType, ContextType>;
   details?: Resolver<ResolversTypes['CaptchaFailureDetails'], ParentType, ContextType>;
   proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -732,13 +730,13 @@ export type CaptchaFailedResolvers<ContextType = GraphQLContext, ParentType exte
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type CaptchaFailureDetailsResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaFailureDetails'] = ResolversParentTypes['CaptchaFailureDetails']> = ResolversObject<{
+export type CaptchaFailureDetailsResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaFailureDetails'] = ResolversParentTypes['CaptchaFailureDetails']> = ResolversObject<{
   lotNumber?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   usedType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   userIp?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
-export type CaptchaIndeterminateResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaIndeterminate'] = ResolversParentTypes['CaptchaIndeterminate']> = ResolversObject<{
+export type CaptchaIndeterminateResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaIndeterminate'] = ResolversParentTypes['CaptchaIndeterminate']> = ResolversObject<{
   cause?: Resolver<ResolversTypes['CaptchaIndeterminateCause'], ParentType, ContextType>;
   code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -747,13 +745,13 @@ export type CaptchaIndeterminateResolvers<ContextType = GraphQLContext, ParentTy
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type CaptchaPassedResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaPassed'] = ResolversParentTypes['CaptchaPassed']> = ResolversObject<{
+export type CaptchaPassedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaPassed'] = ResolversParentTypes['CaptchaPassed']> = ResolversObject<{
   details?: Resolver<ResolversTypes['CaptchaDetails'], ParentType, ContextType>;
   proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type CaptchaValidationResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['CaptchaValidation'] = ResolversParentTypes['CaptchaValidation']> = ResolversObject<{
+export type CaptchaValidationResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaValidation'] = ResolversParentTypes['CaptchaValidation']> = ResolversObject<{
   __resolveType: TypeResolveFn<'CaptchaFailed' | 'CaptchaIndeterminate' | 'CaptchaPassed', ParentType, ContextType>;
 }>;
 
@@ -761,15 +759,15 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
-export type DeviceResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Device'] = ResolversParentTypes['Device']> = ResolversObject<{
+export type DeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['Device'] = ResolversParentTypes['Device']> = ResolversObject<{
   id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 }>;
 
-export type DeviceBasicResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['DeviceBasic'] = ResolversParentTypes['DeviceBasic']> = ResolversObject<{
+export type DeviceBasicResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceBasic'] = ResolversParentTypes['DeviceBasic']> = ResolversObject<{
   __resolveType: TypeResolveFn<'Mobile' | 'Web', ParentType, ContextType>;
 }>;
 
-export type DeviceFingerprintResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
+export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
   clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
   device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
@@ -784,23 +782,23 @@ export type DeviceFingerprintResolvers<ContextType = GraphQLContext, ParentType 
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type DeviceFingerprintRejectedResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['DeviceFingerprintRejected'] = ResolversParentTypes['DeviceFingerprintRejected']> = ResolversObject<{
+export type DeviceFingerprintRejectedResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintRejected'] = ResolversParentTypes['DeviceFingerprintRejected']> = ResolversObject<{
   errors?: Resolver<Array<ResolversTypes['FieldError']>, ParentType, ContextType>;
   reason?: Resolver<ResolversTypes['DeviceFingerprintRejectionReason'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type DeviceFingerprintResultResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['DeviceFingerprintResult'] = ResolversParentTypes['DeviceFingerprintResult']> = ResolversObject<{
+export type DeviceFingerprintResultResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintResult'] = ResolversParentTypes['DeviceFingerprintResult']> = ResolversObject<{
   __resolveType: TypeResolveFn<'DeviceFingerprint' | 'DeviceFingerprintRejected', ParentType, ContextType>;
 }>;
 
-export type FieldErrorResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
+export type FieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
   field?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   type?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
-export type IpInfoResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['IpInfo'] = ResolversParentTypes['IpInfo']> = ResolversObject<{
+export type IpInfoResolvers<ContextType = any, ParentType extends ResolversParentTypes['IpInfo'] = ResolversParentTypes['IpInfo']> = ResolversObject<{
   ip?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
@@ -808,29 +806,29 @@ export interface JsonObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
   name: 'JSONObject';
 }
 
-export type MobileResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Mobile'] = ResolversParentTypes['Mobile']> = ResolversObject<{
+export type MobileResolvers<ContextType = any, ParentType extends ResolversParentTypes['Mobile'] = ResolversParentTypes['Mobile']> = ResolversObject<{
   architecture?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   model?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type MutationResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = ResolversObject<{
+export type MutationResolvers<ContextType = any, ParentType extends ResolversParentTypes['Mutation'] = ResolversParentTypes['Mutation']> = ResolversObject<{
   validateCaptcha?: Resolver<Maybe<ResolversTypes['CaptchaValidation']>, ParentType, ContextType, RequireFields<MutationValidateCaptchaArgs, 'input'>>;
 }>;
 
-export type OperatingSystemResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['OperatingSystem'] = ResolversParentTypes['OperatingSystem']> = ResolversObject<{
+export type OperatingSystemResolvers<ContextType = any, ParentType extends ResolversParentTypes['OperatingSystem'] = ResolversParentTypes['OperatingSystem']> = ResolversObject<{
   additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
   name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
-export type QueryResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
+export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
   deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
   signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
 }>;
 
-export type SignalResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
+export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
   code?: Resolver<Maybe<ResolversTypes['SignalCode']>, ParentType, ContextType>;
   confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
   effect?: Resolver<Maybe<ResolversTypes['SignalEffect']>, ParentType, ContextType>;
@@ -839,7 +837,7 @@ export type SignalResolvers<ContextType = GraphQLContext, ParentType extends Res
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
-export type SignalDefinitionResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['SignalDefinition'] = ResolversParentTypes['SignalDefinition']> = ResolversObject<{
+export type SignalDefinitionResolvers<ContextType = any, ParentType extends ResolversParentTypes['SignalDefinition'] = ResolversParentTypes['SignalDefinition']> = ResolversObject<{
   code?: Resolver<ResolversTypes['SignalCode'], ParentType, ContextType>;
   confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
   effect?: Resolver<ResolversTypes['SignalEffect'], ParentType, ContextType>;
@@ -847,20 +845,20 @@ export type SignalDefinitionResolvers<ContextType = GraphQLContext, ParentType e
   meaning?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
-export type WebResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['Web'] = ResolversParentTypes['Web']> = ResolversObject<{
+export type WebResolvers<ContextType = any, ParentType extends ResolversParentTypes['Web'] = ResolversParentTypes['Web']> = ResolversObject<{
   browser?: Resolver<ResolversTypes['Browser'], ParentType, ContextType>;
   device?: Resolver<ResolversTypes['WebDevice'], ParentType, ContextType>;
   os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
-export type WebDeviceResolvers<ContextType = GraphQLContext, ParentType extends ResolversParentTypes['WebDevice'] = ResolversParentTypes['WebDevice']> = ResolversObject<{
+export type WebDeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['WebDevice'] = ResolversParentTypes['WebDevice']> = ResolversObject<{
   additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
   model?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   vendor?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
-export type Resolvers<ContextType = GraphQLContext> = ResolversObject<{
+export type Resolvers<ContextType = any> = ResolversObject<{
   Browser?: BrowserResolvers<ContextType>;
   CaptchaDetails?: CaptchaDetailsResolvers<ContextType>;
   CaptchaFailed?: CaptchaFailedResolvers<ContextType>;

@@ -1,5 +1,6 @@
 import {
   type DocumentNode,
+  type ExecutionResult,
   type FieldNode,
   GraphQLError,
   type GraphQLSchema,
@@ -10,9 +11,21 @@ import {
   visit,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
-import type { CompiledOperation } from './compiled.ts';
-import { repeatsUnderConditions } from './conditions.ts';
-import { type Fits, fitterOf } from './fit.ts';
+import { repeatsUnderConditions } from './compile-conditions.ts';
+import type { GraphQLContext } from './context.ts';
+import { type Fits, fitterOf } from './input-check.ts';
+
+/** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
+type Execute = (
+  context: GraphQLContext,
+  variables: Readonly<Record<string, unknown>>,
+) => Promise<ExecutionResult | undefined>;
+
+/** An operation that is known to be valid, as code of its own. */
+export interface CompiledOperation {
+  readonly name: string | undefined;
+  readonly execute: Execute;
+}
 
 /** Code for a valid document; undefined where it could come to another answer than graphql-js: the slow way is always right. */
 export function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperation | undefined {

@@ -5,9 +5,9 @@ import { type Capabilities, createContext } from '../graphql/context.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import type { GraphqlEngine } from './apollo.ts';
 import { readJsonBody } from './body.ts';
-import { refusalOf } from './document-limits.ts';
 import { type FastRequest, serialize } from './fast-path.ts';
-import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation.ts';
+import { refusalOf } from './limits.ts';
+import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation-log.ts';
 import { type Pressure, refuseUnderPressure } from './pressure.ts';
 import { errorBody, JSON_TYPE, send } from './response.ts';
 

@@ -1,18 +1,6 @@
-import type { DocumentNode, ExecutionResult, GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import type { GraphQLContext } from './context.ts';
-
-/** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
-type Execute = (
-  context: GraphQLContext,
-  variables: Readonly<Record<string, unknown>>,
-) => Promise<ExecutionResult | undefined>;
-
-/** An operation that is known to be valid, as code of its own. */
-export interface CompiledOperation {
-  readonly name: string | undefined;
-  readonly execute: Execute;
-}
+import type { CompiledOperation } from './compile.ts';
 
 /** What the same documents, sent again and again, are compiled to. */
 export interface CompiledOperations {
@@ -32,11 +20,11 @@ const MAX_CHARACTERS = 1024 * 1024;
 const RETRY_MS = 1_000;
 
 /** Not loaded before a document comes a second time, so that no process starts later for it. */
-let compile: typeof import('./jit.ts').compile | undefined;
+let compile: typeof import('./compile.ts').compile | undefined;
 
 /** Resolves when documents can be compiled. Rejects if the code for that cannot be read, as without a descriptor left. */
 export async function loadCompiler(): Promise<void> {
-  ({ compile } = await import('./jit.ts'));
+  ({ compile } = await import('./compile.ts'));
 }
 
 interface Entry {

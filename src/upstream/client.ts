@@ -1,7 +1,7 @@
 import { buildConnector, Pool } from 'undici';
+import { watchStalls } from '../runtime/event-loop.ts';
 import { Call, type Upstream, type UpstreamRequest } from './call.ts';
-import type { UpstreamAnswer } from './exchange.ts';
-import { watchStalls } from './stalls.ts';
+import type { UpstreamAnswer } from './transport.ts';
 
 /** No documented answer comes near this many bytes. */
 const MAX_BODY_BYTES = 256 * 1024;

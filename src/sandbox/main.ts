@@ -1,5 +1,5 @@
-import { VARIABLES } from './config/variables.ts';
-import { startSandbox } from './sandbox/server.ts';
+import { VARIABLES } from '../config/variables.ts';
+import { startSandbox } from './server.ts';
 
 /** The sandbox as a process of its own: both upstream services, for those who develop against them. */
 
