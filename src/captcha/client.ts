@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Caller } from '../upstream/caller.ts';
+import type { Caller } from '../upstream/call-context.ts';
 import type { UpstreamHttp } from '../upstream/client.ts';
-import { flawsIn } from '../upstream/flaws.ts';
+import { flawsIn } from '../upstream/issues.ts';
 import type { UpstreamAnswer } from '../upstream/transport.ts';
 import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../upstream/caller.ts';
+import type { Caller } from '../upstream/call-context.ts';
 import type { UpstreamHttp } from '../upstream/client.ts';
 import { type FingerprintOutcome, rejected, toOutcome } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';

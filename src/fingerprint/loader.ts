@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Caller } from '../upstream/caller.ts';
+import type { Caller } from '../upstream/call-context.ts';
 import type { FingerprintClient } from './client.ts';
 import type { FingerprintOutcome } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';

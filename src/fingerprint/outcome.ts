@@ -9,7 +9,7 @@ import type {
   SignalDefinition,
   Web,
 } from '../schema.generated.ts';
-import { flawsIn } from '../upstream/flaws.ts';
+import { flawsIn } from '../upstream/issues.ts';
 import type { UpstreamAnswer } from '../upstream/transport.ts';
 import {
   anyEnvelope,

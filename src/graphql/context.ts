@@ -6,7 +6,7 @@ import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Caller } from '../upstream/caller.ts';
+import type { Caller } from '../upstream/call-context.ts';
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CATALOGUE } from '../errors.ts';
-import { Backlog } from './backlog.ts';
-import { Tally } from './tally.ts';
+import { Backlog } from './duration-buffer.ts';
+import { Tally } from './label-counter.ts';
 
 /** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
 export interface Metrics {

@@ -1,4 +1,5 @@
 import { METADATA_KEYS, type WireFieldError } from '../fingerprint/contract.ts';
+import { decodeUtf8 } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import { MAX_BODY_BYTES, mediaType } from './http.ts';
 
@@ -32,7 +33,7 @@ export function validateQuery(
     return { errors: fault('Content-Type', `Input should be 'application/json'`, 'literal_error') };
   }
   if (!body) return { errors: fault('body', `Data should have at most ${MAX_BODY_BYTES} bytes`, 'bytes_too_long') };
-  const json = parseJson(body);
+  const json = parseBody(body);
   if (json === undefined) return { errors: fault('body', 'Invalid JSON', 'json_invalid') };
   if (!isObject(json)) return { errors: object('body', json) };
   const errors = fieldErrors(json);
@@ -83,10 +84,11 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The JSON value in UTF-8 text; undefined when it is not JSON or not UTF-8. */
-function parseJson(body: Buffer): unknown {
+/** Every key is kept, so that one such as `__proto__` is refused like any other unknown field; undefined if it is not JSON. */
+function parseBody(body: Buffer): unknown {
+  const text = decodeUtf8(body);
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    return text === undefined ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -9,10 +9,10 @@ import {
 import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, framesOf } from '../errors.ts';
-import { apolloSandboxPage } from '../explorer/pages.ts';
+import { apolloSandboxPage } from '../explorer/landing-page.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
+import { type CompiledOperations, createCompiledOperations } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
-import { type CompiledOperations, createCompiledOperations } from '../graphql/operations.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import { createFastPath, type FastPath } from './fast-path.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';

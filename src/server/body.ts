@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parse } from 'secure-json-parse';
+import { decodeUtf8, parseJson } from '../runtime/json.ts';
 import { RequestRefused } from './refusal.ts';
 
 /**
@@ -12,15 +12,11 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
   if (type !== 'application/json')
     throw new RequestRefused(415, 'Send the request with content-type application/json.');
   const bytes = await readBytes(request, maxBytes);
-  try {
-    return parse(utf8.decode(bytes), null, { protoAction: 'remove', constructorAction: 'remove' });
-  } catch {
-    // The parser's message quotes the body.
-    throw new RequestRefused(400, 'The body is not JSON in UTF-8.');
-  }
+  const text = decodeUtf8(bytes);
+  const json = text === undefined ? undefined : parseJson(text);
+  if (json === undefined) throw new RequestRefused(400, 'The body is not JSON in UTF-8.');
+  return json;
 }
-
-const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });

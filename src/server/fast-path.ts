@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { CompiledOperation } from '../graphql/compile.ts';
-import type { CompiledOperations } from '../graphql/operations.ts';
+import type { CompiledOperations } from '../graphql/document-cache.ts';
 
 /** A request that compiled code can answer. */
 export interface FastRequest {

@@ -8,7 +8,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import { parseTraceparent } from '../observability/traceparent.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { Cancellation } from '../upstream/caller.ts';
+import { Cancellation } from '../upstream/call-context.ts';
 
 /** Where operations are told of. */
 export interface Telemetry {

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici';
 import { asError, DeviceTrustError } from '../errors.ts';
 import type { Stalls } from '../runtime/event-loop.ts';
 import type { Leave } from './bulkhead.ts';
-import type { Caller, CallSpan, Cancellable } from './caller.ts';
+import type { Caller, CallSpan, Cancellable } from './call-context.ts';
 import type { Guard } from './policy.ts';
 import { Exchange, type UpstreamAnswer } from './transport.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { parse } from 'secure-json-parse';
 import { type Dispatcher, errors } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
+import { decodeUtf8, parseJson } from '../runtime/json.ts';
 
 /** What came back, before anyone asked whether it is as documented. */
 export interface UpstreamAnswer {
@@ -106,27 +106,12 @@ const COMPRESSED = new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', {
   internal: 'compressed body, though none was asked for',
 });
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 type Body = Pick<UpstreamAnswer, 'json' | 'mangledJson'>;
 
+/** What is no JSON is no accident to report: whether JSON was due depends on the status, which the caller judges. */
 function readBody(bytes: Buffer): Body {
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch {
-    return { json: undefined, mangledJson: parseJson(bytes.toString()) };
-  }
-  return { json: parseJson(text) };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
-  } catch {
-    // Not an accident to report: whether JSON was due depends on the status, which the caller judges.
-    return undefined;
-  }
+  const text = decodeUtf8(bytes);
+  return text === undefined ? { json: undefined, mangledJson: parseJson(bytes.toString()) } : { json: parseJson(text) };
 }
 
 /** Does this part of a `content-encoding` leave the body as it is? */

@@ -10,7 +10,7 @@ import { formatError, inOrder } from '../../src/graphql/errors.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/fast-path.ts';
-import { Cancellation } from '../../src/upstream/caller.ts';
+import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { type MadeUp, makeUp } from './operations.ts';
 

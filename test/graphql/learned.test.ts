@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { createCompiledOperations, loadCompiler } from '../../src/graphql/operations.ts';
+import { createCompiledOperations, loadCompiler } from '../../src/graphql/document-cache.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 
 /** Which operations are compiled, from when on, and how many of them are kept. */
@@ -18,7 +18,7 @@ describe('what is not compiled', () => {
 
   test('a document that comes before the compiler is there, until it comes again', async () => {
     vi.resetModules();
-    const fresh = await import('../../src/graphql/operations.ts');
+    const fresh = await import('../../src/graphql/document-cache.ts');
     const operations = fresh.createCompiledOperations(schema, neverFails);
     const learn = () => operations.learn('{ __typename }', parse('{ __typename }'));
     for (let time = 0; time < 5; time += 1) learn();

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import type { Config, LiveUpstreams } from '../../src/config/config.ts';
 import { parseConfig } from '../../src/config/parser.ts';
-import { loadCompiler } from '../../src/graphql/operations.ts';
+import { loadCompiler } from '../../src/graphql/document-cache.ts';
 import { LINE } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Caller, Cancellation } from '../../src/upstream/caller.ts';
+import { type Caller, Cancellation } from '../../src/upstream/call-context.ts';
 import { createUpstreamHttp } from '../../src/upstream/client.ts';
 import { createGuard } from '../../src/upstream/policy.ts';
 import type { UpstreamAnswer } from '../../src/upstream/transport.ts';
