@@ -7,7 +7,8 @@ import { VARIABLES } from '../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
 import { readMetrics } from './observability/exposition.ts';
 import { startInSandboxMode } from './support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, post } from './support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from './support/graphql.ts';
+import { ask, post } from './support/requests.ts';
 
 /** What the README says is true: its answers, its tables, its commands and its paths. */
 

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 
 /** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, type GraphqlAnswer } from '../support/graphql.ts';
 import { startHostile } from '../support/hostile.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { ROOMY } from './crowd.ts';
 import { startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';

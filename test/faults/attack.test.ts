@@ -3,7 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, type GraphqlAnswer } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { pause } from './crowd.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 

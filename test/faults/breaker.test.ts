@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { TestApp } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
 import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
+import { ask } from '../support/requests.ts';
 import {
   crowd,
   expectGood,

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
-import { ask, type GraphqlAnswer } from '../support/graphql.ts';
 import { answer, type Behaviour, type Exchange, type Hostile, startHostile } from '../support/hostile.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
 import { NO_ANSWER } from './row.ts';
 

@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
 import { RETRYABLE, type Target, type UpstreamCode } from './row.ts';
 

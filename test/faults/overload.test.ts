@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
-import { ask, type GraphqlError } from '../support/graphql.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
+import { ask, type GraphqlError } from '../support/requests.ts';
 import {
   crowd,
   elsewhere,

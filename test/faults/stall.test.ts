@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** A process that is too busy to read its sockets: what it did not get to is its own fault, and no outcome of a captcha. */

@@ -2,7 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What `deviceFingerprint` sends, and how unusual answers are read. Section numbers are the fingerprint document's. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, post } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
 /** Documents that are wrong, and values that only a resolver can refuse: the answer never repeats what was sent. */

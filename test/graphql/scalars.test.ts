@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask, post } from '../support/graphql.ts';
+import { ask, post } from '../support/requests.ts';
 import { startRecorded } from './support.ts';
 
 /** `DateTime` and `JSONObject`, as variables and as literals, by what reaches the upstream. */

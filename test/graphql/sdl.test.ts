@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type DefinitionNode, Kind, parse, print } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { startRecorded } from './support.ts';
 
 /** The contract as people read it, and as a router does. */

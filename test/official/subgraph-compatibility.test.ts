@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { startSuiteSupergraph } from './supergraph.ts';
 
 /**

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startProcess, type TestProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the process does not load, because it has no use for it. */

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test, vi } from 'vitest';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 

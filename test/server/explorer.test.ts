@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { expectRefusal, request, startWithoutUpstreams } from './support.ts';
 
 /** Pages for people at a desk: in sandbox mode, and never in live mode. */

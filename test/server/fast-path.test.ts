@@ -3,7 +3,8 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { startMistaken } from '../observability/mistaken.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, type GraphqlAnswer, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { json, request } from './support.ts';
 

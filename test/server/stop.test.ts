@@ -1,7 +1,8 @@
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** How the server ends, and how it does not even begin. */

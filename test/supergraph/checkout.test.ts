@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { GATEWAYS } from './gateways.ts';
 import { startMesh } from './mesh.ts';
 

@@ -9,7 +9,7 @@ import {
   printType,
 } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { createClient } from './frontend/client.ts';
 import { JUDGE_DEVICE } from './frontend/operations.ts';
 import { startFrontend } from './frontend.ts';

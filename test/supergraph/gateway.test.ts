@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { CROSSING } from './crossing.ts';
 import { GATEWAYS } from './gateways.ts';
 import { BULK_BUYER, FIFTY, startMesh } from './mesh.ts';
