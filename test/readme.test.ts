@@ -7,6 +7,7 @@ import { VARIABLES } from '../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
 import { readMetrics } from './observability/exposition.ts';
 import { startInSandboxMode } from './support/app.ts';
+import { solveChallenge } from './support/challenges.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from './support/graphql.ts';
 import { ask, post } from './support/requests.ts';
 
@@ -51,19 +52,14 @@ const operations = blocks.flatMap(({ language, text }, index) => {
   ];
 });
 
-async function solvedChallenge() {
-  const url = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
-  const { lot_number, captcha_output, pass_token, gen_time } = await (await fetch(url, { method: 'POST' })).json();
-  return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
-}
-
 describe('operations', () => {
   test('there is one for each field of the graph, and more', () => {
     expect(operations.map(({ name }) => name)).toEqual(['Login', 'Checkout', 'Rejected', 'Catalogue', 'Captcha']);
   });
 
   test.each(operations)('$name answers what the README shows', async ({ document, json }) => {
-    const [variables, answer] = json.length === 2 ? json : [{ input: await solvedChallenge() }, json[0]];
+    const [variables, answer] =
+      json.length === 2 ? json : [{ input: await solveChallenge(app.sandboxUrls?.GLB ?? '') }, json[0]];
     const { data, errors } = await ask(app.graphqlUrl, document, variables);
     expect(errors).toBeUndefined();
     if (answer) expect({ data }).toEqual(answer);
@@ -122,7 +118,7 @@ describe('tables', () => {
       metric: metric.replaceAll('`', ''),
       labels: [...labels.matchAll(/`(\w+)`/g)].map(([, label]) => label),
     }));
-    await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: await solvedChallenge() });
+    await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: await solveChallenge(app.sandboxUrls?.GLB ?? '') });
     await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:android:EMULATOR' });
     const { families, samples } = await readMetrics(app);
     const names = documented.map(({ metric }) => metric);

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ProcessGroup, startGroup } from '../support/process-group.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { type Children, createChildren } from './children.ts';
-import { checkAnswers, openField } from './field.ts';
+import { checkAnswers, openTestbed } from './testbed.ts';
 
 /** The benchmark as a program, in its shortest form. Its figures mean nothing here. */
 
@@ -90,13 +90,13 @@ test('load fails once an answer is of another length, even in the middle', async
     sendJson(response, 200, answers < 20 ? 'right' : 'wrong.');
   });
   children = createChildren(NOT_PINNED, process.env['PATH'] ?? '');
-  const field = await openField(children, true);
+  const testbed = await openTestbed(children, true);
   const job = { url: server.url, headers: {}, workload: 'single', answerBytes: 7, connections: 2, pid: process.pid };
-  await expect(field.load({ ...job, warmUpMs: 0, ms: 5_000 })).rejects.toThrow(
+  await expect(testbed.load({ ...job, warmUpMs: 0, ms: 5_000 })).rejects.toThrow(
     'expected 200 with 7 bytes, but got 200 with "wrong."',
   );
   // The generator is still there for the next job.
   answers = -1_000_000;
-  const round = await field.load({ ...job, warmUpMs: 0, ms: 50 });
+  const round = await testbed.load({ ...job, warmUpMs: 0, ms: 50 });
   expect(round.requests).toBeGreaterThan(2);
 });

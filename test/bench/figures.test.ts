@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { costOf, ratioOf } from './closed.ts';
+import { costOf, ratioOf } from './closed-loop.ts';
 import { psMicros, statMicros } from './cpu.ts';
 import { sharesOf } from './cpu-profile.ts';
 import { goalsFor } from './goals.ts';

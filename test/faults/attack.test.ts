@@ -3,9 +3,10 @@ import { afterAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { startInLiveMode } from '../support/app.ts';
+import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
-import { pause } from './crowd.ts';
+import { pause } from './concurrency.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
 /**
@@ -31,14 +32,10 @@ afterAll(async () => {
 const [FIRST, OF_NA, OF_EU, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
 
 type Input = Readonly<Record<string, unknown>>;
-type Solved = Readonly<Record<'lotNumber' | 'captchaOutput' | 'passToken' | 'genTime', string>>;
 
 /** A challenge that a person solved. */
-async function solve(captchaId = FIRST, region: keyof typeof sandbox.urls = 'GLB'): Promise<Solved> {
-  const issued = await fetch(`${sandbox.urls[region]}/sandbox/challenges?captcha_id=${captchaId}`, { method: 'POST' });
-  const { lot_number, captcha_output, pass_token, gen_time } = await issued.json();
-  return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
-}
+const solve = (captchaId = FIRST, region: keyof typeof sandbox.urls = 'GLB'): Promise<Challenge> =>
+  solveChallenge(sandbox.urls[region], captchaId);
 
 const verify = (input: Input) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
 const solveMany = (count: number) => Promise.all(Array.from({ length: count }, () => solve()));
@@ -50,7 +47,7 @@ const old = await solveMany(5);
 const expiredAt = performance.now() + LIFETIME_MS + 100;
 
 const causedBy = (who: string) => exceptions.filter(({ cause }) => cause === who).map(({ code }) => code);
-const force = (lotNumber: string): Solved => ({ lotNumber, captchaOutput: 'o', passToken: 'p', genTime: '1' });
+const force = (lotNumber: string): Challenge => ({ lotNumber, captchaOutput: 'o', passToken: 'p', genTime: '1' });
 // Sound: no list here is empty, so the remainder is one of its indexes.
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 const changed = (text: string) => (text.startsWith('1') ? '2' : '1') + text.slice(1);

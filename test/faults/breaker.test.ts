@@ -1,22 +1,21 @@
-import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
-import { ask } from '../support/requests.ts';
+import { ask, startOperation } from '../support/requests.ts';
 import {
   crowd,
   expectGood,
   expectUnavailable,
   gather,
   good,
-  type Moody,
+  HIGH_LIMITS,
   many,
   pause,
-  ROOMY,
   SERVICES,
-  startMoody,
+  type SwitchableUpstream,
+  startSwitchable,
   until,
-} from './crowd.ts';
+} from './concurrency.ts';
 import { errorEnvelope, exception, FAIL, PAGE } from './documented.ts';
 import { askTimed, CAPTCHA, type Question, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
@@ -33,9 +32,9 @@ const broken = answer(500, PAGE);
 expectNothingUnhandled();
 
 async function start({ onTestFinished }: TestContext, first: Behaviour, deadlineMs = 10_000) {
-  const upstream = await startMoody(first);
+  const upstream = await startSwitchable(first);
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, deadlineMs, ROOMY);
+  const app = await startAgainst(upstream, deadlineMs, HIGH_LIMITS);
   onTestFinished(app.stop);
   return { upstream, app };
 }
@@ -49,7 +48,7 @@ async function startOpen(context: TestContext, question: Question) {
 }
 
 /** Answers without a call. */
-async function expectOpen(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+async function expectOpen(upstream: SwitchableUpstream, app: TestApp, question: Question): Promise<void> {
   const before = upstream.requests();
   const { elapsed, ...answered } = await askTimed(app, question);
   expectUnavailable(question, answered);
@@ -57,7 +56,7 @@ async function expectOpen(upstream: Moody, app: TestApp, question: Question): Pr
   expect(elapsed).toBeLessThan(500);
 }
 
-async function expectClosed(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+async function expectClosed(upstream: SwitchableUpstream, app: TestApp, question: Question): Promise<void> {
   const before = upstream.requests();
   await askTimed(app, question);
   expect(upstream.requests()).toBe(before + 1);
@@ -176,11 +175,9 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
       const { upstream, app } = await startOpen(context, question);
       const held = upstream.hold();
       await pause(OPEN_MS);
-      const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-      caller.on('error', () => {});
-      caller.end(JSON.stringify({ query: question.query, variables: question.variables }));
+      const disconnect = startOperation(app.graphqlUrl, question);
       await until(() => held.length === 1);
-      caller.destroy();
+      disconnect();
       // It is neither a success nor the end of the question.
       await pause(100);
       await expectOpen(upstream, app, question);

@@ -3,8 +3,9 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import { DEFAULTS } from '../support/app.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
-import { expectGood, good, many, pause, ROOMY, SERVICES, startMoody, until } from './crowd.ts';
-import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
+import { startOperation } from '../support/requests.ts';
+import { expectGood, good, HIGH_LIMITS, many, pause, SERVICES, startSwitchable, until } from './concurrency.ts';
+import { askTimed, CAPTCHA, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
 /** What becomes of the calls of a caller who hangs up. */
@@ -16,20 +17,12 @@ expectNothingUnhandled();
 
 /** An app, with as much room for calls as is said, before an upstream that keeps what it is asked. */
 async function start({ onTestFinished }: TestContext, load: Partial<typeof DEFAULTS.load> = {}) {
-  const upstream = await startMoody(hang);
+  const upstream = await startSwitchable(hang);
   const held: readonly Exchange[] = upstream.hold();
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, 10_000, { ...ROOMY, load: { ...DEFAULTS.load, ...load } });
+  const app = await startAgainst(upstream, 10_000, { ...HIGH_LIMITS, load: { ...DEFAULTS.load, ...load } });
   onTestFinished(app.stop);
   return { upstream, app, held };
-}
-
-/** Asks, and hangs up when that is called. */
-function dial(graphqlUrl: string, { query, variables }: Pick<Question, 'query' | 'variables'>): () => void {
-  const caller = request(graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-  caller.on('error', () => {});
-  caller.end(JSON.stringify({ query, variables }));
-  return () => caller.destroy();
 }
 
 /** How long it takes, in ms, until the upstream has none of these requests to answer any more. */
@@ -46,14 +39,14 @@ async function untilAborted(exchanges: readonly Exchange[], hangUp: () => void):
  * this machine needs for as many sockets, one after the other; the rest is ours.
  */
 async function startBare({ onTestFinished }: TestContext) {
-  const upstream = await startMoody(hang);
+  const upstream = await startSwitchable(hang);
   const held: readonly Exchange[] = upstream.hold();
   const server = createServer((_request, response) => {
     const passedOn = request(upstream.url).on('error', () => {});
     passedOn.end();
     response.on('close', () => passedOn.destroy());
   });
-  const hangUp = dial(`http://127.0.0.1:${await listen(server)}`, { query: '', variables: {} });
+  const hangUp = startOperation(`http://127.0.0.1:${await listen(server)}`, { query: '', variables: {} });
   await until(() => held.length === 1);
   onTestFinished(() => closeAtOnce(server));
   onTestFinished(upstream.stop);
@@ -72,7 +65,7 @@ async function expectAbortedSoon(context: TestContext, exchanges: readonly Excha
 describe.each(SERVICES)('%s', (_service, question) => {
   test('a caller who hangs up takes the upstream call along within 100 ms', async (context) => {
     const { app, held, upstream } = await start(context);
-    const hangUp = dial(app.graphqlUrl, question);
+    const hangUp = startOperation(app.graphqlUrl, question);
     await until(() => held.length === 1);
     await expectAbortedSoon(context, held, hangUp);
     // The operator is not woken for it, and the next caller is served.
@@ -85,7 +78,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
     const { app, held, upstream } = await start(context, { inFlight: 1, queue: 1 });
     const served = askTimed(app, question);
     await until(() => held.length === 1);
-    const hangUp = dial(app.graphqlUrl, question);
+    const hangUp = startOperation(app.graphqlUrl, question);
     await pause(100);
     hangUp();
     await pause(100);
@@ -99,7 +92,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
 
 test('several calls of one caller all end within 100 ms', async (context) => {
   const { app, held, upstream } = await start(context, { inFlight: 20, queue: 30 });
-  const hangUp = dial(app.graphqlUrl, many(FINGERPRINT, 50));
+  const hangUp = startOperation(app.graphqlUrl, many(FINGERPRINT, 50));
   await until(() => held.length === 20);
   await expectAbortedSoon(context, held, hangUp);
   // Nor are those sent that waited for room.
@@ -109,7 +102,7 @@ test('several calls of one caller all end within 100 ms', async (context) => {
 
 test('a captcha behind one that its caller no longer waits for is never sent', async (context) => {
   const { app, held, upstream } = await start(context);
-  const hangUp = dial(app.graphqlUrl, many(CAPTCHA, 3));
+  const hangUp = startOperation(app.graphqlUrl, many(CAPTCHA, 3));
   await until(() => held.length === 1);
   hangUp();
   await pause(200);
@@ -118,7 +111,7 @@ test('a captcha behind one that its caller no longer waits for is never sent', a
 
 test('a caller who hangs up ends the calls of nobody else, not even of one who asked the same', async (context) => {
   const { app, held, upstream } = await start(context);
-  const hangUp = dial(app.graphqlUrl, FINGERPRINT);
+  const hangUp = startOperation(app.graphqlUrl, FINGERPRINT);
   await until(() => held.length === 1);
   const other = askTimed(app, FINGERPRINT);
   await until(() => held.length === 2);
@@ -133,7 +126,7 @@ test('a caller who hangs up ends the calls of nobody else, not even of one who a
 test('two aliases that ask the same share one call, which ends when their caller hangs up', async (context) => {
   const { app, held, upstream } = await start(context);
   const same = 'deviceFingerprint(token: "same") { __typename }';
-  const hangUp = dial(app.graphqlUrl, { query: `{ a: ${same} b: ${same} c: ${same} }`, variables: {} });
+  const hangUp = startOperation(app.graphqlUrl, { query: `{ a: ${same} b: ${same} c: ${same} }`, variables: {} });
   await until(() => held.length === 1);
   await pause(50);
   expect(upstream.requests()).toBe(1);

@@ -5,7 +5,7 @@ import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
-import { RETRYABLE, type Target, type UpstreamCode } from './row.ts';
+import { RETRYABLE, type Target, type UpstreamCode } from './fault-table.ts';
 
 /** What a frontend asks of an upstream, and that upstream's good answer. */
 export interface Question {

@@ -2,7 +2,16 @@ import { describe, expect, type TestContext, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { answer, hang, reset } from '../support/hostile.ts';
-import { elsewhere, expectGood, expectUnavailable, good, type Moody, pause, SERVICES, startMoody } from './crowd.ts';
+import {
+  elsewhere,
+  expectGood,
+  expectUnavailable,
+  good,
+  pause,
+  SERVICES,
+  type SwitchableUpstream,
+  startSwitchable,
+} from './concurrency.ts';
 import { PAGE } from './documented.ts';
 import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst, type Timed } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
@@ -48,7 +57,7 @@ function expectNothingWorseThanUnavailable(question: Question, answers: readonly
 }
 
 async function start({ onTestFinished }: TestContext) {
-  const upstream = await startMoody(reset);
+  const upstream = await startSwitchable(reset);
   onTestFinished(upstream.stop);
   const app = await startAgainst(upstream, DEADLINE);
   onTestFinished(app.stop);
@@ -61,8 +70,8 @@ async function startHalfDead(
   question: Question,
   isDead: (service: 'fingerprint' | 'captcha', region: string) => boolean,
 ) {
-  const dead = await startMoody(hang);
-  const alive = await startMoody(good(question));
+  const dead = await startSwitchable(hang);
+  const alive = await startSwitchable(good(question));
   const baseUrl = (service: 'fingerprint' | 'captcha', region: string) => (isDead(service, region) ? dead : alive).url;
   const app = await startInLiveMode(
     { GLB: '', NA: '', EU: '' },
@@ -82,7 +91,7 @@ async function startHalfDead(
 
 /** Asks both: the breaker of the one that is dead opens, and the other answers every call as if nothing were. */
 async function expectOnlyOneToSuffer(
-  { alive, app }: { alive: Moody; app: TestApp },
+  { alive, app }: { alive: SwitchableUpstream; app: TestApp },
   questions: { dead: Question; alive: Question },
 ): Promise<string> {
   const opened = () => [...new Set(app.logged().match(/"service":"\w+","region":"\w+","breaker":"open"/g))];

@@ -1,8 +1,7 @@
-import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
-import { ask, type GraphqlError } from '../support/requests.ts';
+import { ask, type GraphqlError, startOperation } from '../support/requests.ts';
 import {
   crowd,
   elsewhere,
@@ -10,13 +9,13 @@ import {
   expectOverloaded,
   gather,
   good,
+  HIGH_LIMITS,
   many,
   pause,
-  ROOMY,
   SERVICES,
-  startMoody,
+  startSwitchable,
   until,
-} from './crowd.ts';
+} from './concurrency.ts';
 import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
@@ -37,13 +36,13 @@ interface Options {
 /** An app before an upstream that keeps what it is asked until it is told to answer. */
 async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, load = SMALL, exception }: Options = {}) {
   const held: Exchange[] = [];
-  const upstream = await startMoody((exchange) => {
+  const upstream = await startSwitchable((exchange) => {
     const other = exception?.(exchange.request);
     if (other) good(other)(exchange);
     else held.push(exchange);
   });
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, deadlineMs, { ...ROOMY, load });
+  const app = await startAgainst(upstream, deadlineMs, { ...HIGH_LIMITS, load });
   onTestFinished(app.stop);
   const answerAll = (question: Question) => {
     upstream.behave(good(question));
@@ -53,12 +52,10 @@ async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, loa
 }
 
 /** Asks, and hangs up before there can be an answer. */
-async function hangUpOn({ graphqlUrl }: TestApp, { query, variables }: Question): Promise<void> {
-  const asked = request(graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-  asked.on('error', () => {});
-  asked.end(JSON.stringify({ query, variables }));
+async function hangUpOn({ graphqlUrl }: TestApp, question: Question): Promise<void> {
+  const disconnect = startOperation(graphqlUrl, question);
   await pause(100);
-  asked.destroy();
+  disconnect();
   await pause(100);
 }
 

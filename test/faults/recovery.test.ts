@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { answer, type Behaviour, bytes, head, reset, startHostile, thenHangUp } from '../support/hostile.ts';
-import { expectGood, expectUnavailable, SERVICES } from './crowd.ts';
+import { expectGood, expectUnavailable, SERVICES } from './concurrency.ts';
 import { ANDROID, altered } from './documented.ts';
 import { askTimed, expectData, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';

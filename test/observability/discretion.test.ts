@@ -5,6 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { json, request } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { startReceiver } from './receiver.ts';
 import { aboutTokens, send } from './support.ts';
@@ -116,8 +117,7 @@ const HEADERS = {
 async function askEverything(app: TestApp): Promise<void> {
   for (const body of BODIES) await send(app, body, HEADERS);
   for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
-    const headers = { ...HEADERS, 'content-type': 'application/json' };
-    await (await fetch(app.graphqlUrl, { method: 'POST', headers, body })).text();
+    await request(app.graphqlUrl, json(body, HEADERS));
   }
   for (const stranger of [CANARIES.routerSecret.slice(1), email]) {
     await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': stranger });

@@ -1,8 +1,8 @@
-import { request } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
+import { startOperation } from '../support/requests.ts';
 import { aboutTokens, linesOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
 /** The one line that each GraphQL operation leaves in the log. */
@@ -124,11 +124,9 @@ describe('what it says', () => {
       hang(exchange);
       asked.resolve();
     });
-    const caller = request(hanging.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-    caller.on('error', () => {});
-    caller.end(JSON.stringify({ query: aboutTokens(['a']) }));
+    const disconnect = startOperation(hanging.graphqlUrl, { query: aboutTokens(['a']) });
     await asked.promise;
-    caller.destroy();
+    disconnect();
     await expect.poll(() => operationsOf(hanging)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 

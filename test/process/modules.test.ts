@@ -13,7 +13,7 @@ afterEach(() => child?.stop());
 /** The addresses of all modules that a process with this environment loaded, having answered a question. */
 async function modulesWith(env: Readonly<Record<string, string>>): Promise<string> {
   child = startProcess('src/main.ts', {
-    NODE_OPTIONS: '--import=./test/process/note-modules.ts',
+    NODE_OPTIONS: '--import=./test/process/list-modules.ts',
     SHUTDOWN_GRACE_MS: '0',
     PORT: '0',
     ADMIN_PORT: '0',

@@ -7,6 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
+import { post } from '../support/requests.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** Secrets that change while the process works, as a platform rotates them: by other files in their place. */
@@ -62,14 +63,8 @@ test('all three are rotated under load without a failed request, and a broken fi
   const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
 
   let secret = 'the-old-router-secret';
-  const ask = async (query: string, variables: object, as = secret) => {
-    const response = await fetch(graphqlUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'router-authorization': as },
-      body: JSON.stringify({ query, variables }),
-    });
-    return { status: response.status, ...JSON.parse(await response.text()) };
-  };
+  const ask = (query: string, variables: object, as = secret) =>
+    post(graphqlUrl, JSON.stringify({ query, variables }), { 'router-authorization': as });
   const failures: unknown[] = [];
   const load = { asked: 0, on: true };
   const clients = Array.from({ length: 4 }, async () => {

@@ -3,7 +3,7 @@ import { DEFAULTS, type TestApp } from '../support/app.ts';
 import { answer, type Behaviour, type Exchange, type Hostile, startHostile } from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
-import { NO_ANSWER } from './row.ts';
+import { NO_ANSWER } from './fault-table.ts';
 
 /** Many calls to one upstream that changes its mood. */
 
@@ -13,7 +13,7 @@ export const SERVICES: readonly [string, Question][] = [
 ];
 
 /** The default limits, but that one request may verify as many captchas as it may ask about tokens. */
-export const ROOMY = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
+export const HIGH_LIMITS = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
 
 /** One operation that makes so many calls, at most 100. */
 export function many({ field, variables }: Question, count: number): Omit<Question, 'good'> {
@@ -48,14 +48,14 @@ export function gather({ graphqlUrl }: TestApp, { query, variables }: Question, 
 }
 
 /** An upstream that changes its behaviour when it is told to. */
-export interface Moody extends Pick<Hostile, 'url' | 'stop'> {
+export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
   behave(behave: Behaviour): void;
   /** Keeps requests from now on without answering; gives those that it holds. */
   hold(): readonly Exchange[];
 }
 
-export async function startMoody(first: Behaviour): Promise<Moody> {
+export async function startSwitchable(first: Behaviour): Promise<SwitchableUpstream> {
   let current = first;
   const hostile = await startHostile((exchange) => current(exchange));
   return {

@@ -1,8 +1,6 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { json, request } from './support.ts';
+import { json, request, sendBytes } from '../support/requests.ts';
 
 /** Who may ask: with `ROUTER_SECRETS` configured, nobody but the router. */
 
@@ -44,14 +42,8 @@ describe('a stranger', () => {
   });
 
   test('is refused before the body arrives', async () => {
-    const { port } = new URL(app.url);
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.write(
-      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999\r\n\r\n',
-    );
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
-    await once(socket.resume(), 'close');
+    const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999\r\n\r\n';
+    expect(await sendBytes(app.url, head)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
   test.each(['/healthz', '/readyz'])('may ask whether it lives: %s', async (path) => {

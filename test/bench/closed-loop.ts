@@ -1,7 +1,7 @@
-import { checkAnswers, type Field, type Running } from './field.ts';
 import type { Round } from './load-job.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
+import { checkAnswers, type Running, type Testbed } from './testbed.ts';
 import { workloadNamed } from './workloads.ts';
 
 /** What a contender needs for a request when it has as much to do as it can. Medians over the rounds. */
@@ -25,23 +25,23 @@ export type Costs = Readonly<Record<string, Cost>>;
 
 /** Measures a workload in alternating rounds: A B C, A B C, and so on. Rejects if anyone answers wrongly. */
 export async function measureClosed(
-  field: Field,
+  testbed: Testbed,
   contenders: readonly Running[],
   workload: string,
   size: Size,
 ): Promise<Costs> {
   const { connections } = workloadNamed(workload);
-  const jobs = new Map<string, Parameters<Field['load']>[0]>();
+  const jobs = new Map<string, Parameters<Testbed['load']>[0]>();
   for (const contender of contenders) {
     const { url, headers, pid } = contender;
     const answerBytes = await checkAnswers(contender, workload);
     const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: size.rewarmMs, ms: size.roundMs };
     jobs.set(contender.name, job);
-    if (size.warmUpMs > 0) await field.load({ ...job, warmUpMs: 0, ms: size.warmUpMs });
+    if (size.warmUpMs > 0) await testbed.load({ ...job, warmUpMs: 0, ms: size.warmUpMs });
   }
   const rounds = new Map<string, Round[]>();
   for (let round = 0; round < size.rounds; round += 1) {
-    for (const [name, job] of jobs) rounds.set(name, [...(rounds.get(name) ?? []), await field.load(job)]);
+    for (const [name, job] of jobs) rounds.set(name, [...(rounds.get(name) ?? []), await testbed.load(job)]);
   }
   return Object.fromEntries([...rounds].map(([name, measured]) => [name, costOf(measured)]));
 }

@@ -4,12 +4,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { answer, startHostile } from '../support/hostile.ts';
 import { ask } from '../support/requests.ts';
-import { CANARY } from './choices.ts';
 import { ANDROID, FAIL } from './documented.ts';
 import { startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
+import { CANARY } from './random-choices.ts';
+import { createLogCheck, expectKnownErrors, lists, TEN_THOUSAND } from './random-inputs.ts';
 import { createRequestMaker } from './random-requests.ts';
-import { createLogCheck, expectKnownErrors, lists, TEN_THOUSAND } from './ten-thousand.ts';
 
 /** What holds for every request, tried on ten thousand hostile ones. */
 

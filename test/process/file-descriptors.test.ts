@@ -1,9 +1,10 @@
 import { Agent, request } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import { openConnection } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
@@ -54,8 +55,7 @@ test('no captcha proceeds because there is no socket left to ask the service, an
   onTestFinished(() => strangers.forEach((socket) => void socket.destroy()));
   const come = (count: number) => {
     for (let i = 0; i < count; i += 1) {
-      const socket = connect(Number(new URL(graphqlUrl).port), '127.0.0.1').on('error', () => {});
-      strangers.push(socket);
+      strangers.push(openConnection(graphqlUrl).socket);
     }
   };
   come(DESCRIPTORS);

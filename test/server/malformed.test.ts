@@ -1,24 +1,17 @@
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
+import { openConnection, sendBytes } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
 /** Callers that do not keep to HTTP, or take their time. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
-const { port } = new URL(app.url);
-
-/** Sends these bytes and then, if given, one more every 500 ms; what came back until the connection was closed. */
-async function send(first: string, again?: string): Promise<string> {
-  const socket = connect(Number(port), '127.0.0.1');
-  await once(socket, 'connect');
-  socket.write(first);
-  const drip = setInterval(() => again && socket.writable && socket.write(again), 500);
-  // Resets count as closed.
-  const answer = await text(socket).catch(() => '');
-  clearInterval(drip);
+/** Sends these bytes and then one more every 500 ms; gives what came back until the connection was closed. */
+async function drip(first: string, again: string): Promise<string> {
+  const { socket, closed } = openConnection(app.url, first);
+  const timer = setInterval(() => socket.writable && socket.write(again), 500);
+  const answer = await closed;
+  clearInterval(timer);
   return answer;
 }
 
@@ -36,7 +29,7 @@ describe('what is no HTTP', () => {
     ['headers without end', `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${'canary-7f3a'.repeat(4_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
   ])('%s is refused like everything else', async (_what, bytes, status) => {
-    const answer = await send(bytes);
+    const answer = await sendBytes(app.url, bytes);
     expectRefusal(answer, status);
     expect(answer + app.logged()).not.toContain('canary-7f3a');
   });
@@ -54,7 +47,7 @@ describe('a caller that drips bytes is cut off after 10 s', () => {
     '%s',
     async (_what, first, again) => {
       const start = performance.now();
-      expectRefusal(await send(first, again), 408);
+      expectRefusal(await drip(first, again), 408);
       const elapsed = performance.now() - start;
       expect(elapsed).toBeGreaterThan(9_500);
       expect(elapsed).toBeLessThan(13_000);

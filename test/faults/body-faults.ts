@@ -1,6 +1,6 @@
 import { answer, bytes, type Exchange } from '../support/hostile.ts';
 import { nested, PAGE } from './documented.ts';
-import { type Fault, noAnswer, REFUSAL, type Row } from './row.ts';
+import { type Fault, noAnswer, REFUSAL, type Row } from './fault-table.ts';
 
 const UNAVAILABLE = 'UPSTREAM_UNAVAILABLE';
 const REJECTED = 'UPSTREAM_REJECTED';
@@ -72,4 +72,4 @@ const faults: readonly Fault[] = [
   },
 ];
 
-export const WORDLESS_ROWS: readonly Row[] = faults.map(noAnswer);
+export const BODY_FAULTS: readonly Row[] = faults.map(noAnswer);

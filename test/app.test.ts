@@ -1,9 +1,9 @@
-import { connect, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { ask } from '../support/requests.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { DEFAULTS, startInLiveMode, startInSandboxMode } from './support/app.ts';
+import { CAPTCHA_MUTATION } from './support/graphql.ts';
+import { ask, openConnection } from './support/requests.ts';
+import { sendJson, startUpstream } from './support/upstream.ts';
 
 /** How the server ends, and how it does not even begin. */
 
@@ -25,19 +25,6 @@ async function startBusy() {
   const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
   open.push(upstream, app, { stop: async () => release() });
   return { app, release, underWay };
-}
-
-/** A connection of one's own, with everything that arrives on it. */
-function dial({ url }: TestApp) {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
-  const { promise: closed, resolve } = Promise.withResolvers<string>();
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  socket.once('error', () => {}).once('close', () => resolve(text));
-  return { socket, closed };
 }
 
 const refused = { cause: { code: 'ECONNREFUSED' } };
@@ -65,7 +52,7 @@ describe('stop', () => {
 
   test('meanwhile, /readyz says so on a connection that is still open, and closes it', async () => {
     const { app, release, underWay } = await startBusy();
-    const { socket, closed } = dial(app);
+    const { socket, closed } = openConnection(app.url);
     const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } });
     socket.write(
       `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -100,7 +87,7 @@ describe('stop', () => {
   test('closes connections that nothing is under way on', async () => {
     const app = await startInSandboxMode();
     open.push(app);
-    const idle = dial(app);
+    const idle = openConnection(app.url);
     idle.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
     await new Promise((resolve) => idle.socket.once('data', resolve));
     await app.stop();

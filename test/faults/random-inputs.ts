@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import type { GraphqlError } from '../support/requests.ts';
-import { CANARY } from './choices.ts';
+import { CANARY } from './random-choices.ts';
 
 /** What the tests on ten thousand requests and answers share. */
 

@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
-import { type Material, NO_ANSWER, type Row, type Target } from './row.ts';
+import { type Material, NO_ANSWER, type Row, type Target } from './fault-table.ts';
 import { nobodyAt, startBlackHole, startRefusing } from './unreachable.ts';
 
 /** Where no connection can be made, or none that can be trusted: nothing is sent, so nobody reads our credentials. */
@@ -31,7 +31,7 @@ const NO_HOST = 'n'.repeat(64);
 
 const unavailable = { fingerprint: 'UPSTREAM_UNAVAILABLE', captcha: NO_ANSWER } as const;
 
-export const CONNECTION_ROWS: readonly Row[] = [
+export const CONNECTION_FAULTS: readonly Row[] = [
   { fault: 'refuses connections', start: startRefusing, expected: unavailable, calls: 0 },
   {
     fault: 'has a name that cannot be resolved',

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { answer, startHostile } from '../support/hostile.ts';
-import { CAPTCHA_ROWS } from './captcha-rows.ts';
-import { CONNECTION_ROWS } from './connection-rows.ts';
+import { BODY_FAULTS } from './body-faults.ts';
+import { CAPTCHA_FAULTS } from './captcha-faults.ts';
+import { CONNECTION_FAULTS } from './connection-faults.ts';
 import {
   askTimed,
   CAPTCHA,
@@ -12,11 +13,10 @@ import {
   type Question,
   startAgainst,
 } from './expectations.ts';
-import { FINGERPRINT_ROWS } from './fingerprint-rows.ts';
+import type { Row, Target, UpstreamCode } from './fault-table.ts';
+import { FINGERPRINT_FAULTS } from './fingerprint-faults.ts';
 import { expectNothingLeft, expectNothingUnhandled, heldResources } from './process-watch.ts';
-import type { Row, Target, UpstreamCode } from './row.ts';
-import { TRANSPORT_ROWS } from './transport-rows.ts';
-import { WORDLESS_ROWS } from './wordless-rows.ts';
+import { TRANSPORT_FAULTS } from './transport-faults.ts';
 
 /** Every way in which an upstream can fail us, end to end: the outcome, the calls, and what must hold whatever happens. */
 
@@ -83,9 +83,9 @@ function named(rows: readonly Row[]): [string, Row][] {
 const summary = (expected: object) => ('cause' in expected ? `no verdict, ${expected.cause}` : 'data');
 
 describe.each([
-  ['no connection', CONNECTION_ROWS],
-  ['no usable answer', [...TRANSPORT_ROWS, ...WORDLESS_ROWS]],
-  ['an answer in JSON', [...FINGERPRINT_ROWS, ...CAPTCHA_ROWS]],
+  ['no connection', CONNECTION_FAULTS],
+  ['no usable answer', [...TRANSPORT_FAULTS, ...BODY_FAULTS]],
+  ['an answer in JSON', [...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]],
 ])('%s', (_group, rows) => {
   describe.each(named(rows))('%s', (_name, row) => {
     const { fingerprint, captcha } = row.expected;

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
+import { json, request } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /**
@@ -118,15 +119,9 @@ afterAll(async () => {
 
 async function send(body: unknown, init: RequestInit = {}, url = graphqlUrl): Promise<string> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: text,
-    ...init,
-  });
-  const headers = [...response.headers].join('\n');
-  answers.push(`${headers}\n${await response.clone().text()}`);
-  return response.text();
+  const answer = await request(url, { ...json(text), ...init });
+  answers.push(`${[...answer.headers].join('\n')}\n${answer.text}`);
+  return answer.text;
 }
 
 const { token, phone, email, passToken, lotNumber } = SECRETS;

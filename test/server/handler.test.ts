@@ -1,10 +1,9 @@
-import { request } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { startMistaken } from '../observability/mistaken.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ask, post } from '../support/requests.ts';
+import { ask, post, startOperation } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /**
@@ -179,10 +178,8 @@ test('from the fourth time on, it is the fast path that answers', async () => {
 test('a caller who hangs up ends a compiled operation as well', async () => {
   for (const _ of TIMES) await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'good' });
   hangs = true;
-  const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-  caller.on('error', () => {});
-  caller.end(JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'good' } }));
+  const disconnect = startOperation(app.graphqlUrl, { query: FINGERPRINT_QUERY, variables: { token: 'good' } });
   await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
-  caller.destroy();
+  disconnect();
   await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
 });

@@ -1,7 +1,8 @@
-import { connect, type Socket } from 'node:net';
+import { once } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
+import { openConnection } from '../support/requests.ts';
 
 /** How many connections callers may have. */
 
@@ -10,17 +11,12 @@ const CONNECTIONS = 3;
 test('one connection more than there may be is closed at once, counted, and let in when another one ends', async () => {
   const app = await startInSandboxMode({ load: { ...DEFAULTS.load, connections: CONNECTIONS } });
   onTestFinished(app.stop);
-  const { port } = new URL(app.url);
-  const open = async (): Promise<{ socket: Socket; answers: boolean }> => {
-    const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8');
-    onTestFinished(() => void socket.destroy());
-    const answers = new Promise<boolean>((resolve) => {
-      socket.once('data', () => resolve(true)).once('close', () => resolve(false));
-      // A connection that is closed at once may be reset instead.
-      socket.on('error', () => resolve(false));
-    });
-    socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
-    return { socket, answers: await answers };
+  const open = async () => {
+    const connection = openConnection(app.url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    onTestFinished(() => void connection.socket.destroy());
+    // A connection that is refused is closed, or reset, without an answer.
+    const answer = await Promise.race([once(connection.socket, 'data').catch(() => undefined), connection.closed]);
+    return { socket: connection.socket, answers: Boolean(answer?.length) };
   };
   const [first, ...others] = [await open(), await open(), await open(), await open()];
   expect([first, ...others].map(({ answers }) => answers)).toEqual([true, true, true, false]);

@@ -12,7 +12,7 @@ import {
   thenReset,
   trickle,
 } from '../support/hostile.ts';
-import { type Fault, noAnswer, type Row } from './row.ts';
+import { type Fault, noAnswer, type Row } from './fault-table.ts';
 
 const TIMEOUT = 'UPSTREAM_TIMEOUT';
 const UNAVAILABLE = 'UPSTREAM_UNAVAILABLE';
@@ -136,4 +136,4 @@ const malformed: readonly Fault[] = [
 ];
 
 /** Where the transport fails, or HTTP itself. */
-export const TRANSPORT_ROWS: readonly Row[] = [...slow, ...broken, ...redirects, ...malformed].map(noAnswer);
+export const TRANSPORT_FAULTS: readonly Row[] = [...slow, ...broken, ...redirects, ...malformed].map(noAnswer);

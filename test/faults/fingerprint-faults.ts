@@ -1,6 +1,6 @@
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { ANDROID, altered, DEEP_OBJECTS, errorEnvelope, nested, SIGNAL, spliced, WEB } from './documented.ts';
-import { answers, type Row, type UpstreamCode } from './row.ts';
+import { answers, type Row, type UpstreamCode } from './fault-table.ts';
 
 /** An answer of the fingerprint service that is JSON, and what must become of it: an error, or at least this data. */
 interface JsonFault {
@@ -151,6 +151,6 @@ const odd: readonly JsonFault[] = [
   { fault: 'a byte order mark', behave: ok(`\ufeff${JSON.stringify(ANDROID)}`), expected: { clientType: 'ANDROID' } },
 ];
 
-export const FINGERPRINT_ROWS: readonly Row[] = [...shape, ...envelopes, ...objects, ...odd].map(
+export const FINGERPRINT_FAULTS: readonly Row[] = [...shape, ...envelopes, ...objects, ...odd].map(
   ({ fault, behave, expected }) => answers(fault, behave, { fingerprint: expected }),
 );

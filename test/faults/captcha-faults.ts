@@ -1,6 +1,6 @@
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { altered, DEEP_OBJECTS, exception, FAIL, PASS } from './documented.ts';
-import { answers, NO_ANSWER, REFUSAL, type Row } from './row.ts';
+import { answers, NO_ANSWER, REFUSAL, type Row } from './fault-table.ts';
 
 /** An answer of the captcha service that is JSON, and what must become of it: at least this data. */
 interface JsonFault {
@@ -79,6 +79,6 @@ const faults: readonly JsonFault[] = [
   },
 ];
 
-export const CAPTCHA_ROWS: readonly Row[] = faults.map(({ fault, behave, expected }) =>
+export const CAPTCHA_FAULTS: readonly Row[] = faults.map(({ fault, behave, expected }) =>
   answers(fault, behave, { captcha: expected }),
 );

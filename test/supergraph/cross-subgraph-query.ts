@@ -1,5 +1,5 @@
 /** One question through all three subgraphs: who else ordered from the devices that this customer ordered from? */
-export const CROSSING = `query Crossing {
+export const CROSS_SUBGRAPH_QUERY = `query Crossing {
   user(id: "user-1") {
     name
     orders {

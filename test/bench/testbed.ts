@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { json, request } from '../support/requests.ts';
 import type { Child, Children } from './children.ts';
 import { ROOT } from './children.ts';
 import type { Contender } from './contenders.ts';
@@ -7,7 +8,7 @@ import type { LoadJob, LoadResult, Round } from './load-job.ts';
 import { type Workload, workloadNamed } from './workloads.ts';
 
 /** The processes of one run: the upstream, the load generator, and contenders as they are wanted. */
-export interface Field {
+export interface Testbed {
   readonly upstreamUrl: string;
   readonly upstreamPid: number;
   /** Starts a contender, with options for Node if there are any. Resolves when it says where it is. */
@@ -26,7 +27,7 @@ export interface Running {
 }
 
 /** @param fromSource run sources instead of builds; memory and starts are another's then */
-export async function openField(children: Children, fromSource: boolean): Promise<Field> {
+export async function openTestbed(children: Children, fromSource: boolean): Promise<Testbed> {
   const upstream = children.start('others', ['test/bench/upstream.ts']);
   const load: Child = children.start('others', ['test/bench/load.ts'], { answers: true });
   const upstreamUrl = await upstream.url;
@@ -81,10 +82,6 @@ export async function checkAnswers({ name, url, headers }: Running, workloadName
 }
 
 async function answerTo(url: string, headers: Running['headers'], { body }: Workload, number: number): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: body(number),
-  });
-  return response.text();
+  const { text } = await request(url, json(body(number), headers));
+  return text;
 }

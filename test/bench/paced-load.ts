@@ -1,7 +1,7 @@
-import { waitedIn } from './closed.ts';
-import { checkAnswers, type Field, type Running } from './field.ts';
+import { waitedIn } from './closed-loop.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
+import { checkAnswers, type Running, type Testbed } from './testbed.ts';
 import { SLOW, WORKLOADS } from './workloads.ts';
 
 /** What a contender adds to the latency of a slow upstream at half of the load that it can bear. In ms. */
@@ -22,31 +22,31 @@ export interface AddedLatency {
 
 /** Asks through each contender and the upstream itself, in turns, at the same rate. */
 export async function measurePaced(
-  field: Field,
+  testbed: Testbed,
   contenders: readonly Running[],
   size: Size,
 ): Promise<Readonly<Record<string, AddedLatency>>> {
   const measured: [string, AddedLatency][] = [];
-  for (const contender of contenders) measured.push([contender.name, await measureOne(field, contender, size)]);
+  for (const contender of contenders) measured.push([contender.name, await measureOne(testbed, contender, size)]);
   return Object.fromEntries(measured);
 }
 
-async function measureOne(field: Field, contender: Running, size: Size): Promise<AddedLatency> {
+async function measureOne(testbed: Testbed, contender: Running, size: Size): Promise<AddedLatency> {
   const { url, headers, pid } = contender;
-  const rate = (await mostOf(field, contender, size)) / 2;
+  const rate = (await mostOf(testbed, contender, size)) / 2;
   const paced = { rate, connections: SLOW.connections, warmUpMs: size.rewarmMs, ms: size.pacedMs };
   const through = { ...paced, url, headers, pid, workload: 'slow', answerBytes: await checkAnswers(contender, 'slow') };
   const direct = {
     ...paced,
-    url: `${field.upstreamUrl}/api/v2/fp_query/pk_bench`,
+    url: `${testbed.upstreamUrl}/api/v2/fp_query/pk_bench`,
     headers: {},
-    pid: field.upstreamPid,
+    pid: testbed.upstreamPid,
     workload: 'direct',
     answerBytes: undefined,
   };
   const rounds = [];
   for (let round = 0; round < size.pacedRounds; round += 1) {
-    rounds.push({ direct: await field.load(direct), through: await field.load(through) });
+    rounds.push({ direct: await testbed.load(direct), through: await testbed.load(through) });
   }
   return {
     rate,
@@ -61,14 +61,14 @@ async function measureOne(field: Field, contender: Running, size: Size): Promise
 }
 
 /** Requests per second when it has as much to do as it can: the median of three rounds. */
-async function mostOf(field: Field, contender: Running, { warmUpMs, roundMs }: Size): Promise<number> {
+async function mostOf(testbed: Testbed, contender: Running, { warmUpMs, roundMs }: Size): Promise<number> {
   const { connections } = WORKLOADS.single;
   const { url, headers, pid } = contender;
   const answerBytes = await checkAnswers(contender, 'single');
   const job = { url, headers, pid, workload: 'single', answerBytes, connections, ms: roundMs / 2 };
   const rates: number[] = [];
   for (const ms of [warmUpMs, 0, 0]) {
-    const { requests, seconds } = await field.load({ ...job, warmUpMs: ms });
+    const { requests, seconds } = await testbed.load({ ...job, warmUpMs: ms });
     rates.push(requests / seconds);
   }
   return median(rates);

@@ -1,13 +1,14 @@
 import { setTimeout } from 'node:timers/promises';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode } from '../support/app.ts';
+import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS, startOrders } from './orders.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three subgraphs that run, composed, with ours in live mode and its upstream under the eyes of the test. */
-export interface Mesh {
+export interface TestSupergraph {
   readonly supergraphSdl: string;
   /** Everything that our subgraph asked its upstreams. */
   readonly asked: TestUpstream['received'];
@@ -20,7 +21,7 @@ export interface Mesh {
   /** Where a solved captcha challenge is to be had. */
   readonly challengeUrl: string;
   /** A solved captcha challenge, as the widget hands it to a page. */
-  solve(): Promise<Record<'lotNumber' | 'captchaOutput' | 'passToken' | 'genTime', string>>;
+  solve(): Promise<Challenge>;
   stop(): Promise<void>;
 }
 
@@ -38,17 +39,17 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
 /** How long a verification takes here: long enough that whatever does not wait for it overtakes it. */
 const VERIFICATION_MS = 50;
 
-export async function startMesh(): Promise<Mesh> {
+export async function startTestSupergraph(): Promise<TestSupergraph> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  const passOn = passOnTo(sandbox.urls.GLB, (answer) => mesh.alter(answer));
+  const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
   const upstream = await startUpstream(async (request, response) => {
-    if (mesh.dead) {
+    if (supergraph.dead) {
       response.destroy();
       return;
     }
     if (request.url.startsWith('/validate')) {
       await setTimeout(VERIFICATION_MS);
-      mesh.done.push('captcha verified');
+      supergraph.done.push('captcha verified');
     }
     await passOn(request, response);
   });
@@ -56,8 +57,8 @@ export async function startMesh(): Promise<Mesh> {
   const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
-  const orders = await startOrders(0, [...ORDERS, ...BULK], () => mesh.done.push('order placed'));
-  const mesh: Mesh = {
+  const orders = await startOrders(0, [...ORDERS, ...BULK], () => supergraph.done.push('order placed'));
+  const supergraph: TestSupergraph = {
     supergraphSdl: await composeSupergraph({
       'device-trust': app.graphqlUrl,
       users: users.url,
@@ -68,17 +69,12 @@ export async function startMesh(): Promise<Mesh> {
     dead: false,
     alter: (answer) => answer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
-    solve: async () => {
-      const { lot_number, captcha_output, pass_token, gen_time } = await (
-        await fetch(mesh.challengeUrl, { method: 'POST' })
-      ).json();
-      return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
-    },
+    solve: () => solveChallenge(url),
     stop: async () => {
       await Promise.all([users.stop(), orders.stop(), app.stop()]);
       await upstream.stop();
       await sandbox.stop();
     },
   };
-  return mesh;
+  return supergraph;
 }

@@ -6,7 +6,7 @@ import { freePort } from './ports.ts';
 import { publicKeyOf } from './questions.ts';
 import type { Sample } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
-import type { Addresses, Begun, Behaviour, Calls, Order, Place } from './upstream-orders.ts';
+import type { Addresses, Begun, Behaviour, Calls, Order, Place } from './upstream-commands.ts';
 
 /** Our server, started as the README says. */
 export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
@@ -20,7 +20,7 @@ export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
 }
 
 /** The processes of one scenario: an upstream, a load generator, and servers as they are wanted. */
-export interface SoakField {
+export interface SoakTestbed {
   /** Starts our server, with options for Node if there are any. Resolves when it is ready. */
   serve(env?: Readonly<Record<string, string>>, nodeOptions?: readonly string[]): Promise<Server>;
   /** Puts streams of load on servers, all at the same time. Resolves with what came back in each. */
@@ -38,7 +38,7 @@ export interface SoakField {
 }
 
 /** @param fromSource run the sources, because there may be no build */
-export async function openSoakField(children: Children, fromSource: boolean): Promise<SoakField> {
+export async function openSoakTestbed(children: Children, fromSource: boolean): Promise<SoakTestbed> {
   const upstream = children.start('others', ['test/soak/upstream.ts'], { answers: true });
   const generator = children.start('others', ['test/soak/load.ts'], { answers: true });
   const main = fromSource ? 'src/main.ts' : 'dist/server/main.js';
