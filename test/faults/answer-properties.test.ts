@@ -12,7 +12,7 @@ import { createLogCheck, expectKnownErrors, lists, TEN_THOUSAND } from './random
 
 /** Answers that one operation asks for. */
 const BATCH = 50;
-const OPTIONS = { timeout: 120_000 };
+const OPTIONS = { timeout: 300_000 };
 
 expectNothingUnhandled();
 

@@ -19,6 +19,8 @@ import { expectNothingUnhandled } from './process-watch.ts';
 
 const LIFETIME_MS = 2_000;
 const ATTACK_MS = 5_000;
+/** How many attempts and honest visits there are at least, however busy the machine is. */
+const [ATTEMPTS, VISITS] = [200, 11];
 
 expectNothingUnhandled();
 
@@ -112,7 +114,7 @@ interface Attempt {
 async function attack(until: number): Promise<Attempt[]> {
   const kinds = Object.entries(ATTACKS);
   const attempts: Promise<Attempt>[] = [];
-  for (let n = 0; performance.now() < until; n += 1) {
+  for (let n = 0; n < ATTEMPTS || performance.now() < until; n += 1) {
     const [kind, make] = pick(kinds, n);
     const attempt = async () => ({ kind, answered: await verify(await make(Math.floor(n / kinds.length))) });
     attempts.push(attempt());
@@ -123,7 +125,9 @@ async function attack(until: number): Promise<Attempt[]> {
 
 async function beHonest(until: number): Promise<GraphqlAnswer[]> {
   const answers: GraphqlAnswer[] = [];
-  for (; performance.now() < until; await pause(100)) answers.push(await verify(await solve()));
+  for (; answers.length < VISITS || performance.now() < until; await pause(100)) {
+    answers.push(await verify(await solve()));
+  }
   return answers;
 }
 
@@ -133,7 +137,6 @@ test('no attempt passes, none proceeds, and whoever solved the captcha passes al
   const end = performance.now() + ATTACK_MS;
   const [attempts, honest] = await Promise.all([attack(end), beHonest(end)]);
 
-  expect(attempts.length).toBeGreaterThan(ATTACK_MS / 10 / 3);
   expect(new Set(attempts.map(({ kind }) => kind))).toEqual(new Set(Object.keys(ATTACKS)));
   for (const { kind, answered } of attempts) {
     const { status, text, data, errors } = answered;
@@ -149,7 +152,6 @@ test('no attempt passes, none proceeds, and whoever solved the captcha passes al
     .map(({ answered }) => answered.data.validateCaptcha);
   expect(expired).toContainEqual(expect.objectContaining({ category: 'PASS_TOKEN_EXPIRED' }));
 
-  expect(honest.length).toBeGreaterThan(10);
   for (const { data } of honest)
     expect(data).toMatchObject({ validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } });
   // The bot left no mark: the service is well, and nobody has been woken.

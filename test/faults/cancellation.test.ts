@@ -4,7 +4,17 @@ import { DEFAULTS } from '../support/app.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
 import { startOperation } from '../support/requests.ts';
-import { expectGood, good, HIGH_LIMITS, many, pause, SERVICES, startSwitchable, until } from './concurrency.ts';
+import {
+  expectGood,
+  good,
+  HIGH_LIMITS,
+  many,
+  pause,
+  queuedCalls,
+  SERVICES,
+  startSwitchable,
+  until,
+} from './concurrency.ts';
 import { askTimed, CAPTCHA, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
@@ -79,9 +89,9 @@ describe.each(SERVICES)('%s', (_service, question) => {
     const served = askTimed(app, question);
     await until(() => held.length === 1);
     const hangUp = startOperation(app.graphqlUrl, question);
-    await pause(100);
+    await expect.poll(() => queuedCalls(app)).toBe(1);
     hangUp();
-    await pause(100);
+    await expect.poll(() => queuedCalls(app)).toBe(0);
     upstream.behave(good(question));
     for (const exchange of held) good(question)(exchange);
     expectGood(question, await served);

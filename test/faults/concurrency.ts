@@ -1,18 +1,19 @@
 import { expect, vi } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
 import { answer, type Behaviour, type Exchange, type Hostile, startHostile } from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
 import { NO_ANSWER } from './fault-table.ts';
 
-/** Many calls to one upstream that changes its mood. */
+/** Many calls at once to one upstream whose behaviour the test switches. */
 
 export const SERVICES: readonly [string, Question][] = [
   ['fingerprint', FINGERPRINT],
   ['captcha', CAPTCHA],
 ];
 
-/** The default limits, but that one request may verify as many captchas as it may ask about tokens. */
+/** The default limits, except that one request may verify as many captchas as it may ask about tokens. */
 export const HIGH_LIMITS = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
 
 /** One operation that makes so many calls, at most 100. */
@@ -47,7 +48,14 @@ export function gather({ graphqlUrl }: TestApp, { query, variables }: Question, 
   return { answers, all: Promise.all(asked).then(() => answers) };
 }
 
-/** An upstream that changes its behaviour when it is told to. */
+/** How many calls to the services wait now for another one to end, by the app's own account. */
+export async function queuedCalls(app: TestApp): Promise<number> {
+  const { samples } = await readMetrics(app);
+  const queued = samples.filter(({ name }) => name === 'device_trust_upstream_queued');
+  return queued.reduce((sum, { value }) => sum + value, 0);
+}
+
+/** An upstream whose behaviour a test switches. */
 export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
   behave(behave: Behaviour): void;
@@ -93,7 +101,8 @@ export function expectOverloaded({ field }: Question, { data, errors }: GraphqlA
   expect(errors).toMatchObject([{ path: [field], extensions: { code: 'OVERLOADED', retryable: true } }]);
 }
 
-/** Waits for something that is bound to happen. */
-export const until = (happened: () => boolean) => vi.waitUntil(happened, { timeout: 10_000, interval: 10 });
+/** Waits for something that is bound to happen, in concurrent tests as well. The limit only ends a test that has failed. */
+export const until = (happened: () => boolean | Promise<boolean>) =>
+  vi.waitUntil(happened, { timeout: 30_000, interval: 10 });
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

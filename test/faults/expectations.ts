@@ -4,6 +4,7 @@ import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accoun
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
 import { RETRYABLE, type Target, type UpstreamCode } from './fault-table.ts';
 
@@ -58,12 +59,15 @@ export function startAgainst(
 /** What was answered, and after how many ms. */
 export interface Timed extends GraphqlAnswer {
   readonly elapsed: number;
+  /** The same without the time in which this process could not run: what both sides spent on waiting for each other. */
+  readonly waited: number;
 }
 
 export async function askTimed({ graphqlUrl }: TestApp, { query, variables }: Question): Promise<Timed> {
   const start = performance.now();
+  const stopwatch = startStopwatch();
   const answer = await ask(graphqlUrl, query, variables);
-  return { ...answer, elapsed: performance.now() - start };
+  return { ...answer, elapsed: performance.now() - start, waited: stopwatch() };
 }
 
 /** An error of the field (design, section 1), with the HTTP status of an answer. */

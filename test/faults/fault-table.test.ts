@@ -12,6 +12,7 @@ import {
   FINGERPRINT,
   type Question,
   startAgainst,
+  type Timed,
 } from './expectations.ts';
 import type { Row, Target, UpstreamCode } from './fault-table.ts';
 import { FINGERPRINT_FAULTS } from './fingerprint-faults.ts';
@@ -24,17 +25,17 @@ import { TRANSPORT_FAULTS } from './transport-faults.ts';
 const SHORT = 200;
 /** A row that must not wait gets one that it cannot reach by accident, however busy the machine is. */
 const LONG = 10_000;
-/** What a busy machine may add to an answer. Less than a connection may take to be made: nobody waits for one in vain. */
+/** What an answer may take beyond its deadline. Less than a connection may take to be made: nobody waits for one in vain. */
 const SLACK = 1_000;
 
 expectNothingUnhandled();
 
-function expectPunctuality(elapsed: number, deadline: number): void {
+function expectPunctuality({ elapsed, waited }: Timed, deadline: number): void {
   if (deadline === LONG) expect(elapsed).toBeLessThan(LONG / 2);
   else {
     // Timers are allowed to be a little early.
     expect(elapsed).toBeGreaterThan(SHORT - 20);
-    expect(elapsed).toBeLessThan(SHORT + SLACK);
+    expect(waited).toBeLessThan(SHORT + SLACK);
   }
 }
 
@@ -47,8 +48,12 @@ async function expectCalls({ calls }: Row, upstream: Target): Promise<void> {
   await expect.poll(() => upstream.open).toBeLessThanOrEqual(1);
 }
 
-/** Runs a row with a fresh app; false where this system cannot. */
-async function run(row: Row, question: Question, expected: UpstreamCode | object): Promise<boolean> {
+/** A deadline that passes while this process cannot run is OVERLOADED, as it should be: it says nothing about the fault. */
+const wasKeptFromRunning = ({ text, elapsed, waited }: Timed) =>
+  elapsed - waited > SHORT && text.includes('OVERLOADED');
+
+/** Runs a row with a fresh app; false where this system cannot. Where the machine interfered it is run again. */
+async function run(row: Row, question: Question, expected: UpstreamCode | object, attempts = 5): Promise<boolean> {
   const before = heldResources();
   const bystander = await startHostile(answer(200, question.good));
   const upstream = await row.start({ good: question.good, elsewhere: bystander.url });
@@ -57,11 +62,12 @@ async function run(row: Row, question: Question, expected: UpstreamCode | object
   const app = upstream && (await startAgainst(upstream, deadline));
   try {
     if (!app) return false;
-    const { elapsed, ...answered } = await askTimed(app, question);
+    const answered = await askTimed(app, question);
+    if (attempts > 1 && wasKeptFromRunning(answered)) return await run(row, question, expected, attempts - 1);
     if (typeof expected === 'string') expectError(answered, expected);
     else expectData(answered, question.field, expected);
     expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
-    expectPunctuality(elapsed, deadline);
+    expectPunctuality(answered, deadline);
     expectDiscretion(answered, app, [upstream.port, bystander.port]);
     // Outside it is a generic message; which application was refused, the operator finds in the log.
     if (expected === 'UPSTREAM_REJECTED') expect(app.logged()).toContain('pk_sandbox_glb');
@@ -86,7 +92,7 @@ describe.each([
   ['no connection', CONNECTION_FAULTS],
   ['no usable answer', [...TRANSPORT_FAULTS, ...BODY_FAULTS]],
   ['an answer in JSON', [...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]],
-])('%s', (_group, rows) => {
+])('%s', { timeout: 30_000 }, (_group, rows) => {
   describe.each(named(rows))('%s', (_name, row) => {
     const { fingerprint, captcha } = row.expected;
     if (fingerprint) {

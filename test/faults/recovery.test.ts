@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { answer, type Behaviour, bytes, head, reset, startHostile, thenHangUp } from '../support/hostile.ts';
 import { expectGood, expectUnavailable, SERVICES } from './concurrency.ts';
 import { ANDROID, altered } from './documented.ts';
-import { askTimed, expectData, expectError, FINGERPRINT, startAgainst } from './expectations.ts';
+import { askTimed, expectData, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
 /** What one misbehaviour, or one odd habit, means for those who ask next or at the same time. */
@@ -37,12 +37,15 @@ describe('one answer is never taken for another', () => {
   });
 
   test('an answer that comes after the deadline', async () => {
-    const deadline = 300;
+    // So long that a busy machine answers the second request in time.
+    const deadline = 1_000;
     const { upstream, app } = await start((exchange) => {
       if (exchange.nth > 1) deviceAnswer('in-time')(exchange);
       else setTimeout(() => deviceAnswer('late')(exchange), deadline + 20);
     }, deadline);
-    expectError(await askTimed(app, FINGERPRINT), 'UPSTREAM_TIMEOUT');
+    const { errors } = await askTimed(app, FINGERPRINT);
+    // OVERLOADED where the machine kept this process from running meanwhile: either way the deadline has passed.
+    expect(errors).toMatchObject([{ extensions: { code: expect.stringMatching(/^(UPSTREAM_TIMEOUT|OVERLOADED)$/) } }]);
     await expect.poll(() => upstream.open).toBe(0);
     expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('in-time'));
   });

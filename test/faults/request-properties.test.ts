@@ -29,7 +29,7 @@ async function start() {
 }
 
 test('every request is answered with data or an error of the catalogue, and no value comes back or is logged', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async () => {
   const { upstream, app } = await start();
   const pool = new Pool(app.url, { connections: AT_ONCE });

@@ -67,9 +67,12 @@ describe('a deadline that passes while the process was busy', () => {
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 
-  test('and one that passes for the service alone is the service’s', async () => {
+  test('and one that passes while the process was idle is the fault of the service', async () => {
     const { app } = await start();
-    const { data } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
-    expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT' });
-  });
+    // Again where the machine kept this process from running meanwhile.
+    const outcome = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
+    await expect
+      .poll(outcome, { timeout: 20_000 })
+      .toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT' });
+  }, 30_000);
 });
