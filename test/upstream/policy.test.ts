@@ -108,9 +108,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     ['resets', reset],
     ['responses that are not HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
     ['compressed bodies', answer(200, gzipBomb(question.good), { 'content-encoding': 'gzip' })],
-  ])('20 %s open it, and the log says so', ([, behave], context) =>
-    expectToOpen(context, service, question, behave),
-  );
+  ])('20 %s open it, and the log says so', ([, behave], context) => expectToOpen(context, service, question, behave));
 
   test('faults in half of the last 50 calls do not open it, and one more does', async (context) => {
     const { upstream, app } = await start(context, good(question));
