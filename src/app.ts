@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
+import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
 import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
@@ -7,21 +7,20 @@ import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
 import { isFingerprintFault } from './fingerprint/outcome.ts';
 import { prepareApplication } from './fingerprint/request.ts';
-import type { Capabilities } from './graphql/context.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash, type HashToken } from './observability/token-hash.ts';
+import { type EventLoopMonitor, startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { startAdmin } from './server/admin.ts';
 import { startEngine } from './server/apollo.ts';
-import { createGate, type Gate } from './server/callers.ts';
+import { createGate } from './server/callers.ts';
 import { GRAPHQL_PATH, listen } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
-import { watchEventLoop } from './server/pressure.ts';
-import { createUpstreamHttp, type UpstreamHttp } from './upstream/client.ts';
-import { createGuard, type Guard } from './upstream/policy.ts';
-import type { UpstreamAnswer } from './upstream/transport.ts';
+import { Accounts } from './upstream/accounts.ts';
+import { createUpstreamClient, type UpstreamClient } from './upstream/client.ts';
+import type { UpstreamResponse } from './upstream/transport.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -56,28 +55,50 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     if (tracing) closers.push(tracing.stop);
     const admin = await startAdmin(config.host, config.adminPort, metrics);
     closers.push(admin.stop);
-    // A pool for each service: a crowd of slow calls to one must not starve the other.
-    const pools = {
-      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, telemetry),
-      captcha: openUpstream('captcha', isCaptchaFault, load, telemetry),
-    };
-    closers.push(pools.fingerprint.close, pools.captcha.close);
     const explorable = config.upstreams.mode === 'sandbox';
     const traceable = config.routerSecrets.length > 0;
     const engine = await startEngine(buildSchema(limits.representations), log, { explorable, traceable, limits });
+    // After the schema is built, which takes long enough to look like an overload.
+    const eventLoop = startEventLoopMonitor();
+    closers.push(eventLoop.stop);
+    // A client for each service: a crowd of slow calls to one must not starve the other.
+    const upstreams = {
+      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, eventLoop, telemetry),
+      captcha: openUpstream('captcha', isCaptchaFault, load, eventLoop, telemetry),
+    };
+    closers.push(upstreams.fingerprint.close, upstreams.captcha.close);
     closers.push(() => engine.apollo.stop());
-    const pressure = watchEventLoop(load.eventLoopDelayMs);
-    closers.push(pressure.stop);
-    let credentials = credentialsOf(config, accounts);
+    const applications = new Accounts(({ publicKey }) => publicKey, accounts.applications.map(prepareApplication));
+    const captchas = new Accounts(({ captchaId }) => captchaId, accounts.captchas.map(prepareCaptcha));
+    let gate = createGate(config.routerSecrets);
+    const queryFingerprint = createFingerprintClient({
+      upstream: upstreams.fingerprint,
+      fingerprintTimeoutMs: config.fingerprintTimeoutMs,
+      onOutcome: (outcome) => countSignals(outcome, metrics.signalHit),
+    });
+    const validateCaptcha = createCaptchaValidator({
+      upstream: upstreams.captcha,
+      captchas,
+      captchaTimeoutMs: config.captchaTimeoutMs,
+      captchaFailOpen: config.captchaFailOpen,
+      log,
+      onVerdict: (verdict) =>
+        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+    });
     const listener = await listen({
       host: config.host,
       port: config.port,
       maxConnections: load.connections,
       engine,
-      capabilities: connect(config, () => credentials, pools, telemetry),
+      capabilities: {
+        limits,
+        applicationFor: (publicKey) => applications.find(publicKey),
+        queryFingerprint,
+        validateCaptcha,
+      },
       maxBodyBytes: limits.bodyBytes,
-      gate: (presented) => credentials.gate(presented),
-      pressure,
+      gate: (presented) => gate(presented),
+      pressure: { isTooHigh: () => eventLoop.isOverloaded(load.eventLoopDelayMs) },
       shutdownGraceMs: load.shutdownGraceMs,
       explorable,
       telemetry,
@@ -93,7 +114,11 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
     const { url } = listener;
     const rotate = (next: Config) => {
-      credentials = credentialsOf(next, next.upstreams.mode === 'live' ? next.upstreams : accounts);
+      if (next.upstreams.mode === 'live') {
+        applications.replace(next.upstreams.applications.map(prepareApplication));
+        captchas.replace(next.upstreams.captchas.map(prepareCaptcha));
+      }
+      gate = createGate(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
@@ -111,9 +136,11 @@ async function startTelemetry(otlpEndpoint: string | undefined, log: Logger, has
   return { log, metrics: createMetrics(), hashToken, tracing };
 }
 
-type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
+type ConfiguredAccounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
 
-async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
+async function openUpstreams(
+  upstreams: Config['upstreams'],
+): Promise<{ accounts: ConfiguredAccounts; sandbox?: Sandbox }> {
   if (upstreams.mode === 'live') return { accounts: upstreams };
   // Loaded only where it serves.
   const { startSandbox } = await import('./sandbox/server.ts');
@@ -128,65 +155,23 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
   };
 }
 
-/** Sockets, guards and metrics of one upstream service. The log hears when a guard shuts a region off, and opens it again. */
+/** The client of one upstream service with its metrics. The log hears when a circuit breaker opens or closes. */
 function openUpstream(
   service: string,
-  isFault: (answer: UpstreamAnswer) => boolean,
-  load: LoadLimits,
+  isFault: (response: UpstreamResponse) => boolean,
+  { inFlight, queue }: LoadLimits,
+  eventLoop: EventLoopMonitor,
   { log, metrics }: Telemetry,
-): UpstreamHttp {
-  const guards = new Map<string, Guard<UpstreamAnswer>>();
-  const guardFor = (region: string) => {
-    const onBreaker = (breaker: string) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`);
-    const guard = guards.get(region) ?? createGuard({ ...load, isFault, onBreaker });
-    guards.set(region, guard);
-    return guard;
-  };
-  metrics.watchGuards(service, () => [...guards].map(([region, guard]) => [region, guard.state()] as const));
-  const onCall = (region: string, outcome: string, ms: number) => metrics.callEnded(service, region, outcome, ms);
-  return createUpstreamHttp({ service, guardFor, onCall });
-}
-
-type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;
-
-/** Everything that a rotation of secrets replaces. */
-interface Credentials {
-  readonly applicationFor: Capabilities['applicationFor'];
-  readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
-  readonly gate: Gate;
-}
-
-function credentialsOf({ routerSecrets }: Config, { applications, captchas }: Accounts): Credentials {
-  return {
-    applicationFor: directory(applications.map(prepareApplication), ({ publicKey }) => publicKey),
-    configurationFor: directory(captchas.map(prepareCaptcha), ({ captchaId }) => captchaId),
-    gate: createGate(routerSecrets),
-  };
-}
-
-/** Gives each upstream's client what it needs: its accounts as they are when a call begins, its deadline, its sockets. */
-function connect(config: Config, credentials: () => Credentials, pools: Pools, telemetry: Telemetry): Capabilities {
-  const { log, metrics } = telemetry;
-  return {
-    limits: config.limits,
-    applicationFor: (publicKey) => credentials().applicationFor(publicKey),
-    queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs, (outcome) =>
-      countSignals(outcome, metrics.signalHit),
-    ),
-    validateCaptcha: createCaptchaValidator({
-      http: pools.captcha,
-      configurationFor: (captchaId) => credentials().configurationFor(captchaId),
-      timeoutMs: config.captchaTimeoutMs,
-      policy: config.captchaFailOpen,
-      log,
-      onVerdict: (verdict) =>
-        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
-    }),
-  };
-}
-
-/** Finds by id; without one, the first row serves. */
-function directory<Row>(rows: readonly Row[], idOf: (row: Row) => string) {
-  const byId = new Map(rows.map((row) => [idOf(row), row]));
-  return (id: string | null | undefined): Row | undefined => (id == null ? rows[0] : byId.get(id));
+): UpstreamClient {
+  const client = createUpstreamClient({
+    service,
+    isFault,
+    upstreamMaxInFlight: inFlight,
+    upstreamMaxQueue: queue,
+    eventLoop,
+    onCall: (region, outcome, ms) => metrics.callEnded(service, region, outcome, ms),
+    onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+  });
+  metrics.watchGuards(service, () => client.policyStates());
+  return client;
 }

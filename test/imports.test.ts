@@ -18,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fingerprint: ['upstream', 'runtime', 'errors', 'schema.generated'],
   captcha: ['upstream', 'runtime', 'errors', 'schema.generated'],
   graphql: ['fingerprint', 'captcha', 'upstream', 'runtime', 'errors', 'schema.generated'],
-  observability: ['runtime', 'errors'],
+  // What it counts and traces is declared where it happens.
+  observability: ['fingerprint/drift', 'upstream/policy', 'upstream/call-context', 'runtime', 'errors'],
   explorer: [],
   server: ['explorer', 'graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.

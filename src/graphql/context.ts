@@ -6,7 +6,7 @@ import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Caller } from '../upstream/call-context.ts';
+import type { CallContext } from '../upstream/call-context.ts';
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {
@@ -18,7 +18,11 @@ export interface GraphQLContext {
 }
 
 /** One GraphQL request as the log and the metrics will tell of it, written while it goes on. */
-export interface Operation extends Caller {
+export interface Operation extends CallContext {
+  /** Upstream calls that have ended so far. */
+  calls: number;
+  /** How long they took together, in ms. */
+  callMs: number;
   /** Its name in the document, once that is known. */
   name: string | undefined;
   /** Outcome types that are data, with how often each came out. */

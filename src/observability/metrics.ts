@@ -1,5 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { ERROR_CATALOGUE } from '../errors.ts';
+import { SIGNAL_DRIFTS, type SignalDrift } from '../fingerprint/drift.ts';
+import type { PolicyState } from '../upstream/policy.ts';
 import { Backlog } from './duration-buffer.ts';
 import { Tally } from './label-counter.ts';
 
@@ -15,10 +17,10 @@ export interface Metrics {
   readonly refused: (code: string) => void;
   readonly callEnded: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal that was hit. Its code is null if the catalogue does not have it; `drift` is how it differs from the catalogue. */
-  readonly signalHit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void;
+  readonly signalHit: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
   readonly verified: (verdict: CountedVerdict) => void;
   /** Shows how the guards of a service stand whenever somebody looks. */
-  readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, GuardState]>) => void;
+  readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, PolicyState]>) => void;
 }
 
 interface EndedOperation {
@@ -28,8 +30,6 @@ interface EndedOperation {
   readonly lookups: number;
 }
 
-const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
-type Drift = (typeof DRIFTS)[number];
 /** Codes with which a request can be refused before it becomes an operation. */
 const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
 
@@ -37,12 +37,6 @@ interface CountedVerdict {
   readonly type: string;
   readonly cause: string;
   readonly proceed: boolean;
-}
-
-interface GuardState {
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly isOpen: boolean;
 }
 
 /** From a quick refusal to the longest deadline, in seconds. */
@@ -83,7 +77,7 @@ export function createMetrics(): Metrics {
   // Prometheus sees no increase in a series that begins with 1, and no alert would go off at the first of these.
   for (const code of Object.keys(ERROR_CATALOGUE)) errors.inc({ code }, 0);
   for (const code of REFUSALS) refusals.inc({ code }, 0);
-  for (const kind of DRIFTS) drift.inc({ kind }, 0);
+  for (const kind of SIGNAL_DRIFTS) drift.inc({ kind }, 0);
 
   const hits = new Tally();
   const durations = new Backlog<{ outcome: string }>(duration);

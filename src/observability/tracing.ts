@@ -4,6 +4,7 @@ import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opent
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { CallSpan } from '../upstream/call-context.ts';
 import { parseTraceparent } from './traceparent.ts';
 
 /** Exports traces: one from the router through an operation to each upstream call. Only loaded where they are exported. */
@@ -17,13 +18,8 @@ export interface Tracing {
 /** The span of one operation. Nothing of a caller gets into it but the name of its operation. */
 export interface OperationTrace {
   readonly traceId: string;
-  readonly startCall: (service: string, region: string) => CallTrace;
+  readonly startCall: (service: string, region: string) => CallSpan;
   end(name: string | undefined, errors: readonly string[]): void;
-}
-
-interface CallTrace {
-  readonly headers: Readonly<Record<string, string>>;
-  end(outcome: string): void;
 }
 
 /** How long the last traces may take to leave when the process stops, in ms. */

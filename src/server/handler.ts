@@ -16,7 +16,7 @@ export interface GraphqlOptions {
   readonly engine: GraphqlEngine;
   readonly capabilities: Capabilities;
   readonly maxBodyBytes: number;
-  readonly pressure: Pick<Pressure, 'isTooHigh'>;
+  readonly pressure: Pressure;
   readonly telemetry: Telemetry;
 }
 

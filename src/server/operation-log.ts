@@ -49,6 +49,10 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     errors: undefined,
     calls: 0,
     callMs: 0,
+    recordCall: (ms) => {
+      operation.calls += 1;
+      operation.callMs += ms;
+    },
     hasData: false,
     lookups: 0,
     references: 0,

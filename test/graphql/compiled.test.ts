@@ -58,6 +58,7 @@ function contextOf() {
     cancellation: new Cancellation(),
     calls: 0,
     callMs: 0,
+    recordCall: () => {},
     outcomes: {},
     errors: [],
     hasData: false,

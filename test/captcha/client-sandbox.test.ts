@@ -5,8 +5,8 @@ import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 /** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
 
 const app = await startInSandboxMode();
-const roomy = await startInSandboxMode({ limits: { ...DEFAULTS.limits, captchas: 2 } });
-afterAll(() => Promise.all([app.stop(), roomy.stop()]));
+const generous = await startInSandboxMode({ limits: { ...DEFAULTS.limits, captchas: 2 } });
+afterAll(() => Promise.all([app.stop(), generous.stop()]));
 
 const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
 
@@ -68,15 +68,15 @@ describe('a solved challenge', () => {
     expect(answers.filter(({ proceed }) => proceed)).toHaveLength(1);
   });
 
-  test('twice in one operation is two questions: the second one is a replay', async () => {
-    const input = await solve(A, 'GLB', roomy);
+  test('twice in one operation is verified twice: the second time is a replay', async () => {
+    const input = await solve(A, 'GLB', generous);
     const field = 'validateCaptcha(input: $input) { proceed }';
     const query = `mutation ($input: ValidateCaptchaInput!) { one: ${field} two: ${field} }`;
-    const { data } = await ask(roomy.graphqlUrl, query, { input });
+    const { data } = await ask(generous.graphqlUrl, query, { input });
     expect(data).toEqual({ one: { proceed: true }, two: { proceed: false } });
   });
 
-  test('twice in one operation is one too many by default: the second one fails alone, unasked', async () => {
+  test('twice in one operation is one too many by default: the second one fails alone, without a call', async () => {
     const first = await solve();
     const second = await solve();
     const query = `mutation ($first: ValidateCaptchaInput!, $second: ValidateCaptchaInput!) {
@@ -118,19 +118,26 @@ describe('what does not pass', () => {
   test.each([
     [DELETED, '-50104'],
     [PAUSED, '-50105'],
-  ])('a captcha id out of service is ours to mend, and no way past the others: %s', async (captchaId, code) => {
-    expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({ cause: 'CONFIGURATION', code, proceed: false });
-    expect(app.logged()).toContain(code);
-  });
+  ])(
+    'a captcha id out of service is for the operator to correct, and does not proceed: %s',
+    async (captchaId, code) => {
+      expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({
+        cause: 'CONFIGURATION',
+        code,
+        proceed: false,
+      });
+      expect(app.logged()).toContain(code);
+    },
+  );
 
-  test('an error here leaves a neighbour in the same operation whole', async () => {
+  test('an error leaves another verification of the same operation intact', async () => {
     const { data, errors } = await ask(
-      roomy.graphqlUrl,
+      generous.graphqlUrl,
       `mutation ($good: ValidateCaptchaInput!, $bad: ValidateCaptchaInput!) {
         bad: validateCaptcha(input: $bad) { proceed }
         good: validateCaptcha(input: $good) { proceed }
       }`,
-      { good: await solve(A, 'GLB', roomy), bad: { ...ANYTHING, genTime: 'soon' } },
+      { good: await solve(A, 'GLB', generous), bad: { ...ANYTHING, genTime: 'soon' } },
     );
     expect(data).toEqual({ bad: null, good: { proceed: true } });
     expect(errors).toMatchObject([{ path: ['bad'], extensions: { code: 'BAD_USER_INPUT' } }]);

@@ -3,7 +3,7 @@ import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
 import { ask, ENTITIES_QUERY } from '../support/graphql.ts';
 import { passOnTo, startUpstream } from '../support/upstream.ts';
 
-/** How many upstream calls an operation costs, and what one failing token does to its neighbours. */
+/** How many upstream calls an operation costs, and that a failing token fails alone. */
 
 const sandboxed = await startInSandboxMode();
 const glb = await startUpstream(passOnTo(sandboxed.sandboxUrls?.GLB ?? ''));
@@ -48,7 +48,7 @@ describe('within one operation', () => {
         i ? '{ additional: { b: { d: 1, c: 2 }, a: 3 } }' : '{ additional: { a: 3, b: { c: 2, d: 1 } } }',
     ],
     ['null for nothing', (i: number) => (i ? '{ accountId: "a", email: null }' : '{ accountId: "a" }')],
-  ])('the same question is one call: %s', async (_what, metadata) => {
+  ])('requests that mean the same are one call: %s', async (_what, metadata) => {
     await ask(
       app.graphqlUrl,
       aliased(2, (i) => `token: "sandbox:ios", metadata: ${metadata(i)}`),
@@ -61,17 +61,17 @@ describe('within one operation', () => {
     ['metadata', (i: number) => `token: "sandbox:ios", metadata: { accountId: "${i}" }`],
     ['eventType', (i: number) => `token: "sandbox:ios", eventType: "${i}"`],
     ['eventTime', (i: number) => `token: "sandbox:ios", eventTime: "2026-01-01T00:00:0${i}Z"`],
-    // The same instant, but the service is told different texts.
+    // The same instant, but the service receives different texts.
     [
       'the text of eventTime',
       (i: number) => `token: "sandbox:ios", eventTime: "2026-01-01T00:00:00${i ? 'Z' : '+00:00'}"`,
     ],
-  ])('another question is another call: %s', async (_what, args) => {
+  ])('requests that differ are two calls: %s', async (_what, args) => {
     await ask(app.graphqlUrl, aliased(2, args));
     expect(glb.received).toHaveLength(2);
   });
 
-  test('the application is part of the question', async () => {
+  test('requests to different applications are two calls', async () => {
     await ask(
       app.graphqlUrl,
       aliased(2, (i) => `token: "sandbox:ios", publicKey: "${i ? 'pk_sandbox_na' : 'pk_sandbox_glb'}"`),
@@ -79,7 +79,7 @@ describe('within one operation', () => {
     expect([glb.received.length, na.received.length]).toEqual([1, 1]);
   });
 
-  test('the next operation asks again: an answer belongs to one request', async () => {
+  test('the next operation makes a call of its own: outcomes are never shared between operations', async () => {
     for (let i = 0; i < 2; i++)
       await ask(
         app.graphqlUrl,
@@ -98,7 +98,7 @@ describe('entity references', () => {
     expect(glb.received).toHaveLength(100);
   });
 
-  test('30 references to 3 tokens are 3 calls', async () => {
+  test('to 3 tokens are 3 calls, even if they are 30', async () => {
     const { data, errors } = await entities(
       Array.from({ length: 30 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i % 3}` })),
     );
@@ -109,7 +109,7 @@ describe('entity references', () => {
     expect(glb.received).toHaveLength(3);
   });
 
-  test('by token alone or by token and application, in any mixture', async () => {
+  test('may name a token alone, or a token and an application, in any mixture', async () => {
     const { data } = await entities([
       { ...TYPE, token: 'sandbox:web' },
       { ...TYPE, token: 'sandbox:web', publicKey: 'pk_sandbox_glb' },
@@ -123,7 +123,7 @@ describe('entity references', () => {
     expect([glb.received.length, na.received.length]).toEqual([1, 1]);
   });
 
-  test('a failing one leaves its neighbours whole', async () => {
+  test('a reference that fails leaves the others intact', async () => {
     const { data, errors } = await entities([
       { ...TYPE, token: 'sandbox:android' },
       { ...TYPE, token: 'not-a-token' },
@@ -158,7 +158,7 @@ describe('entity references', () => {
     ['of a type that is no entity', { __typename: 'Signal', name: 'EMULATOR' }],
     ['without a type', { token: 'sandbox:ios' }],
     ['that is no object', 'sandbox:ios'],
-  ])('a representation %s fails alone, and nothing of it comes back', async (_what, representation) => {
+  ])('a representation %s fails alone, and nothing of it is in the response', async (_what, representation) => {
     const { data, errors, text } = await ask(app.graphqlUrl, ENTITIES_QUERY, {
       representations: [{ ...TYPE, token: 'sandbox:web' }, representation, { ...TYPE, token: 'sandbox:android' }],
     });

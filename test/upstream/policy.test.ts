@@ -1,8 +1,5 @@
 import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { TestApp } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
-import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
 import {
   crowd,
   expectGood,
@@ -16,16 +13,22 @@ import {
   SERVICES,
   startMoody,
   until,
-} from './crowd.ts';
-import { errorEnvelope, exception, FAIL, PAGE } from './documented.ts';
-import { askTimed, CAPTCHA, type Question, startAgainst } from './expectations.ts';
-import { expectNothingUnhandled } from './process-watch.ts';
+} from '../faults/crowd.ts';
+import { errorEnvelope, exception, FAIL, PAGE } from '../faults/documented.ts';
+import { askTimed, CAPTCHA, type Question, startAgainst } from '../faults/expectations.ts';
+import { expectNothingUnhandled } from '../faults/process-watch.ts';
+import type { TestApp } from '../support/app.ts';
+import { ask } from '../support/graphql.ts';
+import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
 
-/** When an upstream that is unwell is left alone, and how it is found to be well again. */
+/**
+ * When the circuit breaker of an upstream opens, how it probes, and when it closes. test/faults/overload.test.ts has
+ * the bulkhead.
+ */
 
 /** The breaker opens when more than half of the last 50 calls failed, once there were 20. */
 const ENOUGH = 20;
-/** A little longer than the breaker stays open before it lets one call through, in ms. */
+/** A little longer than the breaker stays open before it admits a probe, in ms. */
 const OPEN_MS = 1_100;
 
 const broken = answer(500, PAGE);
@@ -48,7 +51,7 @@ async function startOpen(context: TestContext, question: Question) {
   return { upstream, app };
 }
 
-/** Answers without a call. */
+/** Expects an answer without a call. */
 async function expectOpen(upstream: Moody, app: TestApp, question: Question): Promise<void> {
   const before = upstream.requests();
   const { elapsed, ...answered } = await askTimed(app, question);
@@ -88,26 +91,26 @@ async function expectToOpen(
   expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"open"`);
 }
 
-// By themselves: beside others this process may be so busy that it takes a late call for its own fault.
-test.for(SERVICES)('%s: 20 times no answer in time opens it, and the log says so', ([service, question], context) =>
-  expectToOpen(context, service, question, hang, 200),
+// Not concurrent: beside others this process may lag so long that it takes a late response for its own fault.
+test.for(SERVICES)(
+  '%s: 20 calls without a response in time open it, and the log says so',
+  ([service, question], context) => expectToOpen(context, service, question, hang, 200),
 );
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question) => {
-  test.for([400, 401, 403, 404, 429])('200 times %i, which a caller can provoke, never open it', (status, context) =>
-    expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
+  test.for([400, 401, 403, 404, 429])(
+    '200 responses with status %i, which a client can provoke, never open it',
+    (status, context) => expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
   );
 
   test.for<[string, Behaviour]>([
-    ['500', broken],
+    ['responses with status 500', broken],
     ['resets', reset],
-    ['what is no HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
+    ['responses that are not HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
     ['compressed bodies', answer(200, gzipBomb(question.good), { 'content-encoding': 'gzip' })],
-  ])('20 times %s open it, and the log says so', ([, behave], context) =>
-    expectToOpen(context, service, question, behave),
-  );
+  ])('20 %s open it, and the log says so', ([, behave], context) => expectToOpen(context, service, question, behave));
 
-  test('half of the last 50 do not open it, and one more does', async (context) => {
+  test('faults in half of the last 50 calls do not open it, and one more does', async (context) => {
     const { upstream, app } = await start(context, good(question));
     for (let call = 0; call < 30; call += 1) await expectClosed(upstream, app, question);
     upstream.behave(broken);
@@ -115,12 +118,12 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     await expectOpen(upstream, app, question);
   });
 
-  test('after a second one call finds out, while all others fail at once; it closes the breaker if it goes well', async (context) => {
+  test('after a second one call is the probe, while all others fail at once; it closes the breaker if it succeeds', async (context) => {
     const { upstream, app } = await startOpen(context, question);
     const held = upstream.hold();
     await pause(OPEN_MS);
     const { answers, all } = gather(app, question, 50);
-    // Nobody waits for the one that is under way all the while.
+    // They do not wait for the outcome of the probe.
     await until(() => answers.length === 49);
     for (const answered of answers) expectUnavailable(question, answered);
     expect(held).toHaveLength(1);
@@ -133,8 +136,8 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     expect(app.logged()).toContain(`"service":"${service}","region":"GLB","breaker":"closed"`);
   });
 
-  // In an outage that hangs, calls go on failing for as long as their deadline after others have opened it.
-  test('calls of before it opened have no say in when it closes, nor in whether it opens again', async (context) => {
+  // In an outage without responses, calls that began before it opened fail for as long as their deadline after that.
+  test('calls that began before it opened neither keep it open nor open it again', async (context) => {
     const { upstream, app } = await start(context, broken);
     const old = upstream.hold();
     const { all } = gather(app, question, 2 * ENOUGH);
@@ -160,7 +163,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     expect(app.logged().match(/"breaker":"\w+"/g)).toEqual(['"breaker":"open"', '"breaker":"closed"']);
   });
 
-  test('a call that goes wrong then keeps it open for another second', async (context) => {
+  test('a probe that fails keeps it open for another second', async (context) => {
     const { upstream, app } = await startOpen(context, question);
     await pause(OPEN_MS);
     await expectClosed(upstream, app, question);
@@ -170,18 +173,19 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
     expectGood(question, await askTimed(app, question));
   });
 
-  // A bot that could end the call by hanging up could keep the breaker open, and with it what proceeds without an answer.
-  describe('a call whose caller hangs up then', () => {
+  // A bot that could end the probe by disconnecting could keep the breaker open, and captchas proceed without a
+  // verdict.
+  describe('a probe whose client disconnects', () => {
     async function startAbandoned(context: TestContext) {
       const { upstream, app } = await startOpen(context, question);
       const held = upstream.hold();
       await pause(OPEN_MS);
-      const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-      caller.on('error', () => {});
-      caller.end(JSON.stringify({ query: question.query, variables: question.variables }));
+      const client = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
+      client.on('error', () => {});
+      client.end(JSON.stringify({ query: question.query, variables: question.variables }));
       await until(() => held.length === 1);
-      caller.destroy();
-      // It is neither a success nor the end of the question.
+      client.destroy();
+      // That neither closes the breaker nor ends the probe.
       await pause(100);
       await expectOpen(upstream, app, question);
       expect(app.logged()).not.toContain('"breaker":"closed"');
@@ -189,14 +193,14 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
       return { upstream, app, held };
     }
 
-    test('still closes it if it goes well', async (context) => {
+    test('still closes it if it succeeds', async (context) => {
       const { app, held } = await startAbandoned(context);
       for (const exchange of held) good(question)(exchange);
       await until(() => app.logged().includes('"breaker":"closed"'));
       expectGood(question, await askTimed(app, question));
     });
 
-    test('keeps it open if it goes wrong', async (context) => {
+    test('keeps it open if it fails', async (context) => {
       const { upstream, app, held } = await startAbandoned(context);
       for (const exchange of held) reset(exchange);
       await pause(100);
@@ -207,18 +211,18 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
 });
 
 describe.concurrent('captcha', { timeout: 20_000 }, () => {
-  // An open breaker is an outcome that may proceed, so what a bot can bring about must not open it, whatever the status.
+  // With an open breaker a captcha may proceed, so what a bot can provoke must not open it, whatever the status.
   test.for([
-    ['a "no"', JSON.stringify(FAIL)],
+    ['a failed verification', JSON.stringify(FAIL)],
     ['a replay', exception('-50003', 'illegal verify')],
     ['an unknown lot number', exception('-50303', 'illegal lot_number')],
     ['a captcha id that is paused', exception('-50105', 'captcha_id paused')],
     ['a captcha id that is deleted', exception('-50104', 'captcha_id deleted')],
-  ])('200 times %s with status 500 never open it', ([, body = ''], context) =>
+  ])('200 responses with %s and status 500 never open it', ([, body = ''], context) =>
     expectNeverOpen(context, CAPTCHA, answer(500, body)),
   );
 
-  test('its own failure with status 500 does', async (context) => {
+  test('20 responses with a failure of the service and status 500 open it', async (context) => {
     const { upstream, app } = await start(context, answer(500, exception('-50000', 'runtime error')));
     await crowd(app, CAPTCHA, ENOUGH);
     await expectOpen(upstream, app, CAPTCHA);

@@ -2,7 +2,9 @@ import { afterAll, describe, expect, test } from 'vitest';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { INPUT, startWithAllPolicies } from './support.ts';
 
-/** Who can have caused an exception, and what each policy makes of it. Section numbers are the captcha document's. */
+/**
+ * Who can cause an exception, and when it may proceed under each policy. Section numbers are the captcha document's.
+ */
 
 const { apps, answerWith, validate, stop } = await startWithAllPolicies();
 afterAll(stop);
@@ -14,7 +16,7 @@ describe('exceptions (7.2) and the policy', () => {
     expect(exceptions).toHaveLength(19);
   });
 
-  test.each(exceptions)('$code is caused by $cause', async ({ code, msg, cause }) => {
+  test.each(exceptions)('$code has the cause $cause', async ({ code, msg, cause }) => {
     answerWith({ ...EXCEPTION, code, msg });
     const expected = {
       __typename: 'CaptchaIndeterminate',
@@ -26,7 +28,7 @@ describe('exceptions (7.2) and the policy', () => {
     const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)];
     expect(await validate()).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
     expect(await validate({ ...INPUT, captchaId: FIRST })).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
-    // Which other id to name is the caller's choice, so its settings are no fault that opens.
+    // The client chooses whether to name another id, so a wrong configuration of that one must not let it proceed.
     expect(await validate({ ...INPUT, captchaId: SECOND })).toEqual({ ...expected, proceed: cause === 'SERVICE' });
     expect(await validate(INPUT, 'always')).toEqual({ ...expected, proceed: true });
     expect(await validate(INPUT, 'never')).toEqual({ ...expected, proceed: false });
@@ -93,7 +95,7 @@ describe('exceptions (7.2) and the policy', () => {
     expect(apps.faults.logged()).toContain(`"status":${status},"cause":"CLIENT"`);
   });
 
-  test('our words about a replay do not repeat the service', async () => {
+  test('our message about a replay does not repeat that of the service', async () => {
     answerWith({ ...EXCEPTION, msg: '<b>internal host 10.1.2.3</b>' });
     const { message } = await validate();
     expect(message).not.toContain('10.1.2.3');

@@ -18,7 +18,7 @@ describe('a judged device', () => {
   test.each([
     ['sandbox:android', 'ANDROID'],
     ['sandbox:ios', 'IOS'],
-  ])('%s is Mobile, with everything in it', async (token, clientType) => {
+  ])('%s is Mobile, with every field', async (token, clientType) => {
     const { data, errors } = await fingerprint({ token });
     expect(errors).toBeUndefined();
     expect(data.deviceFingerprint).toEqual({
@@ -64,7 +64,7 @@ describe('a judged device', () => {
   });
 
   test.each(['pk_sandbox_glb', 'pk_sandbox_na', 'pk_sandbox_eu'])(
-    '%s is judged in its own region',
+    'the application %s is asked in its own region',
     async (publicKey) => {
       const { data } = await fingerprint({ token: 'sandbox:web', publicKey });
       expect(data.deviceFingerprint).toMatchObject({ __typename: 'DeviceFingerprint', publicKey });
@@ -72,55 +72,8 @@ describe('a judged device', () => {
   );
 });
 
-describe('signals', () => {
-  const TOKEN = 'sandbox:android:EMULATOR,IP_MALICIOUS_ATTACK,IP_CRAWLER_OR_BOT,DEVICE_WITHOUT_SIM';
-  const names = async (filter: string) => {
-    const { data, errors } = await ask(
-      app.graphqlUrl,
-      `query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { signals${filter} { name } } } }`,
-      { token: TOKEN },
-    );
-    return errors ?? data.deviceFingerprint.signals.map(({ name }: { name: string }) => name);
-  };
-
-  // Levels and confidences from 2.9: HIGH 0.95, HIGH 0.6, MEDIUM 0.8, LOW 0.4.
-  test.each([
-    ['', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM']],
-    ['(minLevel: LOW)', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM']],
-    ['(minLevel: MEDIUM)', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT']],
-    ['(minLevel: HIGH)', ['EMULATOR', 'IP_MALICIOUS_ATTACK']],
-    ['(minConfidence: 0.8)', ['EMULATOR', 'IP_CRAWLER_OR_BOT']],
-    ['(minConfidence: 1)', []],
-    ['(minLevel: HIGH, minConfidence: 0.61)', ['EMULATOR']],
-    [
-      '(minLevel: null, minConfidence: null)',
-      ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM'],
-    ],
-  ])('signals%s', async (filter, expected) => {
-    expect(await names(filter)).toEqual(expected);
-  });
-
-  test('a confidence given in percent is refused, rather than answered with an empty list', async () => {
-    expect(await names('(minConfidence: 80)')).toMatchObject([
-      {
-        message: 'minConfidence: expected a number from 0 to 1, but got one outside.',
-        extensions: { code: 'BAD_USER_INPUT' },
-      },
-    ]);
-  });
-
-  test('list names pass through, and the effect tells the truth (2.9)', async () => {
-    const { data } = await fingerprint({ token: 'sandbox:web:WHITELIST_IP,BLACKLIST_IP,VPN_ENABLED' });
-    expect(data.deviceFingerprint.signals).toMatchObject([
-      { name: 'WHITELIST_IP', code: 'WHITELIST_IP', effect: 'DENY', level: 'HIGH', confidence: 1 },
-      { name: 'BLACKLIST_IP', code: 'BLACKLIST_IP', effect: 'ALLOW', level: 'LOW', confidence: 1 },
-      { name: 'VPN_ENABLED', code: 'VPN_ENABLED', effect: 'RISK', level: 'LOW', confidence: 1 },
-    ]);
-  });
-});
-
-describe('what is rejected or fails', () => {
-  test('an unknown token is data, not an error (section 7)', async () => {
+describe('a token that is rejected, or a query that fails', () => {
+  test('an unknown token is data and not an error (section 7)', async () => {
     const { data, errors } = await fingerprint({ token: 'not-a-token' });
     expect(errors).toBeUndefined();
     expect(data.deviceFingerprint).toEqual({
@@ -138,7 +91,7 @@ describe('what is rejected or fails', () => {
   test.each([
     ['a disabled application', 'pk_sandbox_disabled'],
     ['an address that is not on the allow-list', 'pk_sandbox_allowlist'],
-  ])('%s is our fault, and says no more outside', async (_what, publicKey) => {
+  ])('%s is our fault, and the client learns nothing about it', async (_what, publicKey) => {
     const { data, errors, text } = await fingerprint({ token: 'sandbox:web', publicKey });
     expect(data).toEqual({ deviceFingerprint: null });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_REJECTED', retryable: false } }]);
@@ -146,20 +99,20 @@ describe('what is rejected or fails', () => {
     expect(app.logged()).toContain(`HTTP status 403 for application ${publicKey}`);
   });
 
-  test('a server error of the service', async () => {
+  test('a server error of the service is UPSTREAM_UNAVAILABLE', async () => {
     const { data, errors } = await fingerprint({ token: 'sandbox:error:500' });
     expect(data).toEqual({ deviceFingerprint: null });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }]);
   });
 
-  test('the log names the field as the schema does, not as the caller calls it', async () => {
+  test('the log names the field as the schema does, and not by the alias of the client', async () => {
     const query = '{ phone491701234567: deviceFingerprint(token: "sandbox:error:500") { __typename } }';
     await ask(app.graphqlUrl, query);
     expect(app.logged()).toContain('"field":"deviceFingerprint"');
     expect(app.logged()).not.toContain('491701234567');
   });
 
-  test('an answer later than the deadline', async () => {
+  test('a response after the deadline is UPSTREAM_TIMEOUT', async () => {
     const impatient = await startInSandboxMode({ fingerprintTimeoutMs: 500 });
     const { errors } = await ask(impatient.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:delay:2000:android' });
     await impatient.stop();
