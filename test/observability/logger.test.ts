@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LINE } from '../../src/observability/logger.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
 
 /** What becomes of a call to the logger that says too much. */
 
@@ -15,7 +15,7 @@ function startLog() {
       done();
     },
   });
-  return { log: pino({ ...LINE, level: 'trace' }, sink), lines };
+  return { log: pino({ ...LOGGER_OPTIONS, level: 'trace' }, sink), lines };
 }
 
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(

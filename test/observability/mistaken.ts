@@ -2,7 +2,7 @@ import { gql } from 'graphql-tag';
 import { pino } from 'pino';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { LINE } from '../../src/observability/logger.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { type GraphqlEngine, startEngine } from '../../src/server/apollo.ts';
@@ -34,7 +34,7 @@ export async function startMistaken(): Promise<{
   stop: () => Promise<void>;
 }> {
   const lines: string[] = [];
-  const log = pino(LINE, { write: (line: string) => lines.push(line) });
+  const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
   const { limits } = DEFAULTS;
   const engine = await startEngine(buildSchema(1, [{ typeDefs, resolvers }]), log, {
     explorable: false,
