@@ -142,8 +142,8 @@ function openUpstream(
     guards.set(region, guard);
     return guard;
   };
-  metrics.watchGuards(service, () => [...guards].map(([region, guard]) => [region, guard.state()] as const));
-  const onCall = (region: string, outcome: string, ms: number) => metrics.callEnded(service, region, outcome, ms);
+  metrics.watchPolicies(service, () => [...guards].map(([region, guard]) => [region, guard.state()] as const));
+  const onCall = (region: string, outcome: string, ms: number) => metrics.recordCall(service, region, outcome, ms);
   return createUpstreamHttp({ service, guardFor, onCall });
 }
 
@@ -171,7 +171,7 @@ function connect(config: Config, credentials: () => Credentials, pools: Pools, t
     limits: config.limits,
     applicationFor: (publicKey) => credentials().applicationFor(publicKey),
     queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs, (outcome) =>
-      countSignals(outcome, metrics.signalHit),
+      countSignals(outcome, metrics.recordSignal),
     ),
     validateCaptcha: createCaptchaValidator({
       http: pools.captcha,
@@ -180,7 +180,7 @@ function connect(config: Config, credentials: () => Credentials, pools: Pools, t
       policy: config.captchaFailOpen,
       log,
       onVerdict: (verdict) =>
-        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+        metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     }),
   };
 }

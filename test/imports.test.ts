@@ -18,7 +18,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   fingerprint: ['upstream', 'runtime', 'errors', 'schema.generated'],
   captcha: ['upstream', 'runtime', 'errors', 'schema.generated'],
   graphql: ['fingerprint', 'captcha', 'upstream', 'runtime', 'errors', 'schema.generated'],
-  observability: ['runtime', 'errors'],
+  // Types alone of the first three.
+  observability: ['upstream/policy', 'upstream/call-context', 'fingerprint/drift', 'runtime', 'errors'],
   explorer: [],
   server: ['explorer', 'graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.

@@ -10,7 +10,7 @@ export function countSignals(
 }
 
 /** How a signal differs from the catalogue. */
-type Drift = 'unknown_signal' | 'level' | 'confidence';
+export type Drift = 'unknown_signal' | 'level' | 'confidence';
 
 /** The document has one level and one confidence for each signal; another one is news for whoever keeps the catalogue. */
 function driftOf({ level, confidence, documented }: JudgedSignal): Drift | undefined {

@@ -16,7 +16,7 @@ export interface Guard<Answer> {
   state(): GuardState;
 }
 
-interface GuardState {
+export interface GuardState {
   readonly inFlight: number;
   readonly queued: number;
   /** Also while it probes. */
