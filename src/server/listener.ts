@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
-import { GRAPHIQL_PATH, renderGraphiql } from '../explorer/landing-page.ts';
+import { GRAPHIQL_PATH, renderGraphiql } from '../explorer/graphiql.ts';
 import { createServer, listenOn } from '../runtime/http.ts';
 import type { Gate } from './callers.ts';
 import { answerGraphql, type GraphqlOptions } from './handler.ts';
