@@ -74,7 +74,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const queryFingerprint = createFingerprintClient({
       upstream: upstreams.fingerprint,
       fingerprintTimeoutMs: config.fingerprintTimeoutMs,
-      onOutcome: (outcome) => countSignals(outcome, metrics.signalHit),
+      onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
     });
     const validateCaptcha = createCaptchaValidator({
       upstream: upstreams.captcha,
@@ -83,7 +83,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       captchaFailOpen: config.captchaFailOpen,
       log,
       onVerdict: (verdict) =>
-        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+        metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     });
     const listener = await listen({
       host: config.host,
@@ -169,9 +169,9 @@ function openUpstream(
     upstreamMaxInFlight: inFlight,
     upstreamMaxQueue: queue,
     eventLoop,
-    onCall: (region, outcome, ms) => metrics.callEnded(service, region, outcome, ms),
+    onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
     onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
   });
-  metrics.watchGuards(service, () => client.policyStates());
+  metrics.watchPolicies(service, () => client.policyStates());
   return client;
 }

@@ -1,7 +1,7 @@
 import { VARIABLES } from '../config/variables.ts';
 import { startSandbox } from './server.ts';
 
-/** The sandbox as a process of its own: both upstream services, for those who develop against them. */
+/** The sandbox as a process of its own, to develop against both upstream services. */
 
 function refuseToStart(sentence: string): never {
   process.stderr.write(`${sentence}\n`);

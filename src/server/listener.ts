@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
-import { GRAPHIQL_PATH, renderGraphiql } from '../explorer/landing-page.ts';
+import { GRAPHIQL_PATH, renderGraphiql } from '../explorer/graphiql.ts';
 import { createServer, listenOn } from '../runtime/http.ts';
 import type { Gate } from './callers.ts';
 import { answerGraphql, type GraphqlOptions } from './handler.ts';
@@ -65,9 +65,9 @@ export async function listen(options: Options): Promise<Listener> {
     },
   );
   server.maxConnections = options.maxConnections;
-  server.on('drop', () => telemetry.metrics.refused('OVERLOADED'));
+  server.on('drop', () => telemetry.metrics.recordRefusal('OVERLOADED'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (refuseMalformed(error, socket)) telemetry.metrics.refused('BAD_REQUEST');
+    if (refuseMalformed(error, socket)) telemetry.metrics.recordRefusal('BAD_REQUEST');
   });
   return {
     url: await listenOn(server, host, port),
@@ -130,11 +130,11 @@ function sendPage(response: ServerResponse, html: string): void {
 /** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
 function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
   if (error instanceof RequestRefused) {
-    metrics.refused(error.code);
+    metrics.recordRefusal(error.code);
     sendError(response, error.status, error.code, error.message, error.headers);
   } else if (!response.destroyed) {
     // Otherwise the caller hung up while sending, which is no failure of ours.
-    metrics.refused('INTERNAL_SERVER_ERROR');
+    metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendError(response, 500, 'INTERNAL_SERVER_ERROR', ERROR_CATALOGUE.INTERNAL_SERVER_ERROR.message);
   }

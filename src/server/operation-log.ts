@@ -62,17 +62,17 @@ export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetr
     },
     end: (status) => {
       ended = true;
-      metrics.operationLeft();
+      metrics.operationEnded();
       const errors = errorsOf(operation.errors, status);
       if (!errors) {
-        if (status >= 400) metrics.refused('BAD_REQUEST');
+        if (status >= 400) metrics.recordRefusal('BAD_REQUEST');
         return;
       }
       const { hasData, lookups } = operation;
       const name = operation.name?.slice(0, MAX_NAME_LENGTH);
       const ms = performance.now() - start;
       const outcome = outcomeOf(errors, hasData && status < 400);
-      metrics.operationEnded({ ms, outcome, errors, lookups });
+      metrics.recordOperation({ ms, outcome, errors, lookups });
       trace?.end(name, errors);
       const { traceId } = trace ?? parseTraceparent(headers['traceparent']) ?? {};
       const hashes = tokens?.map(hashToken);

@@ -130,7 +130,7 @@ describe('what is refused, in one sentence', () => {
     ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
     ['CAPTCHA_TIMEOUT_MS', WHOLE, ['0', '60001', '5_000', 'never']],
     ['MAX_DEPTH', 'expected a whole number from 1 to 100', ['0', '101', 'deep']],
-    // Beyond, a document can make the validation run out of stack: test/observability/alarms.test.ts.
+    // Beyond, a document can make the validation run out of stack: test/observability/logger.warnings.test.ts.
     ['MAX_TOKENS', 'expected a whole number from 10 to 5000', ['9', '5001']],
     ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
     ['ADMIN_PORT', 'expected a port from 0 to 65535', ['65536', '-1', 'metrics']],

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
-import { startMistaken } from '../observability/mistaken.ts';
 import { startInLiveMode } from '../support/app.ts';
+import { startFailingServer } from '../support/failing-server.ts';
 import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -165,7 +165,7 @@ describe('what an operator has to know of five failures is told five times alike
 });
 
 test('from the fourth time on, it is the fast path that answers', async () => {
-  const { graphqlUrl, engine, stop } = await startMistaken();
+  const { graphqlUrl, engine, stop } = await startFailingServer();
   try {
     const match = vi.spyOn(engine.fastPath, 'match');
     for (const _ of TIMES) await ask(graphqlUrl, '{ __typename }');

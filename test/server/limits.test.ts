@@ -55,7 +55,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
       `{ ${times(58, () => '__typename')} }`,
       `{ ${times(59, () => '__typename')} }`,
       'GRAPHQL_PARSE_FAILED',
-      /larger than this subgraph takes/,
+      /larger than this subgraph accepts/,
     ],
     [
       'levels',

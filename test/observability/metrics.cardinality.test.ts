@@ -2,87 +2,18 @@ import { describe, expect, test } from 'vitest';
 import { ANDROID, exception } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
-import { parseExposition, readMetrics } from './exposition.ts';
-import { aboutTokens, send, startAgainst, startSandboxed } from './support.ts';
+import { readMetrics } from './exposition.ts';
+import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
-/** Where the metrics are, and that nobody can make them many. */
-
-describe('the port of the metrics', () => {
-  test('is another one than that of GraphQL, which has none', async () => {
-    const { url, metricsUrl } = await startSandboxed();
-    expect(new URL(metricsUrl)).toMatchObject({ pathname: '/metrics', hostname: '127.0.0.1' });
-    expect(new URL(metricsUrl).port).not.toBe(new URL(url).port);
-    for (const path of ['/metrics', '/metrics/', '/metrics?a', '/graphql/metrics', '/admin/metrics']) {
-      const response = await fetch(url + path);
-      expect(response.status).toBe(404);
-      expect(await response.text()).not.toContain('device_trust');
-    }
-  });
-
-  test.each([
-    ['GET', '/metrics'],
-    ['GET', '/metrics?name%5B%5D=up'],
-    ['HEAD', '/metrics'],
-  ])('answers %s %s in the format of Prometheus, never to be stored', async (method, path) => {
-    const { metricsUrl } = await startSandboxed();
-    const response = await fetch(new URL(path, metricsUrl), { method });
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(response.headers.get('cache-control')).toBe('no-store');
-    if (method === 'GET') expect(parseExposition(await response.text()).families.size).toBeGreaterThan(20);
-  });
-
-  test('takes nothing from anyone', async () => {
-    const { metricsUrl } = await startSandboxed();
-    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
-      const response = await fetch(metricsUrl, { method });
-      expect([method, response.status, response.headers.get('allow')]).toEqual([method, 405, 'GET, HEAD']);
-      expect(await response.text()).not.toContain('device_trust');
-    }
-  });
-
-  test('serves nothing else', async () => {
-    const app = await startSandboxed();
-    const paths = [
-      '/',
-      '/graphql',
-      '/healthz',
-      '/readyz',
-      '/graphiql',
-      '/metrics/',
-      '/METRICS',
-      '//metrics',
-      '/a/metrics',
-    ];
-    for (const path of paths) {
-      const response = await fetch(app.metricsUrl.replace('/metrics', path));
-      expect([path, response.status]).toEqual([path, 404]);
-      expect(await response.text()).toBe('Metrics are at /metrics.\n');
-    }
-    const { status, text } = await send(
-      { ...app, graphqlUrl: app.metricsUrl.replace('/metrics', '/graphql') },
-      {
-        query: '{ __typename }',
-      },
-    );
-    expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
-  });
-
-  test('closes with the app', async () => {
-    const app = await startSandboxed();
-    await readMetrics(app);
-    await app.stop();
-    await expect(fetch(app.metricsUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-  });
-});
+/** The number of series is bounded, whatever callers and upstreams send. */
 
 const series = async (app: Parameters<typeof readMetrics>[0]) =>
   (await readMetrics(app)).samples
     .filter(({ name }) => name.startsWith('device_trust_'))
     .map(({ name, labels }) => JSON.stringify([name, labels]));
 
-describe('series do not grow', () => {
-  test('with what callers make up: operation names, clients, codes, tokens, ids, paths', async () => {
+describe('no new series appear', () => {
+  test('for values that callers make up: operation names, clients, codes, tokens, ids, paths', async () => {
     const app = await startSandboxed({ routerSecrets: ['the-secret-of-the-router'] });
     const asRouter = { 'router-authorization': 'the-secret-of-the-router' };
     const hostile = async (index: number) => {
@@ -115,7 +46,7 @@ describe('series do not grow', () => {
     expect(before.join()).not.toContain('made_up');
   }, 60_000);
 
-  test('with what upstreams make up: signals, codes and reasons', async () => {
+  test('for values that upstreams make up: signals, codes and reasons', async () => {
     let answers = 0;
     const { app } = await startAgainst((exchange) => {
       answers += 1;
@@ -131,7 +62,7 @@ describe('series do not grow', () => {
     const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
     const ask = () =>
       Promise.all([
-        send(app, { query: aboutTokens(['a', 'b', 'c']) }),
+        send(app, { query: queryForTokens(['a', 'b', 'c']) }),
         send(app, { query: CAPTCHA_MUTATION, variables: { input } }),
       ]);
     await ask();
@@ -146,11 +77,11 @@ describe('series do not grow', () => {
 
 const PARTIAL = { outcome: 'partial' };
 
-test('under load they stay whole, and each reading says at least what the one before said', async () => {
+test('under load each scrape is complete, and no counter is less than in the scrape before', async () => {
   const app = await startSandboxed();
   let busy = true;
   const ask = async () => {
-    while (busy) await send(app, { query: aboutTokens(['sandbox:web', 'sandbox:error:500', 'made-up']) });
+    while (busy) await send(app, { query: queryForTokens(['sandbox:web', 'sandbox:error:500', 'made-up']) });
   };
   const crowd = Array.from({ length: 10 }, ask);
   const counts: number[] = [];

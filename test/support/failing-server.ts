@@ -2,13 +2,13 @@ import { gql } from 'graphql-tag';
 import { pino } from 'pino';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { LINE } from '../../src/observability/logger.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { type GraphqlEngine, startEngine } from '../../src/server/apollo.ts';
 import { createGate } from '../../src/server/callers.ts';
 import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
-import { DEFAULTS } from '../support/app.ts';
+import { DEFAULTS } from './app.ts';
 
 const typeDefs = gql`
   type Query { mistake(token: String): String }
@@ -22,19 +22,19 @@ const resolvers = {
   },
   Thing: { __resolveReference: async () => null },
 };
-const nothing = async () => {
-  throw new Error('expected no capability to be asked for');
+const unexpected = async () => {
+  throw new Error('expected no upstream call');
 };
 
-/** Our server over a schema with a mistake in it, which ours does not have: its field throws what quotes the caller. */
-export async function startMistaken(): Promise<{
+/** The server with another schema, whose field `mistake` throws an error that quotes its argument. */
+export async function startFailingServer(): Promise<{
   graphqlUrl: string;
   engine: GraphqlEngine;
   logged: () => string;
   stop: () => Promise<void>;
 }> {
   const lines: string[] = [];
-  const log = pino(LINE, { write: (line: string) => lines.push(line) });
+  const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
   const { limits } = DEFAULTS;
   const engine = await startEngine(buildSchema(1, [{ typeDefs, resolvers }]), log, {
     explorable: false,
@@ -44,8 +44,8 @@ export async function startMistaken(): Promise<{
   const capabilities: Capabilities = {
     limits,
     applicationFor: () => undefined,
-    queryFingerprint: nothing,
-    validateCaptcha: nothing,
+    queryFingerprint: unexpected,
+    validateCaptcha: unexpected,
   };
   const listener = await listen({
     host: '127.0.0.1',

@@ -1,16 +1,16 @@
 import { request } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
+import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
-import { aboutTokens, linesOf, operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
-/** The one line that each GraphQL operation leaves in the log. */
+/** Each GraphQL operation has one log line. */
 
 const app = await startInSandboxMode();
 afterAll(app.stop);
 
-/** The line of an operation that is sent now. */
+/** Sends an operation, and returns its log line. */
 async function lineOf(body: object, headers: Readonly<Record<string, string>> = {}) {
   const before = operationsOf(app).length;
   await send(app, body, headers);
@@ -23,8 +23,8 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const PLAIN = { query: 'query Ping { __typename }' };
 const input = { lotNumber: 'unheard-of', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
-describe('what it says', () => {
-  test('of one with everything', async () => {
+describe('the line', () => {
+  test('has every field for an operation with a name, a client, a trace and an upstream call', async () => {
     const line = await lineOf(
       { query: FINGERPRINT_QUERY.replace('query', 'query Login'), variables: { token: 'sandbox:delay:60:web' } },
       {
@@ -53,7 +53,7 @@ describe('what it says', () => {
     expect(line['ms']).toBeLessThan(5_000);
   });
 
-  test('of one that asks no upstream and has no name', async () => {
+  test('has fewer fields for an operation without a name and upstream calls', async () => {
     expect(await lineOf({ query: '{ signalCatalogue { code } }' })).toEqual({
       level: 'info',
       time: expect.any(String),
@@ -68,17 +68,17 @@ describe('what it says', () => {
 
   test.each<[string, object, object]>([
     [
-      'answers, each as often as it came, and calls, each once',
-      { query: aboutTokens(['sandbox:web', 'sandbox:web', 'sandbox:ios', 'made-up']) },
+      'results of each type and the upstream calls',
+      { query: queryForTokens(['sandbox:web', 'sandbox:web', 'sandbox:ios', 'made-up']) },
       { outcomes: { DeviceFingerprint: 3, DeviceFingerprintRejected: 1 }, upstreamCalls: 3 },
     ],
     [
-      'a captcha',
+      'the type of a captcha verdict',
       { query: CAPTCHA_MUTATION, variables: { input } },
       { outcomes: { CaptchaIndeterminate: 1 }, upstreamCalls: 1 },
     ],
     [
-      'references',
+      'the types and errors of references',
       {
         query: ENTITIES_QUERY,
         variables: {
@@ -92,33 +92,41 @@ describe('what it says', () => {
       },
     ],
     [
-      'errors beside answers',
-      { query: aboutTokens(['sandbox:web', 'sandbox:error:500']) },
+      'errors beside results',
+      { query: queryForTokens(['sandbox:web', 'sandbox:error:500']) },
       { outcomes: { DeviceFingerprint: 1 }, errors: ['UPSTREAM_UNAVAILABLE'], upstreamCalls: 2 },
     ],
     [
-      'each code of an error once',
-      { query: aboutTokens(Array.from({ length: 30 }, (_, i) => `sandbox:error:${i < 15 ? 500 : 401}#${i}`)) },
+      'each error code once',
+      { query: queryForTokens(Array.from({ length: 30 }, (_, i) => `sandbox:error:${i < 15 ? 500 : 401}#${i}`)) },
       { outcomes: {}, errors: ['UPSTREAM_UNAVAILABLE', 'UPSTREAM_REJECTED'], upstreamCalls: 30 },
     ],
-    ['a syntax error', { query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
-    ['a document that does not fit', { query: 'query A { nothing }' }, { errors: ['GRAPHQL_VALIDATION_FAILED'] }],
+    ['the code of a syntax error', { query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
     [
-      'an operation that is not there',
+      'the code of a document that is not valid',
+      { query: 'query A { nothing }' },
+      { errors: ['GRAPHQL_VALIDATION_FAILED'] },
+    ],
+    [
+      'the code of an unknown operation name',
       { query: 'query A { __typename }', operationName: 'B' },
       { errors: ['OPERATION_RESOLUTION_FAILURE'] },
     ],
     [
-      'variables that do not fit',
+      'the code of variables that are not valid',
       { query: FINGERPRINT_QUERY, variables: { token: 4 } },
       { errors: ['BAD_USER_INPUT'], upstreamCalls: 0 },
     ],
-    ['a hash alone', { extensions: { persistedQuery: {} } }, { errors: ['PERSISTED_QUERY_NOT_SUPPORTED'] }],
-  ])('of %s', async (_what, body, expected) => {
+    [
+      'the code of a persisted query',
+      { extensions: { persistedQuery: {} } },
+      { errors: ['PERSISTED_QUERY_NOT_SUPPORTED'] },
+    ],
+  ])('has %s', async (_what, body, expected) => {
     expect(await lineOf(body)).toMatchObject(expected);
   });
 
-  test('of a caller that hung up, that it did', async () => {
+  test('has the code CANCELLED if the client disconnected', async () => {
     const asked = Promise.withResolvers<void>();
     const { app: hanging } = await startAgainst((exchange) => {
       hang(exchange);
@@ -126,47 +134,47 @@ describe('what it says', () => {
     });
     const caller = request(hanging.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
     caller.on('error', () => {});
-    caller.end(JSON.stringify({ query: aboutTokens(['a']) }));
+    caller.end(JSON.stringify({ query: queryForTokens(['a']) }));
     await asked.promise;
     caller.destroy();
     await expect.poll(() => operationsOf(hanging)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 
-  test('of an answer that cannot be in any form that was asked for, that it was none', async () => {
+  test('has the code BAD_REQUEST if no content type of the Accept header is available', async () => {
     expect(await lineOf(PLAIN, { accept: 'image/png' })).toMatchObject({ operation: 'Ping', errors: ['BAD_REQUEST'] });
   });
 });
 
-describe('what it says of tokens', () => {
+describe('tokens in the line', () => {
   const KEY = 'a-key-of-16-characters-or-more';
   // printf 'sandbox:web' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
   const [WEB, IOS] = ['a1256d353fd6', 'f46290dd2739'];
 
-  test('is a keyed hash of each at debug, in the order in which they were asked about', async () => {
+  test('are keyed hashes at debug, in the order of the operation', async () => {
     const debugging = await startSandboxed({ logLevel: 'debug', logHashKey: KEY });
-    await send(debugging, { query: aboutTokens(['sandbox:web', 'sandbox:ios', 'sandbox:web']) });
+    await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:ios', 'sandbox:web']) });
     const representations = [{ __typename: 'DeviceFingerprint', token: 'sandbox:web' }];
     await send(debugging, { query: ENTITIES_QUERY, variables: { representations } });
     await send(debugging, { query: CAPTCHA_MUTATION, variables: { input } });
     expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
   });
 
-  test('is another hash under another key', async () => {
+  test('have another hash with another key', async () => {
     const debugging = await startSandboxed({ logLevel: 'trace', logHashKey: `${KEY}!` });
-    await send(debugging, { query: aboutTokens(['sandbox:web', 'sandbox:web']) });
+    await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:web']) });
     const [hash, same] = Object(operationsOf(debugging)[0]?.['tokens']);
     expect(hash).toMatch(/^[\da-f]{12}$/);
     expect(hash).not.toBe(WEB);
     expect(same).toBe(hash);
   });
 
-  test('is nothing at info', async () => {
-    expect(await lineOf({ query: aboutTokens(['sandbox:web']) })).not.toHaveProperty('tokens');
+  test('are left out at info', async () => {
+    expect(await lineOf({ query: queryForTokens(['sandbox:web']) })).not.toHaveProperty('tokens');
   });
 });
 
-describe('what leaves no such line', () => {
-  test('requests that became no operation, and pages', async () => {
+describe('no line', () => {
+  test('is written for a request that is refused, nor for a page', async () => {
     const quiet = await startSandboxed();
     const post = (body: string, type = 'application/json') =>
       fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });

@@ -2,15 +2,15 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, expect, test } from 'vitest';
+import { linesOf, operationsOf, send } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { linesOf, operationsOf, send } from './support.ts';
 
-/** What of a caller's names and ids gets into the line of an operation: only what is short, plain and meant for it. */
+/** The log line of an operation has ids and names from the request only if they are short and have allowed characters. */
 
 const app = await startInSandboxMode();
 afterAll(app.stop);
 
-/** The line of an operation that is sent with these headers. */
+/** Sends an operation with these headers, and returns its log line. */
 async function lineWith(headers: Readonly<Record<string, string>>, body: object = PLAIN) {
   await send(app, body, headers);
   return operationsOf(app).at(-1) ?? {};
@@ -27,23 +27,23 @@ test.each([
   ['a tab', 'two\twords'],
   ['10 kB', LONG],
   ['65 characters', 'a'.repeat(65)],
-  ['nothing', ''],
+  ['no characters', ''],
   ['an accent', Buffer.from('é').toString('latin1')],
   ['JSON', '{"a":1}'],
   ['a list', 'a,b'],
   ['markup', '<b>'],
   ['a quotation mark', "a'b"],
-])('a request id with %s is not taken, and one is made instead', async (_what, id) => {
+])('a request id with %s is replaced by a new one', async (_what, id) => {
   const line = await lineWith({ 'x-request-id': id });
   expect(line['requestId']).toMatch(UUID);
 });
 
 test.each([
-  ['folds it onto a second line', `router\r\n ${MAIL}`],
-  ['has a line of the log in it', `router\n{"level":"error","client":"${MAIL}"}`],
-  ['has a bare return in it', `router\r${MAIL}`],
-  ['has a NUL in it', `router\0${MAIL}`],
-])('nor is one of somebody who %s', async (_what, id) => {
+  ['a second, folded line', `router\r\n ${MAIL}`],
+  ['a log line in it', `router\n{"level":"error","client":"${MAIL}"}`],
+  ['a bare carriage return in it', `router\r${MAIL}`],
+  ['a NUL in it', `router\0${MAIL}`],
+])('a raw x-request-id header with %s is not logged', async (_what, id) => {
   const before = linesOf(app).length;
   const body = JSON.stringify(PLAIN);
   const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`;
@@ -54,7 +54,7 @@ test.each([
   expect(app.logged()).not.toContain(MAIL);
 });
 
-test('two request ids are none', async () => {
+test('two request ids are replaced by a new one', async () => {
   const sent = Promise.withResolvers<void>();
   const headers = { 'content-type': 'application/json', 'x-request-id': ['one', 'two'] };
   const caller = request(app.graphqlUrl, { method: 'POST', headers });
@@ -73,8 +73,8 @@ test.each([
   ['an assignment', 'a=b'],
   ['a telephone number', '+49 30 901820'],
   ['a tab', 'shop\tweb'],
-])('a client, or a version of one, with %s is not taken', async (_what, words) => {
-  const line = await lineWith({ 'apollographql-client-name': words, 'apollographql-client-version': words });
+])('a client name or version with %s is not logged', async (_what, value) => {
+  const line = await lineWith({ 'apollographql-client-name': value, 'apollographql-client-version': value });
   expect(line).toMatchObject({ operation: 'Ping' });
   expect(line).not.toHaveProperty('client');
   expect(line).not.toHaveProperty('clientVersion');
@@ -90,17 +90,17 @@ test.each([
   ['more than version 00 has', `00-${TRACE}-${SPAN}-01-more`],
   ['a trace that is too short', `00-${TRACE.slice(1)}-${SPAN}-01`],
   ['no flags', `00-${TRACE}-${SPAN}`],
-  ['two of them', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+  ['a second traceparent', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
   ['an address', MAIL],
-])('a traceparent with %s gives no trace id', async (_what, traceparent) => {
+])('a traceparent with %s sets no trace id', async (_what, traceparent) => {
   expect(await lineWith({ traceparent })).not.toHaveProperty('traceId');
 });
 
 test.each([
   ['of a later version', `01-${TRACE}-${SPAN}-01`],
-  ['of a later version with more to it', `cc-${TRACE}-${SPAN}-01-what-the-future-brings`],
+  ['of a later version with more fields', `cc-${TRACE}-${SPAN}-01-what-the-future-brings`],
   ['that is not sampled', `00-${TRACE}-${SPAN}-00`],
-])('a traceparent %s gives one', async (_what, traceparent) => {
+])('a traceparent %s sets the trace id', async (_what, traceparent) => {
   expect(await lineWith({ traceparent })).toMatchObject({ traceId: TRACE });
 });
 

@@ -6,10 +6,10 @@ import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
-import { startReceiver } from './receiver.ts';
-import { aboutTokens, send } from './support.ts';
+import { startReceiver } from './otlp-receiver.ts';
+import { queryForTokens, send } from './support.ts';
 
-/** Nothing that was sent, and no secret, is seen in logs, metrics or traces, whatever the level and whatever goes wrong. */
+/** Logs, metrics and traces contain no secret and nothing that a caller or an upstream sent, at any level and for any fault. */
 
 const CANARIES = {
   token: 'tok_canary_9f8e7d',
@@ -30,10 +30,10 @@ const CANARIES = {
 const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header } = CANARIES;
 const EVERYTHING = Object.values(CANARIES).join(' ');
 
-/** An upstream that is told how to answer by the end of the token or lot number, and repeats whatever it was sent. */
+/** An upstream that repeats what it was sent. The number behind the token or lot number chooses the response. */
 function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse): void {
   const sent = `${JSON.stringify(headers)} ${decodeURIComponent(body)} ${EVERYTHING}`;
-  const way = /(?:tok|lot)_canary_\w{4,6}-(\d+)/.exec(body)?.[1] ?? '0';
+  const variant = /(?:tok|lot)_canary_\w{4,6}-(\d+)/.exec(body)?.[1] ?? '0';
   const data = { echo: sent, errors: [{ field: sent, reason: sent, type: sent }], [sent]: sent };
   const signals = [{ signal: sent, level: 'HIGH', confidence: 1 }];
   const browser = { name: sent, [sent]: { [sent]: sent } };
@@ -57,25 +57,27 @@ function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse)
     { status: 'error', code: sent, msg: sent, desc: { type: sent } },
     { status: 'success', [sent]: { [sent]: sent } },
   ];
-  const said = (url.startsWith('/validate') ? captcha : fingerprint)[Number(way)];
-  if (said) sendJson(response, said.code === 400 || said.code === 500 ? said.code : 200, said);
+  const reply = (url.startsWith('/validate') ? captcha : fingerprint)[Number(variant)];
+  if (reply) sendJson(response, reply.code === 400 || reply.code === 500 ? reply.code : 200, reply);
   else response.socket?.resetAndDestroy();
 }
 
 const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
-const input = (way: number) => ({ lotNumber: `${lotNumber}-${way}`, captchaOutput, passToken, genTime });
+const input = (variant: number) => ({ lotNumber: `${lotNumber}-${variant}`, captchaOutput, passToken, genTime });
 const quoted = JSON.stringify(EVERYTHING);
 
-/** Whatever can be said in a GraphQL request, with all of that in all of its places. */
+/** Requests with those values in every place of a GraphQL request. */
 const BODIES: readonly unknown[] = [
-  ...[0, 1, 2, 3, 4, 5, 6].flatMap((way) => [
-    { query: FINGERPRINT_QUERY, variables: { token: `${token}-${way}`, metadata, eventType: EVERYTHING } },
-    { query: aboutTokens([`${token}-${way}`]) },
+  ...[0, 1, 2, 3, 4, 5, 6].flatMap((variant) => [
+    { query: FINGERPRINT_QUERY, variables: { token: `${token}-${variant}`, metadata, eventType: EVERYTHING } },
+    { query: queryForTokens([`${token}-${variant}`]) },
     {
       query: ENTITIES_QUERY,
-      variables: { representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${way}`, [email]: phone }] },
+      variables: {
+        representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }],
+      },
     },
-    { query: CAPTCHA_MUTATION, variables: { input: input(way) } },
+    { query: CAPTCHA_MUTATION, variables: { input: input(variant) } },
   ]),
   { query: FINGERPRINT_QUERY, variables: { token, publicKey: CANARIES.publicKey } },
   { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), captchaId: CANARIES.captchaId } } },
@@ -106,34 +108,34 @@ const HEADERS = {
   'user-agent': header,
   'x-forwarded-for': header,
   [header]: header,
-  // These are meant for logs and traces, and are taken as they are if they are plain.
+  // Logs and traces use the values of these headers, if they have only allowed characters.
   'x-request-id': `${header} ${email}`,
   'apollographql-client-name': email,
   'apollographql-client-version': `${token};${email}`,
   traceparent: `00-${header}`,
 };
 
-async function askEverything(app: TestApp): Promise<void> {
+async function sendEverything(app: TestApp): Promise<void> {
   for (const body of BODIES) await send(app, body, HEADERS);
   for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
     const headers = { ...HEADERS, 'content-type': 'application/json' };
     await (await fetch(app.graphqlUrl, { method: 'POST', headers, body })).text();
   }
-  for (const stranger of [CANARIES.routerSecret.slice(1), email]) {
-    await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': stranger });
+  for (const wrongSecret of [CANARIES.routerSecret.slice(1), email]) {
+    await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': wrongSecret });
   }
   await (await fetch(`${app.graphqlUrl}/${token}?${encodeURIComponent(EVERYTHING)}`, { headers: HEADERS })).text();
 }
 
-function expectNone(text: string): void {
-  const signatures = [0, 1, 2, 3, 4, 5, 6].map((way) =>
-    createHmac('sha256', CANARIES.captchaKey).update(`${lotNumber}-${way}`).digest('hex'),
+function expectNoCanary(text: string): void {
+  const signatures = [0, 1, 2, 3, 4, 5, 6].map((variant) =>
+    createHmac('sha256', CANARIES.captchaKey).update(`${lotNumber}-${variant}`).digest('hex'),
   );
   for (const value of [...Object.values(CANARIES), ...signatures]) {
     for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
       expect(text).not.toContain(form);
     }
-    // Base64 of a text within a text depends on what comes before it; three places cover them all.
+    // The base64 of a text inside another one depends on its offset modulo 3, so there are three forms.
     for (const before of ['', 'x', 'xx']) {
       const inner = Buffer.from(before + value)
         .toString('base64')
@@ -144,7 +146,7 @@ function expectNone(text: string): void {
 }
 
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const)(
-  'at level %s',
+  'at level %s nothing is revealed',
   async (logLevel) => {
     const receiver = await startReceiver();
     const upstream = await startUpstream(echo);
@@ -161,17 +163,17 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as cons
       { upstreams, logLevel, logHashKey, routerSecrets: [routerSecret], otlpEndpoint: receiver.endpoint },
     );
     onTestFinished(app.stop);
-    await askEverything(app);
+    await sendEverything(app);
     const metrics = await (await fetch(app.metricsUrl)).text();
     await app.stop();
 
-    // They did arrive, and all three had something to tell.
+    // The values did reach the upstream, and log, metrics and traces are not empty.
     expect(JSON.stringify(upstream.received)).toContain(token);
     expect(receiver.spans().length).toBeGreaterThan(50);
     expect(metrics).toContain('unknown');
     const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
     expect(levels).toEqual({ warn: ['warn'], error: [], fatal: [], silent: [] }[String(logLevel)] ?? ['info', 'warn']);
-    for (const seen of [app.logged(), metrics, receiver.bytes()]) expectNone(seen);
+    for (const output of [app.logged(), metrics, receiver.bytes()]) expectNoCanary(output);
   },
   30_000,
 );

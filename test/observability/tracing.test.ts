@@ -3,10 +3,10 @@ import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
-import { attributesOf, type ExportedSpan, startReceiver } from './receiver.ts';
-import { aboutTokens, operationsOf, send } from './support.ts';
+import { attributesOf, type ExportedSpan, startReceiver } from './otlp-receiver.ts';
+import { operationsOf, queryForTokens, send } from './support.ts';
 
-/** One trace from the router through an operation to each upstream call, as a collector receives it. */
+/** Traces from the router through an operation to each upstream call, as a collector receives them. */
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const ROUTER = 'b7ad6b7169203331';
@@ -15,7 +15,7 @@ const input = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTim
 const [SERVER, CLIENT] = [2, 3];
 const [UNSET, ERROR] = [0, 2];
 
-/** An app that exports to a receiver, against an upstream that answers by the token: a status, or well. */
+/** An app that exports to a receiver. Its upstream responds with the status that the token names, or as documented. */
 async function start() {
   const receiver = await startReceiver();
   const upstream = await startUpstream(({ url, body }, response) => {
@@ -33,7 +33,7 @@ async function start() {
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** What was exported once the app has ended, which it does only after that: the operation, and its calls. */
+/** Stops the app, which exports the remaining spans first, and returns all spans: of operations, and of upstream calls. */
 async function exported({ app, receiver }: Started): Promise<{ servers: ExportedSpan[]; clients: ExportedSpan[] }> {
   await app.stop();
   const spans = receiver.spans();
@@ -46,8 +46,8 @@ async function exported({ app, receiver }: Started): Promise<{ servers: Exported
 const traceparentsOf = (received: readonly ReceivedRequest[]) => received.map(({ headers }) => headers['traceparent']);
 const traceIdOf = (app: TestApp) => operationsOf(app).at(-1)?.['traceId'];
 
-describe('with a traceparent of the router', () => {
-  test('an operation is a span below that of the router, and each call one below it that the upstream is told of', async () => {
+describe('an operation with a traceparent', () => {
+  test('is a child span of the router, and each call is a child span of it, whose id the upstream gets', async () => {
     const started = await start();
     const query = `query Both {
       a: deviceFingerprint(token: "one") { __typename }
@@ -79,7 +79,7 @@ describe('with a traceparent of the router', () => {
     expect(started.receiver.resources()).toEqual([expect.objectContaining({ 'service.name': 'device-trust' })]);
   });
 
-  test('so it is with a captcha', async () => {
+  test('is the parent of a captcha call as well', async () => {
     const started = await start();
     await send(started.app, { query: CAPTCHA_MUTATION, variables: { input } }, SAMPLED);
     const { servers, clients } = await exported(started);
@@ -88,17 +88,17 @@ describe('with a traceparent of the router', () => {
     expect(traceparentsOf(started.upstream.received)).toEqual([`00-${TRACE}-${clients[0]?.spanId}-01`]);
   });
 
-  test('one call for many fields is one span', async () => {
+  test('has one span for a call that many fields share', async () => {
     const started = await start();
-    await send(started.app, { query: aboutTokens(Array(10).fill('one')) }, SAMPLED);
+    await send(started.app, { query: queryForTokens(Array(10).fill('one')) }, SAMPLED);
     expect((await exported(started)).clients).toHaveLength(1);
   });
 
-  test('that is not sampled, nothing is exported, and the upstream is told that it is not', async () => {
+  test('that is not sampled exports nothing, and the upstream gets a traceparent that is not sampled', async () => {
     const started = await start();
     const { text } = await send(
       started.app,
-      { query: aboutTokens(['one']) },
+      { query: queryForTokens(['one']) },
       { traceparent: `00-${TRACE}-${ROUTER}-00` },
     );
     expect(JSON.parse(text)).toEqual({ data: { a0: { __typename: 'DeviceFingerprint' } } });
@@ -110,19 +110,19 @@ describe('with a traceparent of the router', () => {
   });
 });
 
-describe('without one', () => {
+describe('an operation without a valid traceparent', () => {
   test.each<[string, Record<string, string>]>([
-    ['at all', {}],
-    ['that is not empty', { traceparent: '' }],
-    ['that has a trace', { traceparent: `00-${'0'.repeat(32)}-${ROUTER}-01` }],
-    ['that has a parent', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
-    ['of a version that may be', { traceparent: `ff-${TRACE}-${ROUTER}-01` }],
-    ['in the form of one', { traceparent: `00-${TRACE}-${ROUTER}-01-canary` }],
-    ['that is none of ours', { traceparent: 'ada.canary@mail.example' }],
-    ['but of another kind', { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` }],
-  ])('%s, an operation begins a trace of its own', async (_what, headers) => {
+    ['no header', {}],
+    ['an empty header', { traceparent: '' }],
+    ['no trace id', { traceparent: `00-${'0'.repeat(32)}-${ROUTER}-01` }],
+    ['no parent id', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
+    ['a forbidden version', { traceparent: `ff-${TRACE}-${ROUTER}-01` }],
+    ['more fields than version 00 has', { traceparent: `00-${TRACE}-${ROUTER}-01-canary` }],
+    ['any other text', { traceparent: 'ada.canary@mail.example' }],
+    ['headers of other formats', { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` }],
+  ])('starts a new trace: %s', async (_what, headers) => {
     const started = await start();
-    await send(started.app, { query: aboutTokens(['one']) }, headers);
+    await send(started.app, { query: queryForTokens(['one']) }, headers);
     const { servers, clients } = await exported(started);
     const [operation] = servers;
     expect(operation?.traceId).toMatch(/^(?!0{32})[\da-f]{32}$/);
@@ -133,36 +133,39 @@ describe('without one', () => {
     expect(started.receiver.bytes()).not.toContain('canary');
   });
 
-  test('two operations begin two traces', async () => {
+  test('starts another trace than the operation before', async () => {
     const started = await start();
-    for (const token of ['one', 'two']) await send(started.app, { query: aboutTokens([token]) });
+    for (const token of ['one', 'two']) await send(started.app, { query: queryForTokens([token]) });
     const { servers } = await exported(started);
     expect(new Set(servers.map(({ traceId }) => traceId)).size).toBe(2);
   });
 });
 
-describe('what went wrong', () => {
+describe('an error', () => {
   test.each([
     ['503', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'http_5xx' }, ERROR],
     ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }, ERROR],
-    // The service did its part: it is our credentials that are wrong.
+    // The call itself did not fail: the credentials of this subgraph are wrong.
     ['401', 'UPSTREAM_REJECTED', {}, UNSET],
-  ])('marks the operation with its code, and the call if it failed: %s', async (token, code, ofCall, status) => {
-    const started = await start();
-    await send(started.app, { query: aboutTokens([token]) }, SAMPLED);
-    const { servers, clients } = await exported(started);
-    expect(servers).toMatchObject([{ status: { code: ERROR } }]);
-    expect(servers.map(attributesOf)).toEqual([{ 'error.type': code }]);
-    expect(clients).toMatchObject([{ status: { code: status } }]);
-    expect(clients.map(attributesOf)).toEqual([
-      { 'upstream.service': 'fingerprint', 'upstream.region': 'GLB', ...ofCall },
-    ]);
-  });
+  ])(
+    'is on the span of the operation, and on that of the call if the call failed: %s',
+    async (token, code, ofCall, status) => {
+      const started = await start();
+      await send(started.app, { query: queryForTokens([token]) }, SAMPLED);
+      const { servers, clients } = await exported(started);
+      expect(servers).toMatchObject([{ status: { code: ERROR } }]);
+      expect(servers.map(attributesOf)).toEqual([{ 'error.type': code }]);
+      expect(clients).toMatchObject([{ status: { code: status } }]);
+      expect(clients.map(attributesOf)).toEqual([
+        { 'upstream.service': 'fingerprint', 'upstream.region': 'GLB', ...ofCall },
+      ]);
+    },
+  );
 
   test.each([
     [{ query: '{' }, 'GRAPHQL_PARSE_FAILED'],
     [{ query: '{ a }' }, 'GRAPHQL_VALIDATION_FAILED'],
-  ])('marks an operation that was never executed: %o', async (body, code) => {
+  ])('is on the span of an operation that was not executed: %o', async (body, code) => {
     const started = await start();
     await send(started.app, body, SAMPLED);
     const { servers } = await exported(started);
@@ -170,14 +173,14 @@ describe('what went wrong', () => {
     expect(servers.map(attributesOf)).toEqual([{ 'error.type': code }]);
   });
 
-  test('is no operation, and so no span, if the request was refused', async () => {
+  test('of a request that was refused has no span', async () => {
     const started = await start();
     for (const body of [[], {}, { query: 4 }]) await send(started.app, body, SAMPLED);
     expect(await exported(started)).toEqual({ servers: [], clients: [] });
   });
 });
 
-test('a name is no longer than 64 characters', async () => {
+test('the name of a span has at most 64 characters of the operation name', async () => {
   const started = await start();
   await send(started.app, { query: `query ${'a'.repeat(10_000)} { __typename }` }, SAMPLED);
   expect((await exported(started)).servers).toMatchObject([{ name: `graphql ${'a'.repeat(64)}` }]);

@@ -1,19 +1,19 @@
 import { onTestFinished } from 'vitest';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** A span as it was exported, read from OTLP's JSON (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). */
+/** An exported span, from the JSON of OTLP (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding). */
 export interface ExportedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty or absent for the first of its trace. */
+  /** Empty or absent for the first span of a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
-  /** 2 is a server's, 3 a client's. */
+  /** 2 for a server, 3 for a client. */
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
   readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
-  /** 2 is an error. */
+  /** 2 for an error. */
   readonly status: { readonly code?: number };
 }
 
@@ -24,18 +24,18 @@ interface Export {
   }[];
 }
 
-/** Takes traces over OTLP/HTTP, as a collector does. */
+/** Receives traces over OTLP/HTTP, like a collector. */
 interface Receiver {
   readonly endpoint: string;
-  /** Every span so far. */
+  /** Every span that was received. */
   readonly spans: () => ExportedSpan[];
-  /** The attributes of everything that exported so far. */
+  /** The attributes of the resource of each export. */
   readonly resources: () => Record<string, string>[];
-  /** Every byte so far: addresses, headers and bodies. */
+  /** Everything that was received: paths, headers and bodies. */
   readonly bytes: () => string;
 }
 
-/** Starts one that serves until the test is over. */
+/** Starts a receiver, and stops it after the test. */
 export async function startReceiver(): Promise<Receiver> {
   const server = await startUpstream((_request, response) => sendJson(response, 200, { partialSuccess: {} }));
   onTestFinished(server.stop);
@@ -43,7 +43,7 @@ export async function startReceiver(): Promise<Receiver> {
     server.received.flatMap(({ method, url, headers, body }) => {
       const kind = `${method} ${url} ${headers['content-type']}`;
       if (kind !== 'POST /v1/traces application/json') throw new Error(`expected an export of traces, but got ${kind}`);
-      // Sound enough for a test: what is not as the protocol has it fails where it is looked at.
+      // Sound enough for a test: an export with another shape fails an assertion.
       return (JSON.parse(body) as Export).resourceSpans;
     });
   return {
@@ -54,7 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** The attributes of a span, or of a resource, by name. */
+/** The attributes of a span or a resource, by name. */
 export function attributesOf({ attributes }: Pick<ExportedSpan, 'attributes'>): Record<string, string> {
   return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? '']));
 }
