@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
+import { type Accounts, accountsOf } from './config/accounts.ts';
+import { SANDBOX_HOST } from './config/listening.ts';
+import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
@@ -47,8 +49,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const { limits, load } = config;
-    const { accounts, sandbox } = await openUpstreams(config.upstreams);
+    const { accounts, sandbox } = await openUpstreams(config);
+    const limits = limitsOf(config);
     if (sandbox) closers.push(sandbox.stop);
     let hashToken = createTokenHash(config.logHashKey);
     const telemetry = await startTelemetry(config.otlpEndpoint, log, (token) => hashToken(token));
@@ -58,27 +60,27 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(admin.stop);
     // A pool for each service: a crowd of slow calls to one must not starve the other.
     const pools = {
-      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, telemetry),
-      captcha: openUpstream('captcha', isCaptchaFault, load, telemetry),
+      fingerprint: openUpstream('fingerprint', isFingerprintFault, config, telemetry),
+      captcha: openUpstream('captcha', isCaptchaFault, config, telemetry),
     };
     closers.push(pools.fingerprint.close, pools.captcha.close);
-    const explorable = config.upstreams.mode === 'sandbox';
+    const explorable = config.upstreamMode === 'sandbox';
     const traceable = config.routerSecrets.length > 0;
-    const engine = await startEngine(buildSchema(limits.representations), log, { explorable, traceable, limits });
+    const engine = await startEngine(buildSchema(config.maxRepresentations), log, { explorable, traceable, limits });
     closers.push(() => engine.apollo.stop());
-    const pressure = watchEventLoop(load.eventLoopDelayMs);
+    const pressure = watchEventLoop(config.maxEventLoopDelayMs);
     closers.push(pressure.stop);
     let credentials = credentialsOf(config, accounts);
     const listener = await listen({
       host: config.host,
       port: config.port,
-      maxConnections: load.connections,
+      maxConnections: config.maxConnections,
       engine,
       capabilities: connect(config, () => credentials, pools, telemetry),
-      maxBodyBytes: limits.bodyBytes,
+      maxBodyBytes: config.maxBodyBytes,
       gate: (presented) => credentials.gate(presented),
       pressure,
-      shutdownGraceMs: load.shutdownGraceMs,
+      shutdownGraceMs: config.shutdownGraceMs,
       explorable,
       telemetry,
     });
@@ -90,10 +92,10 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
           `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
         )
       : [];
-    log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
+    log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready');
     const { url } = listener;
     const rotate = (next: Config) => {
-      credentials = credentialsOf(next, next.upstreams.mode === 'live' ? next.upstreams : accounts);
+      credentials = credentialsOf(next, next.upstreamMode === 'live' ? accountsOf(next) : accounts);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
@@ -111,13 +113,17 @@ async function startTelemetry(otlpEndpoint: string | undefined, log: Logger, has
   return { log, metrics: createMetrics(), hashToken, tracing };
 }
 
-type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
+/** The limits of a request, by the names that the server has for them. */
+export function limitsOf(config: Config) {
+  const { maxTokens: tokens, maxDepth: depth, maxAliases: aliases, maxDirectives: directives } = config;
+  return { tokens, depth, aliases, directives, upstreamCalls: config.maxUpstreamCalls, captchas: config.maxCaptchas };
+}
 
-async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
-  if (upstreams.mode === 'live') return { accounts: upstreams };
+async function openUpstreams(config: Config): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
+  if (config.upstreamMode === 'live') return { accounts: accountsOf(config) };
   // Loaded only where it serves.
   const { startSandbox } = await import('./sandbox/server.ts');
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: upstreams.port });
+  const sandbox = await startSandbox({ host: SANDBOX_HOST, port: config.sandboxPort });
   const { urls } = sandbox;
   return {
     sandbox,
@@ -132,13 +138,13 @@ async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts
 function openUpstream(
   service: string,
   isFault: (answer: UpstreamAnswer) => boolean,
-  load: LoadLimits,
+  { upstreamMaxInFlight: inFlight, upstreamMaxQueue: queue }: Config,
   { log, metrics }: Telemetry,
 ): UpstreamHttp {
   const guards = new Map<string, Guard<UpstreamAnswer>>();
   const guardFor = (region: string) => {
     const onBreaker = (breaker: string) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`);
-    const guard = guards.get(region) ?? createGuard({ ...load, isFault, onBreaker });
+    const guard = guards.get(region) ?? createGuard({ inFlight, queue, isFault, onBreaker });
     guards.set(region, guard);
     return guard;
   };
@@ -168,7 +174,7 @@ function credentialsOf({ routerSecrets }: Config, { applications, captchas }: Ac
 function connect(config: Config, credentials: () => Credentials, pools: Pools, telemetry: Telemetry): Capabilities {
   const { log, metrics } = telemetry;
   return {
-    limits: config.limits,
+    limits: limitsOf(config),
     applicationFor: (publicKey) => credentials().applicationFor(publicKey),
     queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs, (outcome) =>
       countSignals(outcome, metrics.signalHit),

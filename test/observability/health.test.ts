@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
@@ -54,7 +53,7 @@ describe('a process whose upstreams are dead stays ready: others are no better o
 });
 
 test('a process that stops is not ready any more, and alive until it is gone', async () => {
-  const app = await startSandboxed({ load: { ...DEFAULTS.load, shutdownGraceMs: 400 } });
+  const app = await startSandboxed({ shutdownGraceMs: 400 });
   expect(await healthOf(app)).toEqual(WELL);
   const stopped = app.stop();
   expect(await healthOf(app)).toEqual([

@@ -1,5 +1,6 @@
 import { gql } from 'graphql-tag';
 import { pino } from 'pino';
+import { limitsOf } from '../../src/app.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { LINE } from '../../src/observability/logger.ts';
@@ -35,7 +36,7 @@ export async function startMistaken(): Promise<{
 }> {
   const lines: string[] = [];
   const log = pino(LINE, { write: (line: string) => lines.push(line) });
-  const { limits } = DEFAULTS;
+  const limits = limitsOf(DEFAULTS);
   const engine = await startEngine(buildSchema(1, [{ typeDefs, resolvers }]), log, {
     explorable: false,
     traceable: false,
@@ -53,7 +54,7 @@ export async function startMistaken(): Promise<{
     maxConnections: 100,
     engine,
     capabilities,
-    maxBodyBytes: limits.bodyBytes,
+    maxBodyBytes: DEFAULTS.maxBodyBytes,
     gate: createGate([]),
     pressure: { isTooHigh: () => false },
     shutdownGraceMs: 0,

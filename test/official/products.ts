@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gql } from 'graphql-tag';
 import type { Logger } from 'pino';
+import { limitsOf } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
@@ -100,7 +101,8 @@ export const ROUTER_SECRET = 'secret-of-the-router';
 const notOurs = async () => {
   throw new Error('expected an operation on products, but a capability of device trust was asked for');
 };
-const { limits: LIMITS } = parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => '');
+const CONFIG = parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => '');
+const LIMITS = limitsOf(CONFIG);
 const NOTHING: Capabilities = {
   queryFingerprint: notOurs,
   applicationFor: () => undefined,
@@ -111,7 +113,7 @@ const NOTHING: Capabilities = {
 /** Starts it as in live mode, on a free port, for a router with this secret. Whoever starts it stops it. */
 export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; stop: () => Promise<void> }> {
   const explorable = false;
-  const schema = buildSchema(LIMITS.representations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
+  const schema = buildSchema(CONFIG.maxRepresentations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
   const engine = await startEngine(schema, log, { explorable, traceable: true, limits: LIMITS });
   const gate = createGate([ROUTER_SECRET]);
   const listener = await listen({
@@ -120,7 +122,7 @@ export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; 
     maxConnections: 100,
     engine,
     capabilities: NOTHING,
-    maxBodyBytes: LIMITS.bodyBytes,
+    maxBodyBytes: CONFIG.maxBodyBytes,
     gate,
     pressure: { isTooHigh: () => false },
     shutdownGraceMs: 0,
