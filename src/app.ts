@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
 import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
+import { accountsOf, type Accounts as ConfiguredAccounts } from './config/accounts.ts';
+import { SANDBOX_HOST } from './config/listening.ts';
+import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
@@ -9,18 +11,16 @@ import { isFingerprintFault } from './fingerprint/outcome.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createTokenHash, type HashToken } from './observability/token-hash.ts';
-import { type EventLoopMonitor, startEventLoopMonitor } from './runtime/event-loop.ts';
+import { createTokenHash } from './observability/token-hash.ts';
+import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { startAdmin } from './server/admin.ts';
-import { startEngine } from './server/apollo.ts';
-import { createGate } from './server/callers.ts';
-import { GRAPHQL_PATH, listen } from './server/listener.ts';
+import { createAdmin } from './server/admin.ts';
+import { type Explorer, GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
+import { createServer } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
-import { createUpstreamClient, type UpstreamClient } from './upstream/client.ts';
-import type { UpstreamResponse } from './upstream/transport.ts';
+import { createUpstreamClient, type UpstreamOptions } from './upstream/client.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -29,149 +29,123 @@ export interface App {
   readonly graphqlUrl: string;
   /** Where Prometheus reads. */
   readonly metricsUrl: string;
-  /** Addresses of the embedded sandbox by region; undefined in live mode. */
+  /** Addresses of the embedded sandbox by region. Undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
-  /** Commands that ask this app something and work; none in live mode. */
+  /** Commands that ask this app something and work. There are none in live mode. */
   readonly examples: readonly ExampleCommand[];
-  /** Goes on with all the secrets of another configuration; what is under way keeps its own. */
+  /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
   rotate(config: Config): void;
-  /** Finishes what is under way and closes every socket. */
+  /** Lets requests under way finish and closes every socket. */
   stop(): Promise<void>;
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger): Promise<App> {
+  /** In the order of starting; a stop runs them from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const { limits, load } = config;
-    const { accounts, sandbox } = await openUpstreams(config.upstreams);
+    const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config.sandboxPort) : undefined;
     if (sandbox) closers.push(sandbox.stop);
-    let hashToken = createTokenHash(config.logHashKey);
-    const telemetry = await startTelemetry(config.otlpEndpoint, log, (token) => hashToken(token));
-    const { metrics, tracing } = telemetry;
+    const configured = sandbox ? sandboxAccounts(sandbox) : accountsOf(config);
+    const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
+    const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
+
+    const metrics = createMetrics();
+    const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
     if (tracing) closers.push(tracing.stop);
-    const admin = await startAdmin(config.host, config.adminPort, metrics);
-    closers.push(admin.stop);
-    const explorable = config.upstreams.mode === 'sandbox';
-    const traceable = config.routerSecrets.length > 0;
-    const engine = await startEngine(buildSchema(limits.representations), log, { explorable, traceable, limits });
-    // After the schema is built, which takes long enough to look like an overload.
+    let hashToken = createTokenHash(config.logHashKey);
+    const telemetry: Telemetry = { log, metrics, hashToken: (token) => hashToken(token), tracing };
+
+    const schema = buildSchema();
+    // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
-    // A client for each service: a crowd of slow calls to one must not starve the other.
-    const upstreams = {
-      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, eventLoop, telemetry),
-      captcha: openUpstream('captcha', isCaptchaFault, load, eventLoop, telemetry),
+    // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
+    const openUpstream = (service: string, isFault: UpstreamOptions['isFault']) => {
+      const client = createUpstreamClient({
+        ...config,
+        service,
+        isFault,
+        eventLoop,
+        onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
+        onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+      });
+      closers.push(client.close);
+      metrics.watchPolicies(service, client.policyStates);
+      return client;
     };
-    closers.push(upstreams.fingerprint.close, upstreams.captcha.close);
-    closers.push(() => engine.apollo.stop());
-    const applications = new Accounts(({ publicKey }) => publicKey, accounts.applications.map(prepareApplication));
-    const captchas = new Accounts(({ captchaId }) => captchaId, accounts.captchas.map(prepareCaptcha));
-    let gate = createGate(config.routerSecrets);
     const queryFingerprint = createFingerprintClient({
-      upstream: upstreams.fingerprint,
-      fingerprintTimeoutMs: config.fingerprintTimeoutMs,
+      ...config,
+      upstream: openUpstream('fingerprint', isFingerprintFault),
       onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
     });
     const validateCaptcha = createCaptchaValidator({
-      upstream: upstreams.captcha,
+      ...config,
+      upstream: openUpstream('captcha', isCaptchaFault),
       captchas,
-      captchaTimeoutMs: config.captchaTimeoutMs,
-      captchaFailOpen: config.captchaFailOpen,
       log,
       onVerdict: (verdict) =>
         metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     });
-    const listener = await listen({
-      host: config.host,
-      port: config.port,
-      maxConnections: load.connections,
-      engine,
-      capabilities: {
-        limits,
-        applicationFor: (publicKey) => applications.find(publicKey),
-        queryFingerprint,
-        validateCaptcha,
-      },
-      maxBodyBytes: limits.bodyBytes,
-      gate: (presented) => gate(presented),
-      pressure: { isTooHigh: () => eventLoop.isOverloaded(load.eventLoopDelayMs) },
-      shutdownGraceMs: load.shutdownGraceMs,
-      explorable,
-      telemetry,
-    });
-    closers.push(listener.stop);
-    const graphqlUrl = listener.url + GRAPHQL_PATH;
-    const examples = sandbox
-      ? exampleCommands(
-          graphqlUrl,
-          `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
-        )
-      : [];
-    log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
-    const { url } = listener;
+
+    const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
+    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
+    const explorer = sandbox ? await openExplorer() : undefined;
+    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
+    const admin = createAdmin(metrics);
+    closers.push(admin.stop, server.stop);
+    const metricsUrl = await admin.listen(config.host, config.adminPort);
+    const url = await server.listen(config.host, config.port);
+
+    const graphqlUrl = url + GRAPHQL_PATH;
+    log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready');
     const rotate = (next: Config) => {
-      if (next.upstreams.mode === 'live') {
-        applications.replace(next.upstreams.applications.map(prepareApplication));
-        captchas.replace(next.upstreams.captchas.map(prepareCaptcha));
+      if (next.upstreamMode === 'live') {
+        const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
+        applications.replace(nextApplications.map(prepareApplication));
+        captchas.replace(nextCaptchas.map(prepareCaptcha));
       }
-      gate = createGate(next.routerSecrets);
+      server.replaceRouterSecrets(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
+    const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
+    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Traces need packages that are slow to load, so they are loaded only where traces are exported. */
-async function startTelemetry(otlpEndpoint: string | undefined, log: Logger, hashToken: HashToken): Promise<Telemetry> {
-  const tracing =
-    otlpEndpoint === undefined ? undefined : (await import('./observability/tracing.ts')).startTracing(otlpEndpoint);
-  return { log, metrics: createMetrics(), hashToken, tracing };
+// What only one mode needs is loaded only there.
+
+async function openSandbox(port: number): Promise<Sandbox> {
+  const { startSandbox } = await import('./sandbox/server.ts');
+  return startSandbox({ host: SANDBOX_HOST, port });
 }
 
-type ConfiguredAccounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
+async function openExplorer(): Promise<Explorer> {
+  const { apolloSandboxPage } = await import('./explorer/landing-page.ts');
+  const { GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/graphiql.ts');
+  return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
+}
 
-async function openUpstreams(
-  upstreams: Config['upstreams'],
-): Promise<{ accounts: ConfiguredAccounts; sandbox?: Sandbox }> {
-  if (upstreams.mode === 'live') return { accounts: upstreams };
-  // Loaded only where it serves.
-  const { startSandbox } = await import('./sandbox/server.ts');
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: upstreams.port });
-  const { urls } = sandbox;
+async function openTracing(otlpEndpoint: string) {
+  const { startTracing } = await import('./observability/tracing.ts');
+  return startTracing(otlpEndpoint);
+}
+
+function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
   return {
-    sandbox,
-    accounts: {
-      applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-      captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    },
+    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
   };
 }
 
-/** The client of one upstream service with its metrics. The log hears when a circuit breaker opens or closes. */
-function openUpstream(
-  service: string,
-  isFault: (response: UpstreamResponse) => boolean,
-  { inFlight, queue }: LoadLimits,
-  eventLoop: EventLoopMonitor,
-  { log, metrics }: Telemetry,
-): UpstreamClient {
-  const client = createUpstreamClient({
-    service,
-    isFault,
-    upstreamMaxInFlight: inFlight,
-    upstreamMaxQueue: queue,
-    eventLoop,
-    onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
-    onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
-  });
-  metrics.watchPolicies(service, () => client.policyStates());
-  return client;
+function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
+  const [captcha] = SANDBOX_CAPTCHAS;
+  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
 }

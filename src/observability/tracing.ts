@@ -16,7 +16,7 @@ export interface Tracing {
 }
 
 /** The span of one operation. Of what the client sent it has the name of the operation alone. */
-interface OperationSpan {
+export interface OperationSpan {
   readonly traceId: string;
   readonly startCall: (service: string, region: string) => CallSpan;
   /** @param errors the code of each error in the response */

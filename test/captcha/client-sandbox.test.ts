@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
+import { startInSandboxMode } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 
 /** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
 
 const app = await startInSandboxMode();
-const generous = await startInSandboxMode({ limits: { ...DEFAULTS.limits, captchas: 2 } });
+const generous = await startInSandboxMode({ maxCaptchas: 2 });
 afterAll(() => Promise.all([app.stop(), generous.stop()]));
 
 const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));

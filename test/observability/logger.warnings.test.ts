@@ -1,7 +1,6 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
-import { DEFAULTS } from '../support/app.ts';
 import { startFailingServer } from '../support/failing-server.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, reset } from '../support/hostile.ts';
@@ -58,7 +57,7 @@ describe('a caller causes no warning', () => {
     ['a reference with a made-up token', entities([{ ...DEVICE, token: 'made-up' }])],
     ['more references than a request may have', entities(times(1_001, () => DEVICE))],
   ])('by sending %s', async (_what, body) => {
-    const app = await startSandboxed({ limits: { ...DEFAULTS.limits, upstreamCalls: 10 } });
+    const app = await startSandboxed({ maxUpstreamCalls: 10 });
     await send(app, body);
     expect(operationsOf(app)).toHaveLength(1);
     expect(warningsOf(app)).toEqual([]);
@@ -71,9 +70,9 @@ describe('a caller causes no warning', () => {
     ['nested list values', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
     ['nested list types', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
   ])('by sending as many %s as the largest MAX_TOKENS accepts', async (_what, documentOf) => {
-    const limits = { ...DEFAULTS.limits, tokens: 5_000, bodyBytes: 10_000_000, depth: 100 };
+    const limits = { maxTokens: 5_000, maxBodyBytes: 10_000_000, maxDepth: 100 };
     for (const tokensEach of [8, 6, 4, 3, 2]) {
-      const app = await startSandboxed({ limits });
+      const app = await startSandboxed(limits);
       const { status } = await send(app, { query: documentOf(Math.floor(5_000 / tokensEach) - 10) });
       expect(status).toBe(400);
       expect(warningsOf(app)).toEqual([]);
@@ -167,7 +166,7 @@ describe('a warning is logged', () => {
   });
 
   test('when the queue for all requests is full', async () => {
-    const { app } = await startAgainst(answer(503, ''), { load: { ...DEFAULTS.load, inFlight: 1, queue: 0 } });
+    const { app } = await startAgainst(answer(503, ''), { upstreamMaxInFlight: 1, upstreamMaxQueue: 0 });
     await send(app, { query: queryForTokens(['1', '2', '3']) });
     const codes = warningsOf(app).map(({ code }) => code);
     expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);

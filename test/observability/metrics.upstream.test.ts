@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
-import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
@@ -56,7 +55,8 @@ describe('an upstream call', () => {
     const { app } = await startAgainst(hang, {
       fingerprintTimeoutMs: 2_000,
       captchaTimeoutMs: 2_000,
-      load: { ...DEFAULTS.load, inFlight: 3, queue: 2 },
+      upstreamMaxInFlight: 3,
+      upstreamMaxQueue: 2,
     });
     const asked = [
       send(app, { query: queryForTokens(times(5)) }),
@@ -80,7 +80,7 @@ describe('an upstream call', () => {
   });
 
   test('does not count if it was not sent: because the queue was full, or because the client disconnected before', async () => {
-    const { app, upstream } = await startAgainst(hang, { load: { ...DEFAULTS.load, inFlight: 2, queue: 1 } });
+    const { app, upstream } = await startAgainst(hang, { upstreamMaxInFlight: 2, upstreamMaxQueue: 1 });
     const caller = new AbortController();
     const asked = send(app, { query: queryForTokens(times(5)) }, {}, caller.signal);
     await expect.poll(() => upstream.requests).toBe(2);

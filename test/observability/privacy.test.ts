@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
 import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -152,15 +151,17 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as cons
     const upstream = await startUpstream(echo);
     onTestFinished(upstream.stop);
     const { url } = upstream;
-    const upstreams: Config['upstreams'] = {
-      mode: 'live',
-      applications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB', baseUrl: url }],
-      captchas: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU', baseUrl: url }],
-    };
     const { routerSecret, logHashKey } = CANARIES;
     const app = await startInLiveMode(
       { GLB: url, NA: url, EU: url },
-      { upstreams, logLevel, logHashKey, routerSecrets: [routerSecret], otlpEndpoint: receiver.endpoint },
+      {
+        fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
+        captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
+        logLevel,
+        logHashKey,
+        routerSecrets: [routerSecret],
+        otlpEndpoint: receiver.endpoint,
+      },
     );
     onTestFinished(app.stop);
     await sendEverything(app);

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { queryForTokens, send, startAgainst, startSandboxed } from '../observability/support.ts';
-import { DEFAULTS } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
 
@@ -55,7 +54,7 @@ describe('a process whose upstreams fail stays ready, and answers what needs no 
 });
 
 test('a process that stops is not ready but alive until it has stopped', async () => {
-  const app = await startSandboxed({ load: { ...DEFAULTS.load, shutdownGraceMs: 400 } });
+  const app = await startSandboxed({ shutdownGraceMs: 400 });
   expect(await healthOf(app)).toEqual(HEALTHY);
   const stopped = app.stop();
   expect(await healthOf(app)).toEqual([
