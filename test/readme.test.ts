@@ -1,10 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { accountsOf } from '../src/config/accounts.ts';
 import { parseConfig } from '../src/config/parser.ts';
 import type { Variable } from '../src/config/values.ts';
 import { VARIABLES } from '../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../src/errors.ts';
+import { problemsOf } from './config/support.ts';
 import { readMetrics } from './observability/exposition.ts';
 import { startInSandboxMode } from './support/app.ts';
 import { solveChallenge } from './support/challenges.ts';
@@ -144,15 +146,31 @@ describe('tables', () => {
     expect(documented.filter((pattern) => !packages.some((name) => fits(name, pattern)))).toEqual([]);
   });
 
-  test('the example of a configuration can be used', () => {
+  test('the example of a configuration has no mistake apart from its placeholders, and is right without them', () => {
     const example = blocks.find(({ language, text }) => language === 'sh' && text.includes('export '))?.text ?? '';
     const env = Object.fromEntries(
       [...example.matchAll(/^export (\w+)='?([^'\n]+)'?$/gm)].map(([, name, value]) => [name, value]),
     );
-    expect(parseConfig(env, () => '').upstreams).toMatchObject({
-      mode: 'live',
-      applications: [{ publicKey: 'pk_1', baseUrl: 'https://fingerprint.eu.example' }],
-      captchas: [{ baseUrl: 'https://captcha.eu.example' }],
+    const refusal = (name: string, own: string) =>
+      `${name}: expected ${own}, but got the placeholder of the documentation.`;
+    expect(problemsOf(env)).toEqual([
+      refusal('ROUTER_SECRETS', 'a secret of your own'),
+      refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 0.publicKey'),
+      refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 0.secret'),
+      refusal('FINGERPRINT_URL_EU', 'an address of your own'),
+      refusal('CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaId'),
+      refusal('CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaKey'),
+      refusal('CAPTCHA_URL_EU', 'an address of your own'),
+    ]);
+    const own = Object.entries(env).map(([name, value]) => [
+      name,
+      String(value)
+        .replaceAll('change-me', 'different')
+        .replace(/\.example$/, '.test'),
+    ]);
+    expect(accountsOf(parseConfig(Object.fromEntries(own), () => ''))).toMatchObject({
+      applications: [{ publicKey: 'different', baseUrl: 'https://fingerprint.eu.test' }],
+      captchas: [{ baseUrl: 'https://captcha.eu.test' }],
     });
   });
 });

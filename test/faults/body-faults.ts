@@ -1,4 +1,4 @@
-import { answer, bytes, type Exchange } from '../support/hostile.ts';
+import { answer, bytes, type RawRequest } from '../support/hostile.ts';
 import { nested, PAGE } from './documented.ts';
 import { type Fault, noAnswer, REFUSAL, type Row } from './fault-table.ts';
 
@@ -62,7 +62,7 @@ const faults: readonly Fault[] = [
   {
     fault: '200 with the whole request repeated',
     code: PROTOCOL,
-    behave: () => (exchange: Exchange) => answer(200, exchange.request)(exchange),
+    behave: () => (exchange: RawRequest) => answer(200, exchange.request)(exchange),
   },
   {
     fault: '500 with the whole request repeated',

@@ -1,7 +1,7 @@
 import { expect, vi } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
-import { answer, type Behaviour, type Exchange, type Hostile, startHostile } from '../support/hostile.ts';
+import { answer, type Behaviour, type Hostile, type RawRequest, startHostile } from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
 import { NO_ANSWER } from './fault-table.ts';
@@ -13,8 +13,8 @@ export const SERVICES: readonly [string, Question][] = [
   ['captcha', CAPTCHA],
 ];
 
-/** The default limits, except that one request may verify as many captchas as it may ask about tokens. */
-export const HIGH_LIMITS = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
+/** One request may verify as many captchas as it may ask about tokens. */
+export const HIGH_LIMITS = { maxCaptchas: DEFAULTS.maxUpstreamCalls };
 
 /** One operation that makes so many calls, at most 100. */
 export function many({ field, variables }: Question, count: number): Omit<Question, 'good'> {
@@ -60,7 +60,7 @@ export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
   behave(behave: Behaviour): void;
   /** Keeps requests from now on without answering; gives those that it holds. */
-  hold(): readonly Exchange[];
+  hold(): readonly RawRequest[];
 }
 
 export async function startSwitchable(first: Behaviour): Promise<SwitchableUpstream> {
@@ -74,7 +74,7 @@ export async function startSwitchable(first: Behaviour): Promise<SwitchableUpstr
       current = next;
     },
     hold: () => {
-      const held: Exchange[] = [];
+      const held: RawRequest[] = [];
       current = (exchange) => held.push(exchange);
       return held;
     },

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answer, type Behaviour, bytes, head, reset, startHostile, thenHangUp } from '../support/hostile.ts';
+import { answer, type Behaviour, bytes, head, reset, startHostile, thenClose } from '../support/hostile.ts';
 import { expectGood, expectUnavailable, SERVICES } from './concurrency.ts';
 import { ANDROID, altered } from './documented.ts';
 import { askTimed, expectData, FINGERPRINT, startAgainst } from './expectations.ts';
@@ -89,7 +89,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
       'an answer of one-byte chunks',
       bytes(`${head(200, { 'transfer-encoding': 'chunked' })}${question.good.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`),
     ],
-    ['a body that ends with the connection', thenHangUp(bytes(head(200, { connection: 'close' }) + question.good))],
+    ['a body that ends with the connection', thenClose(bytes(head(200, { connection: 'close' }) + question.good))],
     ['no content type', answer(200, question.good, { 'content-type': '' })],
     ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
     ['an encoding called identity', answer(200, question.good, { 'content-encoding': 'identity' })],
@@ -100,10 +100,10 @@ describe.each(SERVICES)('%s', (_service, question) => {
 });
 
 /** Sends this first; the exchange itself, to go on with. */
-function send<Exchange extends { socket: { write(text: string): unknown } }>(
-  exchange: Exchange,
+function send<RawRequest extends { socket: { write(text: string): unknown } }>(
+  exchange: RawRequest,
   text: string,
-): Exchange {
+): RawRequest {
   exchange.socket.write(text);
   return exchange;
 }

@@ -1,14 +1,14 @@
 import {
   answer,
   bytes,
+  closeConnection,
   flood,
   gzipBomb,
   HUNDRED_MB,
   hang,
-  hangUp,
   head,
   reset,
-  thenHangUp,
+  thenClose,
   thenReset,
   trickle,
 } from '../support/hostile.ts';
@@ -50,18 +50,18 @@ const slow: readonly Fault[] = [
 /** Design, section 1: reset or refused is UNAVAILABLE; section 2: once a byte was sent, nothing is tried again. */
 const broken: readonly Fault[] = [
   { fault: 'resets after the request', code: UNAVAILABLE, behave: () => reset },
-  { fault: 'hangs up after the request', code: UNAVAILABLE, behave: () => hangUp },
+  { fault: 'closes the connection after the request', code: UNAVAILABLE, behave: () => closeConnection },
   { fault: 'resets at once', code: UNAVAILABLE, behave: () => hang, greet: (socket) => socket.resetAndDestroy() },
-  { fault: 'hangs up at once', code: UNAVAILABLE, behave: () => hang, greet: (socket) => socket.end() },
+  { fault: 'closes the connection at once', code: UNAVAILABLE, behave: () => hang, greet: (socket) => socket.end() },
   {
-    fault: 'hangs up amid the headers',
+    fault: 'closes the connection amid the headers',
     code: UNAVAILABLE,
-    behave: () => thenHangUp(bytes('HTTP/1.1 200 OK\r\ncontent-')),
+    behave: () => thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-')),
   },
   {
-    fault: 'hangs up amid the body',
+    fault: 'closes the connection amid the body',
     code: UNAVAILABLE,
-    behave: ({ good }) => thenHangUp(answer(200, good, { 'content-length': String(good.length + 1) })),
+    behave: ({ good }) => thenClose(answer(200, good, { 'content-length': String(good.length + 1) })),
   },
   {
     fault: 'resets amid the body',
@@ -69,9 +69,9 @@ const broken: readonly Fault[] = [
     behave: ({ good }) => thenReset(answer(200, good, { 'content-length': String(good.length + 1) })),
   },
   {
-    fault: 'hangs up before the last chunk',
+    fault: 'closes the connection before the last chunk',
     code: UNAVAILABLE,
-    behave: ({ good }) => thenHangUp(bytes(`${head(200, CHUNKED)}${good.length.toString(16)}\r\n${good}\r\n`)),
+    behave: ({ good }) => thenClose(bytes(`${head(200, CHUNKED)}${good.length.toString(16)}\r\n${good}\r\n`)),
   },
 ];
 

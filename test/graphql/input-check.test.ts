@@ -1,6 +1,6 @@
 import { buildSchema, coerceInputValue, type GraphQLInputType, isInputType, parseType, typeFromAST } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { fitterOf } from '../../src/graphql/input-check.ts';
+import { inputCheckOf } from '../../src/graphql/input-check.ts';
 
 /** What fits a type is what graphql-js takes, for every kind of input type that there is. */
 
@@ -51,14 +51,14 @@ describe('a value fits where graphql-js takes it', () => {
   const NAMES = ['String', 'ID', 'Int', 'Float', 'Boolean', 'Level', 'Inner', 'Outer', 'Tree'];
   test.each(NAMES.flatMap((name) => [name, `${name}!`, `[${name}]`, `[${name}!]!`, `[[${name}]]`]))('%s', (name) => {
     const type = typeCalled(name);
-    const fits = fitterOf(type);
+    const fits = inputCheckOf(type);
     for (const value of VALUES) expect(fits(value), JSON.stringify(value)).toBe(takes(value ?? null, type));
     expect(VALUES.some((value) => fits(value))).toBe(true);
     expect(VALUES.some((value) => !fits(value))).toBe(true);
   });
 
   test('of a type with @oneOf none fits: graphql-js has the say', () => {
-    const fits = fitterOf(typeCalled('Either!'));
+    const fits = inputCheckOf(typeCalled('Either!'));
     for (const value of [{ a: 'x' }, { b: 1 }, { a: 'x', b: 1 }, {}, { a: null }]) expect(fits(value)).toBe(false);
   });
 });

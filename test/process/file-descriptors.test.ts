@@ -8,7 +8,7 @@ import { openConnection } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
-/** What strangers bring about who open connections until the process may open none. */
+/** What happens when clients open connections until the process may open none. */
 
 const DESCRIPTORS = 256;
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
@@ -51,18 +51,18 @@ test('no captcha proceeds because there is no socket left to ask the service, an
   };
   expect(await askAnew()).toMatchObject(no);
 
-  const strangers: Socket[] = [];
-  onTestFinished(() => strangers.forEach((socket) => void socket.destroy()));
-  const come = (count: number) => {
+  const clients: Socket[] = [];
+  onTestFinished(() => clients.forEach((socket) => void socket.destroy()));
+  const connectClients = (count: number) => {
     for (let i = 0; i < count; i += 1) {
-      strangers.push(openConnection(graphqlUrl).socket);
+      clients.push(openConnection(graphqlUrl).socket);
     }
   };
-  come(DESCRIPTORS);
+  connectClients(DESCRIPTORS);
   const overloaded = { data: { validateCaptcha: null }, errors: [{ extensions: { code: 'OVERLOADED' } }] };
   const askBesideMore = () => {
     // A call that found a socket just before there was none left gives it back.
-    come(1);
+    connectClients(1);
     return askAnew();
   };
   await expect.poll(askBesideMore, { timeout: 5_000 }).toMatchObject(overloaded);
@@ -70,6 +70,6 @@ test('no captcha proceeds because there is no socket left to ask the service, an
   await expect.poll(child.stdout).toContain('EMFILE');
   await expect.poll(child.stdout).toContain('the compiler of operations could not be loaded');
 
-  for (const socket of strangers) socket.destroy();
+  for (const socket of clients) socket.destroy();
   await expect.poll(() => askOver(agent, graphqlUrl), { timeout: 5_000 }).toMatchObject(no);
 }, 20_000);

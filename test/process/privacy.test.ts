@@ -8,7 +8,7 @@ import { type ReceivedRequest, sendJson, startUpstream, type TestUpstream } from
 
 /**
  * Nothing confidential leaves the real process but for the upstreams: not in an answer, not in the log, whatever goes
- * wrong. The upstream answers as it is told in `eventType` or `captchaOutput`, and repeats in its errors what it was sent.
+ * wrong. The upstream answers as it is asked to in `eventType` or `captchaOutput`, and repeats in its errors what it was sent.
  */
 
 const SECRETS = {
@@ -100,7 +100,7 @@ beforeAll(async () => {
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
     ADMIN_PORT: '0',
-    FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_1', secret: SECRETS.secret, region: 'EU' }]),
+    FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_shop', secret: SECRETS.secret, region: 'EU' }]),
     FINGERPRINT_URL_EU: upstream.url,
     FINGERPRINT_TIMEOUT_MS: '300',
     CAPTCHA_CONFIGURATIONS: JSON.stringify([
@@ -148,7 +148,7 @@ test.each(Object.keys(CAPTCHA))('captcha: %s', async (captchaOutput) => {
   expect(form).toMatchObject({ lot_number: lotNumber, pass_token: passToken, sign_token: signature });
 });
 
-test('a caller that hangs up', async () => {
+test('a client that disconnects', async () => {
   const before = upstream.received.length;
   const caller = new AbortController();
   const variables = { token, metadata, eventType: 'a hang' };

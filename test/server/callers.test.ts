@@ -14,7 +14,7 @@ const SDL = '{"query":"{ _service { sdl } }"}';
 const TRACE = { 'apollo-federation-include-trace': 'ftv1' };
 const asRouter = (secret: string) => ({ 'router-authorization': secret });
 
-describe('a stranger', () => {
+describe('a caller without the secret', () => {
   test.each<[string, Record<string, string>]>([
     ['without a secret', {}],
     ['with an empty secret', asRouter('')],

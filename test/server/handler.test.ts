@@ -1,6 +1,6 @@
+import { ApolloServer } from '@apollo/server';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
-import { startMistaken } from '../observability/mistaken.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, post, startOperation } from '../support/requests.ts';
@@ -164,18 +164,45 @@ describe('what an operator has to know of five failures is told five times alike
   });
 });
 
-test('from the fourth time on, it is the fast path that answers', async () => {
-  const { graphqlUrl, engine, stop } = await startMistaken();
-  try {
-    const match = vi.spyOn(engine.fastPath, 'match');
-    for (const _ of TIMES) await ask(graphqlUrl, '{ __typename }');
-    expect(match.mock.results.map(({ value }) => value !== undefined)).toEqual([false, false, false, true, true]);
-  } finally {
-    await stop();
-  }
+test('Apollo Server executes a document three times, and compiled code from then on', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const _ of TIMES) await ask(app.graphqlUrl, '{ counted: __typename }');
+  expect(execute).toHaveBeenCalledTimes(3);
+  execute.mockRestore();
 });
 
-test('a caller who hangs up ends a compiled operation as well', async () => {
+test('Apollo Server reads an invalid document once, and the same response comes from the cache from then on', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const query of ['{ deviceFingerprint }', '{ nothing }', '{ "text"']) {
+    execute.mockClear();
+    const answers = [];
+    for (const _ of TIMES) answers.push(await ask(app.graphqlUrl, query));
+    expect(execute).toHaveBeenCalledTimes(1);
+    const [first] = answers;
+    expect(first?.status).toBe(400);
+    for (const { status, text, headers } of answers) {
+      expect([status, text, headers.get('content-type')]).toEqual([
+        400,
+        first?.text,
+        first?.headers.get('content-type'),
+      ]);
+    }
+  }
+  execute.mockRestore();
+});
+
+test('callers with many different Accept headers do not change who answers', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const _ of TIMES) await ask(app.graphqlUrl, '{ negotiated: __typename }');
+  for (let at = 0; at < 100; at += 1) {
+    const accept = `application/json;q=0.${at + 1}`;
+    await post(app.graphqlUrl, '{"query":"{ negotiated: __typename }"}', { accept });
+  }
+  expect(execute).toHaveBeenCalledTimes(3);
+  execute.mockRestore();
+});
+
+test('a client that disconnects ends a compiled operation as well', async () => {
   for (const _ of TIMES) await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'good' });
   hangs = true;
   const disconnect = startOperation(app.graphqlUrl, { query: FINGERPRINT_QUERY, variables: { token: 'good' } });
