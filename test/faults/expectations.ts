@@ -59,7 +59,7 @@ export function startAgainst(
 /** What was answered, and after how many ms. */
 export interface Timed extends GraphqlAnswer {
   readonly elapsed: number;
-  /** The same without the time in which this process could not run: what both sides spent on waiting for each other. */
+  /** The same without the time in which a busy machine did not let this process run. */
   readonly waited: number;
 }
 
