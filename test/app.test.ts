@@ -5,7 +5,7 @@ import { CAPTCHA_MUTATION } from './support/graphql.ts';
 import { ask, openConnection } from './support/requests.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
 
-/** How the server ends, and how it does not even begin. */
+/** How the app stops, and how it refuses to start when a port is taken. */
 
 const open: { stop(): Promise<unknown> }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));

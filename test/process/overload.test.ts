@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { MAIN, startProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 
-/** A process that has more to do than it gets done: it says so at once, instead of letting everyone wait. */
+/** A process whose event loop is late refuses operations at once, instead of letting every client wait. */
 
 const QUERY = '{"query":"{ signalCatalogue { code } }"}';
 const BUSY = new URL('../support/busy.ts', import.meta.url).href;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAIN, shell, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE } from './environments.ts';
 
-/** The process as `npm run dev` and `npm run sandbox` start it. */
+/** The process as `npm run dev` and `npm run sandbox` start it, from its greeting to its exit code. */
 
 let child: TestProcess;
 afterEach(() => child.stop());

@@ -5,13 +5,13 @@ import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
-/** What a router and an orchestrator see of a process that is told to end. */
+/** What a router and an orchestrator see of a process that gets a signal. */
 
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
 const CATALOGUE = '{ signalCatalogue { code } }';
 
-/** A process in live mode whose upstream answers when it is told to, with one verification under way. */
+/** A process in live mode with one verification under way, whose upstream answers when the test lets it. */
 async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
   const told = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();

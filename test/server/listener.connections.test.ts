@@ -4,7 +4,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { openConnection } from '../support/requests.ts';
 
-/** How many connections callers may have. */
+/** How many connections clients may have. */
 
 const CONNECTIONS = 3;
 

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openConnection, sendBytes } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
-/** Callers that do not keep to HTTP, or take their time. */
+/** Clients that do not keep to HTTP, or take too long. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
@@ -22,20 +22,20 @@ function expectRefusal(answer: string, status: number): void {
   expect(JSON.parse(body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST', retryable: false } }] });
 }
 
-describe('what is no HTTP', () => {
+describe('bytes that are not HTTP', () => {
   test.each([
     ['no HTTP at all', 'hello canary-7f3a\r\n\r\n', 400],
     ['a header that is none', 'GET /healthz HTTP/1.1\r\nhost: x\r\ncanary-7f3a\r\n\r\n', 400],
     ['headers without end', `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${'canary-7f3a'.repeat(4_000)}\r\n\r\n`, 431],
     ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
-  ])('%s is refused like everything else', async (_what, bytes, status) => {
+  ])('%s is refused with the body of every refusal', async (_what, bytes, status) => {
     const answer = await sendBytes(app.url, bytes);
     expectRefusal(answer, status);
     expect(answer + app.logged()).not.toContain('canary-7f3a');
   });
 });
 
-describe('a caller that drips bytes is cut off after 10 s', () => {
+describe('a client that drips bytes is cut off after 10 s', () => {
   test.concurrent.each([
     ['headers', 'POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ', 'a'],
     [
