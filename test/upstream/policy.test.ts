@@ -34,7 +34,7 @@ const broken = answer(500, PAGE);
 
 expectNothingUnhandled();
 
-async function start({ onTestFinished }: TestContext, first: Behaviour, deadlineMs = 10_000) {
+async function start({ onTestFinished }: TestContext, first: Behaviour, deadlineMs = 60_000) {
   const upstream = await startSwitchable(first);
   onTestFinished(upstream.stop);
   const app = await startAgainst(upstream, deadlineMs, HIGH_LIMITS);
@@ -93,10 +93,10 @@ async function expectToOpen(
 // Not concurrent: beside others this process may lag so long that it takes a late response for its own fault.
 test.for(SERVICES)(
   '%s: 20 calls without a response in time open it, and the log says so',
-  ([service, question], context) => expectToOpen(context, service, question, hang, 200),
+  ([service, question], context) => expectToOpen(context, service, question, hang, 1_500),
 );
 
-describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question) => {
+describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (service, question) => {
   test.for([400, 401, 403, 404, 429])(
     '200 responses with status %i, which a client can provoke, never open it',
     (status, context) => expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
@@ -207,7 +207,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
   });
 });
 
-describe.concurrent('captcha', { timeout: 20_000 }, () => {
+describe.concurrent('captcha', { timeout: 60_000 }, () => {
   // With an open breaker a captcha may proceed, so what a bot can provoke must not open it, whatever the status.
   test.for([
     ['a failed verification', JSON.stringify(FAIL)],
