@@ -15,6 +15,9 @@ export default defineConfig({
     // Many tests wait, for a deadline or for a circuit breaker to close: one file more than there are cores.
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 20,
+    // These end a test that hangs. What has to be quick says so in an expectation.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     // Longer than Vitest's second, for machines that are busy, but less than an idle connection stays open by itself.
     expect: { poll: { timeout: 3_000 } },
   },

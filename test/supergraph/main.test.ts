@@ -32,7 +32,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     expect(child.stderr()).toBe('');
     for (const url of urls) await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   },
-  20_000,
+  60_000,
 );
 
 test('a port that is taken ends it with 1 and one sentence', async () => {
@@ -45,4 +45,4 @@ test('a port that is taken ends it with 1 and one sentence', async () => {
   } finally {
     await second.stop();
   }
-}, 20_000);
+}, 60_000);

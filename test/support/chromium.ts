@@ -12,7 +12,7 @@ const MISSING = `there is no ${CHROMIUM}, which "apt-get install -y chromium" br
  */
 export function describeInChromium(name: string, tests: () => void): void {
   if (existsSync(CHROMIUM)) {
-    describe(name, { timeout: 20_000 }, tests);
+    describe(name, { timeout: 60_000 }, tests);
   } else {
     if (process.env['REQUIRE_CHROMIUM']) throw new Error(MISSING);
     process.stderr.write(`Skipped: ${name}. Reason: ${MISSING}.\n`);
@@ -27,7 +27,7 @@ export function describeInChromium(name: string, tests: () => void): void {
  */
 export function launchChromium(): Promise<Browser> {
   const args = ['--no-sandbox', '--headless=new', '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1'];
-  return chromium.launch({ executablePath: CHROMIUM, args, timeout: 20_000 });
+  return chromium.launch({ executablePath: CHROMIUM, args, timeout: 30_000 });
 }
 
 /** A page with a profile of its own, and what it did so far. */
@@ -42,7 +42,7 @@ export interface Visit {
 /** Opens a page. Whoever opens one closes its context. */
 export async function visit(browser: Browser, url: string): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1100, height: 800 } });
-  context.setDefaultTimeout(10_000);
+  context.setDefaultTimeout(30_000);
   const requested: string[] = [];
   const complaints: string[] = [];
   const page = await context.newPage();

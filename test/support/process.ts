@@ -12,6 +12,9 @@ export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/mai
 /** A program that was started before starts in two thirds of the time. */
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
+/** Nothing here takes as long as this, in ms, however busy the machine is. */
+const LIMIT_MS = 30_000;
+
 /** One of our programs as a process of its own. Whoever starts one stops it. */
 export interface TestProcess {
   /** Undefined if there is no such program. */
@@ -21,7 +24,7 @@ export interface TestProcess {
   readonly stderr: () => string;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
-  /** The first match in stdout, as soon as it is there. Rejects if the process ends without, or after 10 s. */
+  /** The first match in stdout, as soon as it is there. Rejects if the process ends without it, or after 30 s. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal. */
   signal(signal: NodeJS.Signals): void;
@@ -55,15 +58,15 @@ export function startCommand([program = '', ...words]: readonly string[], option
 
   function waitFor(pattern: RegExp): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
-      const giveUp = (why: string) => reject(new Error(`${why} without ${pattern}\n${stdout()}\n${stderr()}`));
-      const timer = setTimeout(() => giveUp('10 s went by'), 10_000);
+      const fail = (why: string) => reject(new Error(`${why} without ${pattern}\n${stdout()}\n${stderr()}`));
+      const timer = setTimeout(() => fail(`${LIMIT_MS / 1_000} s went by`), LIMIT_MS);
       const look = () => {
         const match = pattern.exec(stdout());
         if (match) resolve(match);
         return match;
       };
       child.stdout?.on('data', look);
-      ended.then((code) => look() || giveUp(`ended with ${code}`), reject).finally(() => clearTimeout(timer));
+      ended.then((code) => look() || fail(`ended with ${code}`), reject).finally(() => clearTimeout(timer));
       if (look()) clearTimeout(timer);
     });
   }
@@ -86,11 +89,11 @@ export function startCommand([program = '', ...words]: readonly string[], option
   };
 }
 
-/** Runs a command as a person would paste it, and gives what it prints. Rejects if it fails or takes more than 10 s. */
+/** Runs a command as a person would paste it, and gives what it prints. Rejects if it fails or takes more than 30 s. */
 export async function shell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], {
     cwd: ROOT,
-    timeout: 10_000,
+    timeout: LIMIT_MS,
   });
   return stdout;
 }
