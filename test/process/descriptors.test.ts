@@ -68,7 +68,7 @@ test('no captcha proceeds because there is no socket left to ask the service, an
   await expect.poll(askBesideMore, { timeout: 5_000 }).toMatchObject(overloaded);
   for (let time = 0; time < 3; time += 1) expect(await askOver(agent, graphqlUrl)).toMatchObject(overloaded);
   await expect.poll(child.stdout).toContain('EMFILE');
-  await expect.poll(child.stdout).toContain('the compiler of operations could not be loaded');
+  await expect.poll(child.stdout).toContain('the compiler could not be loaded');
 
   for (const socket of strangers) socket.destroy();
   await expect.poll(() => askOver(agent, graphqlUrl), { timeout: 5_000 }).toMatchObject(no);

@@ -41,10 +41,10 @@ describe('the SDK of OpenTelemetry', () => {
   });
 });
 
-test('what compiles documents is not loaded for one that came once', async () => {
+test('the compiler is not loaded for a document that came once', async () => {
   const modules = await modulesWith(SANDBOX);
-  expect(modules).toMatch(/\/src\/graphql\/compiled\.ts\n/);
-  expect(modules).not.toMatch(/graphql-jit|\/src\/graphql\/jit\.ts/);
+  expect(modules).toMatch(/\/src\/graphql\/document-cache\.ts\n/);
+  expect(modules).not.toMatch(/graphql-jit|\/src\/graphql\/compile\.ts/);
 });
 
 test('nor does live mode load what makes lines for people', async () => {
