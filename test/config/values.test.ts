@@ -169,8 +169,8 @@ describe('what is refused, in one sentence', () => {
 });
 
 describe('numbers', () => {
-  const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const rows = [...README.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
+  const page = readFileSync(join(import.meta.dirname, '../../deploy/README.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
 
   test('are many', () => {
     expect(rows.length).toBeGreaterThan(15);
