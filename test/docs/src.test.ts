@@ -51,7 +51,7 @@ describe('names', () => {
   const pages = ['README.md', 'schema/README.md', 'deploy/README.md', 'src/README.md', 'test/README.md'];
 
   test('every script is in one of the pages', () => {
-    const text = pages.map((path) => readPage(path).text).join();
+    const text = [...pages, 'test/bench/README.md', 'test/soak/README.md'].map((path) => readPage(path).text).join();
     const wanted = Object.keys(scripts).filter((name) => !name.startsWith('pre'));
     expect(wanted.filter((name) => !new RegExp(`npm (run )?${name}\\b(?!:)`).test(text))).toEqual([]);
   });
