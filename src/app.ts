@@ -1,27 +1,26 @@
 import type { Logger } from 'pino';
-import { type CaptchaConfiguration, createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
+import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import type { Config, LiveUpstreams, LoadLimits } from './config/config.ts';
+import { accountsOf, type Accounts as ConfiguredAccounts } from './config/accounts.ts';
+import { SANDBOX_HOST } from './config/listening.ts';
+import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
 import { isFingerprintFault } from './fingerprint/outcome.ts';
 import { prepareApplication } from './fingerprint/request.ts';
-import type { Capabilities } from './graphql/context.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { createTokenHash, type HashToken } from './observability/token-hash.ts';
+import { createTokenHash } from './observability/token-hash.ts';
+import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { startAdmin } from './server/admin.ts';
-import { startEngine } from './server/apollo.ts';
-import { createGate, type Gate } from './server/callers.ts';
-import { GRAPHQL_PATH, listen } from './server/listener.ts';
+import { createAdmin } from './server/admin.ts';
+import { type Explorer, GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
-import { watchEventLoop } from './server/pressure.ts';
-import { createUpstreamHttp, type UpstreamHttp } from './upstream/client.ts';
-import { createGuard, type Guard } from './upstream/policy.ts';
-import type { UpstreamAnswer } from './upstream/transport.ts';
+import { createServer } from './server/server.ts';
+import { Accounts } from './upstream/accounts.ts';
+import { createUpstreamClient, type UpstreamOptions } from './upstream/client.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -30,163 +29,123 @@ export interface App {
   readonly graphqlUrl: string;
   /** Where Prometheus reads. */
   readonly metricsUrl: string;
-  /** Addresses of the embedded sandbox by region; undefined in live mode. */
+  /** Addresses of the embedded sandbox by region. Undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
-  /** Commands that ask this app something and work; none in live mode. */
+  /** Commands that ask this app something and work. There are none in live mode. */
   readonly examples: readonly ExampleCommand[];
-  /** Goes on with all the secrets of another configuration; what is under way keeps its own. */
+  /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
   rotate(config: Config): void;
-  /** Finishes what is under way and closes every socket. */
+  /** Lets requests under way finish and closes every socket. */
   stop(): Promise<void>;
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger): Promise<App> {
+  /** In the order of starting; a stop runs them from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const { limits, load } = config;
-    const { accounts, sandbox } = await openUpstreams(config.upstreams);
+    const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config.sandboxPort) : undefined;
     if (sandbox) closers.push(sandbox.stop);
-    let hashToken = createTokenHash(config.logHashKey);
-    const telemetry = await startTelemetry(config.otlpEndpoint, log, (token) => hashToken(token));
-    const { metrics, tracing } = telemetry;
+    const configured = sandbox ? sandboxAccounts(sandbox) : accountsOf(config);
+    const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
+    const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
+
+    const metrics = createMetrics();
+    const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
     if (tracing) closers.push(tracing.stop);
-    const admin = await startAdmin(config.host, config.adminPort, metrics);
-    closers.push(admin.stop);
-    // A pool for each service: a crowd of slow calls to one must not starve the other.
-    const pools = {
-      fingerprint: openUpstream('fingerprint', isFingerprintFault, load, telemetry),
-      captcha: openUpstream('captcha', isCaptchaFault, load, telemetry),
+    let hashToken = createTokenHash(config.logHashKey);
+    const telemetry: Telemetry = { log, metrics, hashToken: (token) => hashToken(token), tracing };
+
+    const schema = buildSchema();
+    // Started after the schema is built, because that takes long enough to look like an overload.
+    const eventLoop = startEventLoopMonitor();
+    closers.push(eventLoop.stop);
+    // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
+    const openUpstream = (service: string, isFault: UpstreamOptions['isFault']) => {
+      const client = createUpstreamClient({
+        ...config,
+        service,
+        isFault,
+        eventLoop,
+        onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
+        onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+      });
+      closers.push(client.close);
+      metrics.watchPolicies(service, client.policyStates);
+      return client;
     };
-    closers.push(pools.fingerprint.close, pools.captcha.close);
-    const explorable = config.upstreams.mode === 'sandbox';
-    const traceable = config.routerSecrets.length > 0;
-    const engine = await startEngine(buildSchema(limits.representations), log, { explorable, traceable, limits });
-    closers.push(() => engine.apollo.stop());
-    const pressure = watchEventLoop(load.eventLoopDelayMs);
-    closers.push(pressure.stop);
-    let credentials = credentialsOf(config, accounts);
-    const listener = await listen({
-      host: config.host,
-      port: config.port,
-      maxConnections: load.connections,
-      engine,
-      capabilities: connect(config, () => credentials, pools, telemetry),
-      maxBodyBytes: limits.bodyBytes,
-      gate: (presented) => credentials.gate(presented),
-      pressure,
-      shutdownGraceMs: load.shutdownGraceMs,
-      explorable,
-      telemetry,
+    const queryFingerprint = createFingerprintClient({
+      ...config,
+      upstream: openUpstream('fingerprint', isFingerprintFault),
+      onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
     });
-    closers.push(listener.stop);
-    const graphqlUrl = listener.url + GRAPHQL_PATH;
-    const examples = sandbox
-      ? exampleCommands(
-          graphqlUrl,
-          `${sandbox.urls.GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
-        )
-      : [];
-    log.info({ url: graphqlUrl, upstreams: config.upstreams.mode }, 'ready');
-    const { url } = listener;
+    const validateCaptcha = createCaptchaValidator({
+      ...config,
+      upstream: openUpstream('captcha', isCaptchaFault),
+      captchas,
+      log,
+      onVerdict: (verdict) =>
+        metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+    });
+
+    const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
+    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
+    const explorer = sandbox ? await openExplorer() : undefined;
+    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
+    const admin = createAdmin(metrics);
+    closers.push(admin.stop, server.stop);
+    const metricsUrl = await admin.listen(config.host, config.adminPort);
+    const url = await server.listen(config.host, config.port);
+
+    const graphqlUrl = url + GRAPHQL_PATH;
+    log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready');
     const rotate = (next: Config) => {
-      credentials = credentialsOf(next, next.upstreams.mode === 'live' ? next.upstreams : accounts);
+      if (next.upstreamMode === 'live') {
+        const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
+        applications.replace(nextApplications.map(prepareApplication));
+        captchas.replace(nextCaptchas.map(prepareCaptcha));
+      }
+      server.replaceRouterSecrets(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    return { url, graphqlUrl, metricsUrl: admin.metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
+    const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
+    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-/** Traces need packages that are slow to load, so they are loaded only where traces are exported. */
-async function startTelemetry(otlpEndpoint: string | undefined, log: Logger, hashToken: HashToken): Promise<Telemetry> {
-  const tracing =
-    otlpEndpoint === undefined ? undefined : (await import('./observability/tracing.ts')).startTracing(otlpEndpoint);
-  return { log, metrics: createMetrics(), hashToken, tracing };
-}
+// What only one mode needs is loaded only there.
 
-type Accounts = Pick<LiveUpstreams, 'applications' | 'captchas'>;
-
-async function openUpstreams(upstreams: Config['upstreams']): Promise<{ accounts: Accounts; sandbox?: Sandbox }> {
-  if (upstreams.mode === 'live') return { accounts: upstreams };
-  // Loaded only where it serves.
+async function openSandbox(port: number): Promise<Sandbox> {
   const { startSandbox } = await import('./sandbox/server.ts');
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: upstreams.port });
-  const { urls } = sandbox;
+  return startSandbox({ host: SANDBOX_HOST, port });
+}
+
+async function openExplorer(): Promise<Explorer> {
+  const { apolloSandboxPage } = await import('./explorer/landing-page.ts');
+  const { GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/graphiql.ts');
+  return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
+}
+
+async function openTracing(otlpEndpoint: string) {
+  const { startTracing } = await import('./observability/tracing.ts');
+  return startTracing(otlpEndpoint);
+}
+
+function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
   return {
-    sandbox,
-    accounts: {
-      applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-      captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    },
+    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
   };
 }
 
-/** Sockets, guards and metrics of one upstream service. The log hears when a guard shuts a region off, and opens it again. */
-function openUpstream(
-  service: string,
-  isFault: (answer: UpstreamAnswer) => boolean,
-  load: LoadLimits,
-  { log, metrics }: Telemetry,
-): UpstreamHttp {
-  const guards = new Map<string, Guard<UpstreamAnswer>>();
-  const guardFor = (region: string) => {
-    const onBreaker = (breaker: string) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`);
-    const guard = guards.get(region) ?? createGuard({ ...load, isFault, onBreaker });
-    guards.set(region, guard);
-    return guard;
-  };
-  metrics.watchGuards(service, () => [...guards].map(([region, guard]) => [region, guard.state()] as const));
-  const onCall = (region: string, outcome: string, ms: number) => metrics.callEnded(service, region, outcome, ms);
-  return createUpstreamHttp({ service, guardFor, onCall });
-}
-
-type Pools = Readonly<Record<'fingerprint' | 'captcha', UpstreamHttp>>;
-
-/** Everything that a rotation of secrets replaces. */
-interface Credentials {
-  readonly applicationFor: Capabilities['applicationFor'];
-  readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
-  readonly gate: Gate;
-}
-
-function credentialsOf({ routerSecrets }: Config, { applications, captchas }: Accounts): Credentials {
-  return {
-    applicationFor: directory(applications.map(prepareApplication), ({ publicKey }) => publicKey),
-    configurationFor: directory(captchas.map(prepareCaptcha), ({ captchaId }) => captchaId),
-    gate: createGate(routerSecrets),
-  };
-}
-
-/** Gives each upstream's client what it needs: its accounts as they are when a call begins, its deadline, its sockets. */
-function connect(config: Config, credentials: () => Credentials, pools: Pools, telemetry: Telemetry): Capabilities {
-  const { log, metrics } = telemetry;
-  return {
-    limits: config.limits,
-    applicationFor: (publicKey) => credentials().applicationFor(publicKey),
-    queryFingerprint: createFingerprintClient(pools.fingerprint, config.fingerprintTimeoutMs, (outcome) =>
-      countSignals(outcome, metrics.signalHit),
-    ),
-    validateCaptcha: createCaptchaValidator({
-      http: pools.captcha,
-      configurationFor: (captchaId) => credentials().configurationFor(captchaId),
-      timeoutMs: config.captchaTimeoutMs,
-      policy: config.captchaFailOpen,
-      log,
-      onVerdict: (verdict) =>
-        metrics.verified({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
-    }),
-  };
-}
-
-/** Finds by id; without one, the first row serves. */
-function directory<Row>(rows: readonly Row[], idOf: (row: Row) => string) {
-  const byId = new Map(rows.map((row) => [idOf(row), row]));
-  return (id: string | null | undefined): Row | undefined => (id == null ? rows[0] : byId.get(id));
+function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
+  const [captcha] = SANDBOX_CAPTCHAS;
+  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
 }

@@ -1,28 +1,28 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 
-/** Who has to act when an error appears: the one who asked, the upstream's operator, or the operator of this subgraph. */
+/** Who has to act on an error: the caller, the operator of the upstream service, or the operator of this subgraph. */
 type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
   readonly side: Side;
-  /** Can the same request succeed later, unchanged? */
+  /** Can the same request succeed later? */
   readonly retryable: boolean;
-  /** What the caller reads: what happened and what to do. Never anything internal, never the caller's own input. */
+  /** For the caller: what happened and what to do. It has nothing internal in it, and nothing of the caller's input. */
   readonly message: string;
 }
 
-/** Every failure that can leave this subgraph, once. The README's table is checked against this one. */
+/** Every error that this subgraph can answer with. A test compares the table of schema/README.md with it. */
 export const ERROR_CATALOGUE = {
   BAD_USER_INPUT: {
     side: 'caller',
     retryable: false,
-    message: 'An argument is not acceptable. Correct it and send the request again.',
+    message: 'An argument is not valid. Correct it and send the request again.',
   },
   DEVICE_TOKEN_REJECTED: {
     side: 'caller',
     retryable: false,
     message:
-      'The fingerprint service does not accept the device token of this reference. Let the client SDK make a new one.',
+      'The fingerprint service does not accept the device token of this reference. Create a new one with the client SDK.',
   },
   UPSTREAM_TIMEOUT: {
     side: 'upstream',
@@ -44,22 +44,23 @@ export const ERROR_CATALOGUE = {
     side: 'operator',
     retryable: false,
     message:
-      'The service behind this field gave an answer that its contract does not allow. The operator of this subgraph has to act.',
+      'The service behind this field sent a response that its contract does not allow. The operator of this subgraph has to act.',
   },
   OVERLOADED: {
     side: 'operator',
     retryable: true,
-    message: 'This subgraph is at one of its own limits. Try again shortly.',
+    message: 'This subgraph has reached one of its own limits. Try again shortly.',
   },
   CANCELLED: {
     side: 'caller',
     retryable: true,
-    message: 'The caller hung up before the answer was ready.',
+    message: 'The client disconnected before the response was ready.',
   },
   UNAUTHENTICATED: {
     side: 'operator',
     retryable: false,
-    message: 'Only the router may ask here. It has to send one of the configured secrets as Router-Authorization.',
+    message:
+      'Only the router may send requests to this subgraph. It has to send one of the configured secrets in the Router-Authorization header.',
   },
   BAD_REQUEST: {
     side: 'caller',
@@ -70,12 +71,12 @@ export const ERROR_CATALOGUE = {
     side: 'caller',
     retryable: false,
     message:
-      'The document is not valid GraphQL, or larger than this subgraph takes: reading it ended at the given location.',
+      'The document is not valid GraphQL, or it is larger than this subgraph accepts. Parsing stopped at the given location.',
   },
   GRAPHQL_VALIDATION_FAILED: {
     side: 'caller',
     retryable: false,
-    message: 'A value in the document is not of the type that the schema expects at the given location.',
+    message: 'A value in the document does not have the type that the schema expects at the given location.',
   },
   OPERATION_RESOLUTION_FAILURE: {
     side: 'caller',
@@ -85,37 +86,37 @@ export const ERROR_CATALOGUE = {
   PERSISTED_QUERY_NOT_SUPPORTED: {
     side: 'caller',
     retryable: false,
-    message: 'Persisted queries are not supported here. Send the whole document.',
+    message: 'Persisted queries are not supported. Send the whole document.',
   },
   INTERNAL_SERVER_ERROR: {
     side: 'operator',
     retryable: false,
-    message: 'Something went wrong inside this subgraph. The operator finds the cause in its log.',
+    message: 'An unexpected error occurred inside this subgraph. The operator finds the cause in its log.',
   },
 } as const satisfies Record<string, Definition>;
 
-/** Everything that can stand in `extensions.code`. */
+/** Every value of `extensions.code`. */
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 
-/** Is this text one of our codes? Own keys only: `constructor` is none. */
-export function isErrorCode(text: unknown): text is ErrorCode {
-  return typeof text === 'string' && Object.hasOwn(ERROR_CATALOGUE, text);
+/** Is this value a code of the catalogue? A name that every object has, such as `constructor`, is not. */
+export function isErrorCode(value: unknown): value is ErrorCode {
+  return typeof value === 'string' && Object.hasOwn(ERROR_CATALOGUE, value);
 }
 
 interface Details {
-  /** Replaces the catalogue's message, in words that are fit for any caller. */
+  /** Replaces the catalogue's message. Any caller may read it. */
   message?: string;
-  /** For the log alone: what exactly happened. Never a secret, a token or personal data. */
+  /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
-  /** HTTP status of the answer when the whole request fails; an error of one field leaves it 200. */
+  /** HTTP status of the response if the whole request fails. Without one it is 200, as for an error of one field. */
   status?: number;
-  /** Where in the document. */
+  /** The places in the document that the error is about. */
   nodes?: readonly ASTNode[];
-  /** Replaces the catalogue's. What the caller has to change cannot succeed unchanged, so it is not retryable then. */
+  /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
   side?: Side;
 }
 
-/** A failure of the catalogue on its way to the caller. */
+/** An error of the catalogue. */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   /** For the log alone. */
@@ -135,22 +136,22 @@ export class DeviceTrustError extends GraphQLError {
   }
 }
 
-/** Shorthand for input that is refused before any upstream call: says what was expected, without repeating the value. */
+/** The error for an argument that is not valid. Its message names what was expected, and does not repeat the value. */
 export function badUserInput(argument: string, expected: string, got: string): DeviceTrustError {
   return new DeviceTrustError('BAD_USER_INPUT', { message: `${argument}: expected ${expected}, but got ${got}.` });
 }
 
-/** Where an unexpected error came from. Its message is left out: it may quote what a caller or an upstream sent. */
+/** The name and stack frames of an error. Its message is left out, because it may quote what a caller or an upstream sent. */
 export function framesOf(error: unknown): { name: string; frames: string[] } {
   if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
   const { name, message, stack = '' } = error;
-  // The stack begins with the message, which may have lines that look like frames.
+  // The stack begins with the message, and lines of the message may look like frames.
   const from = stack.indexOf(message);
   const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
   return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
-/** What was thrown, as an Error: anything can be. */
+/** What was thrown, as an Error: any value can be thrown. */
 export function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error('rejected with something that is no Error');
+  return reason instanceof Error ? reason : new Error('expected an Error, but got another value');
 }

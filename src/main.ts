@@ -2,19 +2,20 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
-import type { Config } from './config/config.ts';
+import { addressesOf, isListenError, listenProblems } from './config/listening.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
+import type { Config } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { createLogger } from './observability/logger.ts';
 
-/** The process: configuration in, signals, exit code out. */
+/** The process: its configuration, its signals and its exit code. */
 
 let log: Logger | undefined;
 let app: App | undefined;
 
-// The state after such an error is unknown, so the process ends. Its message may quote a caller, so only its frames are
-// told. Rejections that nobody handles arrive here as well. The exit writes what is left of the log.
+// The state after such an error is unknown, so the process ends. Its message may quote a request, so only its frames are
+// logged. A rejection that nothing handles arrives here as well. The exit writes what is left of the log.
 process.on('uncaughtException', (thrown) => {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
@@ -23,13 +24,13 @@ process.on('uncaughtException', (thrown) => {
   process.exit(1);
 });
 
-// Handled from the beginning: process 1 of a container does not get a signal that nothing handles.
+// Handled from the beginning, because process 1 of a container does not get a signal that nothing handles.
 let isStopping = false;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // A second one ends it at once.
+    // A second signal ends the process at once.
     if (isStopping) process.exit(128 + constants.signals[signal]);
-    // It still starts, so that nothing is under way.
+    // The app has not started, so no request is under way.
     if (!app) process.exit(0);
     isStopping = true;
     log?.info('stopping');
@@ -58,8 +59,8 @@ async function start(config: Config, log: Logger): Promise<App> {
   try {
     return await createApp(config, log);
   } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    refuseToStart('The subgraph cannot listen:', [error.message]);
+    if (!isListenError(error)) throw error;
+    refuseToStart('The subgraph cannot listen:', await listenProblems(addressesOf(config), error));
   }
 }
 
@@ -74,11 +75,11 @@ function welcome({ url, graphqlUrl, examples }: App): string {
 }
 
 const config = readFirstConfig();
-log = await createLogger({ level: config.logLevel, pretty: config.upstreams.mode === 'sandbox' });
+log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 app = await start(config, log);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 
-// Secrets in files are rotated by writing the files. What is wrong with a new one is told, and the old one goes on.
+// Secrets in files are rotated by writing the files. A wrong one is logged, and the old one stays in force.
 watchConfig(config, {
   read: readConfig,
   everyMs: 2_000,

@@ -1,25 +1,27 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Caller } from '../upstream/call-context.ts';
-import type { UpstreamHttp } from '../upstream/client.ts';
-import { flawsIn } from '../upstream/issues.ts';
-import type { UpstreamAnswer } from '../upstream/transport.ts';
-import { passedAnswer, type ValidateForm, validatePath } from './contract.ts';
+import type { Accounts } from '../upstream/accounts.ts';
+import type { CallContext } from '../upstream/call-context.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import { describeIssues } from '../upstream/issues.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
+import { passBody, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
 
-/** One of the configured captcha ids, ready to be called. */
+/** A configured captcha id, prepared for calls. */
 export interface CaptchaConfiguration {
   readonly captchaId: string;
-  /** Signs what is sent. Never logged. */
+  /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
   readonly region: string;
   readonly origin: string;
   readonly path: string;
 }
 
-interface Account {
+/** A captcha id as it is configured. */
+export interface CaptchaAccount {
   readonly captchaId: string;
   readonly captchaKey: string;
   readonly region: string;
@@ -27,70 +29,73 @@ interface Account {
   readonly baseUrl: string;
 }
 
-/** Does once what every verification with a captcha id needs. */
-export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Account): CaptchaConfiguration {
+/** Prepares a captcha id once, so that its verifications need not. */
+export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: CaptchaAccount): CaptchaConfiguration {
   const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
   return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
 
 /**
- * Verifies one solved challenge. Rejects with a DeviceTrustError BAD_USER_INPUT, with OVERLOADED at a limit of our own, or
- * with the reason of a cancellation.
+ * Verifies one solved challenge.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED at a limit of our own; the reason of a cancellation
  */
-export type CaptchaValidator = (input: ValidateCaptchaInput, caller: Caller) => Promise<CaptchaVerdict>;
+export type CaptchaValidator = (input: ValidateCaptchaInput, context: CallContext) => Promise<CaptchaVerdict>;
 
 interface Options {
-  readonly http: UpstreamHttp;
-  /** The configuration with this captcha id; the first one if none is named, undefined if it is unknown. */
-  readonly configurationFor: (captchaId: string | null | undefined) => CaptchaConfiguration | undefined;
-  /** For one whole call, in ms. */
-  readonly timeoutMs: number;
-  readonly policy: FailOpenPolicy;
+  readonly upstream: Pick<UpstreamClient, 'post'>;
+  readonly captchas: Accounts<CaptchaConfiguration>;
+  /** The deadline of one whole call, in ms. */
+  readonly captchaTimeoutMs: number;
+  readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
-  /** Told of every verdict. */
+  /** Called with every verdict. */
   readonly onVerdict: (verdict: CaptchaVerdict) => void;
 }
 
 /**
- * A validator over the configured captcha ids. What the service leaves open the policy decides (document, 7.3); what an
- * operator has to know goes to the log.
+ * Makes a validator for the configured captcha ids. Without a verdict of the service the fail-open policy decides
+ * (document, 7.3). Problems that concern the operator are logged.
  */
 export function createCaptchaValidator(options: Options): CaptchaValidator {
-  const { http, configurationFor, timeoutMs, policy, log, onVerdict } = options;
-  return async (input, caller) => {
-    const configuration = configurationFor(input.captchaId);
-    if (!configuration) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
-    refuseMalformed(input);
-    const { region, origin, path, captchaId } = configuration;
-    const { requestId } = caller;
-    const failOpen = { policy, isDefaultId: configuration === configurationFor(undefined) };
-    const body = toForm(input, configuration.captchaKey);
-    let answer: UpstreamAnswer;
+  const { upstream, captchas, captchaTimeoutMs: timeoutMs, captchaFailOpen: policy, log, onVerdict } = options;
+  return async (input, context) => {
+    const captcha = captchas.find(input.captchaId);
+    if (!captcha) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
+    checkInput(input);
+    const { region, origin, path, captchaId } = captcha;
+    const { requestId } = context;
+    const failOpen = { policy, isDefaultId: captcha === captchas.default };
+    const body = toForm(input, captcha.captchaKey);
+    let response: UpstreamResponse;
     try {
-      answer = await http.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, caller });
+      response = await upstream.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, context });
     } catch (error) {
-      // Our own limit is no word about the challenge: as an outcome, a bot could turn load into a request that proceeds.
-      if (caller.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
+      // OVERLOADED says nothing about the challenge: as an outcome, a bot could turn load into a request that proceeds.
+      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
         throw error;
-      // Without an answer the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
+      // Without a response the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ requestId, captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       const verdict = indeterminate('TRANSPORT', failOpen);
       onVerdict(verdict);
       return verdict;
     }
-    const verdict = toVerdict(answer, input.lotNumber, failOpen);
-    report(verdict, answer, input.lotNumber, { requestId, captchaId }, log);
+    const verdict = toVerdict(response, input.lotNumber, failOpen);
+    logProblems(verdict, response, input.lotNumber, { requestId, captchaId }, log);
     onVerdict(verdict);
     return verdict;
   };
 }
 
-/** Far above what a widget gives. A size that the service refuses is no verdict, and could proceed at a bot's will. */
+/**
+ * In characters, far more than a widget gives. A size that the service refuses is no verdict, and a bot could make it
+ * proceed.
+ */
 const MAX_VALUE_LENGTH = 4_096;
 
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** The form of section 4, which carries everything but the captcha id. */
+/** The form of section 4. The captcha id is not in it but in the URL. */
 export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {
   const form: ValidateForm = {
     lot_number: input.lotNumber,
@@ -103,11 +108,13 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 }
 
 /**
- * What can be known to be wrong is refused before any call. Control characters and what is beyond ASCII are no widget's, and
- * might make a service stumble: its fault, and a bot's way past it. A lone surrogate would even be replaced on its way, and
- * two different lot numbers would share one signature.
+ * Refuses values before any call that no widget gives. Control characters and characters beyond ASCII could make the
+ * service fail, and a bot's request proceed. A lone surrogate would be replaced in the form, and two different lot
+ * numbers would have the same signature.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT
  */
-function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
+function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
     if (value === '') throw badUserInput(`input.${name}`, 'at least 1 character', 'none');
     if (value.length > MAX_VALUE_LENGTH) {
@@ -118,24 +125,28 @@ function refuseMalformed({ lotNumber, captchaOutput, passToken, genTime }: Valid
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
 
-/** What an operator has to know: our key or captcha id is wrong, or the service misbehaves. A caller's doing is no news. */
-function report(
+/**
+ * Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes do
+ * not.
+ */
+function logProblems(
   verdict: CaptchaVerdict,
-  { status, json }: UpstreamAnswer,
+  { status, json }: UpstreamResponse,
   lotNumber: string,
-  where: { requestId: string; captchaId: string },
+  ids: { requestId: string; captchaId: string },
   log: Options['log'],
 ): void {
   if (verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN') {
-    log.warn(where, 'captcha service rejects our signature: is the captcha key right?');
+    log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
   }
   if (verdict.__typename === 'CaptchaFailed' && verdict.details.lotNumber !== lotNumber) {
-    log.warn({ ...where, status }, 'captcha service answered for another lot number');
+    log.warn({ ...ids, status }, 'captcha service answered for another lot number');
   }
-  // A 4xx without an exception may be the caller's doing, but also a wrong address or a firewall in between.
+  // A 4xx without an exception may be the client's fault, but also a wrong address or a firewall between us and the
+  // service.
   if (verdict.__typename === 'CaptchaIndeterminate' && (verdict.cause !== 'CLIENT' || verdict.code === null)) {
     const { cause, code } = verdict;
-    const flaws = code === null ? flawsIn(passedAnswer.safeParse(json).error) : undefined;
-    log.warn({ ...where, status, cause, code, flaws }, 'captcha service gave no verdict');
+    const flaws = code === null ? describeIssues(passBody.safeParse(json).error) : undefined;
+    log.warn({ ...ids, status, cause, code, flaws }, 'captcha service gave no verdict');
   }
 }

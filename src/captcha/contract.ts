@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
 
-/** The captcha document on the wire: names, codes and shapes, no I/O. Section numbers are that document's. */
+/** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
-/** Path of the one endpoint (section 4). Only the public captcha id stands in the URL. */
+/** Path of the one endpoint (section 4). The URL has the public captcha id and nothing else. */
 export function validatePath(captchaId: string): string {
   return `/validate?captcha_id=${encodeURIComponent(captchaId)}`;
 }
@@ -18,7 +18,7 @@ export interface ValidateForm {
   sign_token: string;
 }
 
-/** The documented failure reasons (7.1) and what to branch on. */
+/** The documented failure reasons (7.1), each with its category in the graph. */
 export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = new Map([
   ['pass_token expire', 'PASS_TOKEN_EXPIRED'],
   ['lot_number not match', 'LOT_NUMBER_MISMATCH'],
@@ -27,7 +27,7 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
 
 interface CaptchaException {
   readonly msg: string;
-  /** Who can cause it; CLIENT means that a bot can, at will. */
+  /** Who can cause it. CLIENT means that a bot can, at will. */
   readonly cause: CaptchaIndeterminateCause;
 }
 
@@ -54,8 +54,8 @@ export const EXCEPTIONS: ReadonlyMap<string, CaptchaException> = new Map([
   ['-50308', { msg: 'payload Used', cause: 'CLIENT' }],
 ]);
 
-/** A pass (2.3, 2.4). Strict: what is not exactly the documented pass is not one. */
-export const passedAnswer = z.object({
+/** A pass (2.3, 2.4). Strict: only exactly the documented pass counts. */
+export const passBody = z.object({
   status: z.literal('success'),
   result: z.literal('success'),
   reason: z.literal(''),
@@ -70,19 +70,22 @@ export const passedAnswer = z.object({
 
 const lenientText = z.string().optional().catch(undefined);
 
-/** The challenge that an answer is about, however flawed the rest: an answer for another one is no answer to ours. */
-export const judgedChallenge = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
+/**
+ * The lot number of a response, whatever else is wrong with it: a response for another challenge says nothing about
+ * ours.
+ */
+export const lotNumberBody = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
 
 /**
- * Is this `result` a "no"? Documented is `fail` (2.3). Any spelling of it counts, for as "no usable answer" it would fall
- * under a policy that may let it proceed.
+ * Is this `result` a failed verification? `fail` is documented (2.3), but any spelling of it counts: as an unusable
+ * response it would fall under a policy that may let the request proceed.
  */
-export function saysNo(result: unknown): boolean {
+export function isFailResult(result: unknown): boolean {
   return result === false || (typeof result === 'string' && /^\s*fail/i.test(result));
 }
 
-/** The rest of a rejection (2.3, 2.4). Lenient: a "no" with a flaw in its details is still a "no". */
-export const failedAnswer = z.object({
+/** The other fields of a failed verification (2.3, 2.4). Lenient: with wrong details it is still a failure. */
+export const failBody = z.object({
   reason: z.string().catch(''),
   captcha_args: z
     .object({ used_type: lenientText, user_ip: lenientText, lot_number: lenientText })
@@ -100,9 +103,9 @@ const description = z.object({ type: lenientText }).catch({ type: undefined });
 
 /**
  * An exception (7.2). Lenient as well: a numeric `code` is read as its text, and a documented one needs no `status`.
- * Otherwise a client's exception would be "no usable answer", which a policy may let proceed.
+ * Otherwise an exception that a client caused would be an unusable response, which a policy may let proceed.
  */
-export const exceptionAnswer = z.union([
+export const exceptionBody = z.union([
   z.object({ code: exceptionCode.refine((code) => EXCEPTIONS.has(code)), desc: description }),
   z.object({ status: z.literal('error'), code: exceptionCode.optional().catch(undefined), desc: description }),
 ]);

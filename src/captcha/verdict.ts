@@ -5,24 +5,24 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import type { UpstreamAnswer } from '../upstream/transport.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   EXCEPTIONS,
-  exceptionAnswer,
+  exceptionBody,
   FAILURE_CATEGORIES,
-  failedAnswer,
-  judgedChallenge,
-  passedAnswer,
-  saysNo,
+  failBody,
+  isFailResult,
+  lotNumberBody,
+  passBody,
 } from './contract.ts';
 
-/** What to do when the service gives no verdict: `faults` proceeds on all but what a caller can bring about. */
+/** When to proceed without a verdict: `faults` does, except for what a client can provoke. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
-/** What `proceed` follows when there is no verdict. */
+/** What decides `proceed` when there is no verdict. */
 interface FailOpen {
   readonly policy: FailOpenPolicy;
-  /** Is this the captcha id that serves when a caller names none? Any other one is the caller's choice. */
+  /** Is this the captcha id of requests that name none? Any other one is the caller's choice. */
   readonly isDefaultId: boolean;
 }
 
@@ -33,39 +33,40 @@ export type CaptchaVerdict =
   | (CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' });
 
 /**
- * Reads an answer of the captcha service. A "no" counts whatever the HTTP status, its spelling and the rest of it; a
- * pass counts only as exactly the documented one, with status 200 and for the lot number that was asked about. So no
- * outcome is better than what the service said.
+ * Reads a response of the captcha service. A failure counts whatever the HTTP status, the spelling and the other fields
+ * are. A pass counts only exactly as documented, with status 200 and for the lot number of the request. So no verdict
+ * is better than the response.
  */
-export function toVerdict(answer: UpstreamAnswer, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
-  const { status, json } = answer;
-  const body = bodyOf(answer);
-  const failed = failureIn(body);
-  if (failed) return toFailed(failed, lotNumber);
+export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
+  const { status, json } = response;
+  const body = lenientBody(response);
+  const failure = readFailure(body);
+  if (failure) return toFailed(failure, lotNumber);
 
-  const exception = exceptionIn(body);
+  const exception = readException(body);
   if (exception) {
     const { code = null, desc } = exception;
-    const said = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
-    const cause = said === 'SERVICE' && isRefusal(status) ? 'CLIENT' : said;
+    const documentedCause = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
+    const cause = documentedCause === 'SERVICE' && isClientError(status) ? 'CLIENT' : documentedCause;
     return indeterminate(cause, failOpen, code, desc.type ?? null);
   }
 
-  const judged = judgedChallenge.safeParse(body);
-  const judgedLot = judged.data?.captcha_args.lot_number ?? lotNumber;
-  if (judgedLot !== lotNumber) {
+  const receivedLotNumber = lotNumberBody.safeParse(body).data?.captcha_args.lot_number ?? lotNumber;
+  if (receivedLotNumber !== lotNumber) {
     return {
       __typename: 'CaptchaFailed',
       proceed: false,
       reason: 'the service answered for another lot_number',
       category: 'LOT_NUMBER_MISMATCH',
-      details: { lotNumber: typeof judgedLot === 'string' ? judgedLot : JSON.stringify(judgedLot) },
+      details: {
+        lotNumber: typeof receivedLotNumber === 'string' ? receivedLotNumber : JSON.stringify(receivedLotNumber),
+      },
     };
   }
 
-  const passed = passedAnswer.safeParse(json);
-  if (status !== 200 || !passed.success) return indeterminate(isRefusal(status) ? 'CLIENT' : 'TRANSPORT', failOpen);
-  const { used_type: usedType, user_ip: userIp, scene, referer } = passed.data.captcha_args;
+  const pass = passBody.safeParse(json);
+  if (status !== 200 || !pass.success) return indeterminate(isClientError(status) ? 'CLIENT' : 'TRANSPORT', failOpen);
+  const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   return {
     __typename: 'CaptchaPassed',
     proceed: true,
@@ -74,42 +75,42 @@ export function toVerdict(answer: UpstreamAnswer, lotNumber: string, failOpen: F
 }
 
 /**
- * Does the status blame the request? All that differs between our requests is what the caller sent, and how often, so a
- * firewall's 403 or a rate limit's 429 can be provoked at will.
+ * Does the status blame the request? Our requests differ only in what the client sent, and how often, so a bot can
+ * provoke a firewall's 403 or a rate limit's 429 at will.
  */
-function isRefusal(status: number): boolean {
+function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
 /**
- * Does an answer say that the service itself is unwell? Not what a caller can bring about, even under a 5xx, be it by
- * values used twice or by naming a captcha id that is paused: a bot that could open the circuit breaker could have its
- * requests proceed.
+ * Does this response show that the service itself has failed? What a client can provoke does not count, even with a
+ * 5xx: values that are used twice, or the id of a captcha that is paused. Otherwise a bot could open the circuit
+ * breaker, and have its requests proceed.
  */
-export function isCaptchaFault(answer: UpstreamAnswer): boolean {
-  const body = bodyOf(answer);
-  if (answer.status < 500 || failureIn(body)) return false;
-  const documented = EXCEPTIONS.get(exceptionIn(body)?.code ?? '');
+export function isCaptchaFault(response: UpstreamResponse): boolean {
+  const body = lenientBody(response);
+  if (response.status < 500 || readFailure(body)) return false;
+  const documented = EXCEPTIONS.get(readException(body)?.code ?? '');
   return documented === undefined || documented.cause === 'SERVICE';
 }
 
-/** What counts for anything but a pass: a "no" does, in whatever letters the rest of it is written. */
-function bodyOf({ json, mangledJson }: UpstreamAnswer): unknown {
-  return json ?? mangledJson;
+/** The body for anything but a pass: a failure counts even if other fields are not UTF-8. */
+function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
+  return json ?? lossyJson;
 }
 
-// What is plainly something else is not parsed: to say all that is wrong with it costs more than the whole call.
+// Both look at one or two fields before they parse, because a parse that fails costs more than the whole call.
 
-function failureIn(json: unknown) {
-  return saysNo(Object(json).result) ? failedAnswer.safeParse(json).data : undefined;
+function readFailure(body: unknown) {
+  return isFailResult(Object(body).result) ? failBody.safeParse(body).data : undefined;
 }
 
-function exceptionIn(json: unknown) {
-  const { status, code } = Object(json);
-  return status === 'error' || code !== undefined ? exceptionAnswer.safeParse(json).data : undefined;
+function readException(body: unknown) {
+  const { status, code } = Object(body);
+  return status === 'error' || code !== undefined ? exceptionBody.safeParse(body).data : undefined;
 }
 
-/** The outcome when there is no verdict; `proceed` follows the policy. */
+/** The outcome without a verdict; `proceed` follows the policy. */
 export function indeterminate(
   cause: CaptchaIndeterminateCause,
   failOpen: FailOpen,
@@ -122,7 +123,7 @@ export function indeterminate(
 
 function mayProceed(cause: CaptchaIndeterminateCause, { policy, isDefaultId }: FailOpen): boolean {
   if (policy !== 'faults') return policy === 'always';
-  // Otherwise a bot could name an id that is paused or deleted, and walk past the challenge of every other one.
+  // Otherwise a bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
   return cause === 'CONFIGURATION' ? isDefaultId : cause !== 'CLIENT';
 }
 
@@ -135,7 +136,7 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
 
-function toFailed({ reason, captcha_args }: z.infer<typeof failedAnswer>, lotNumber: string): CaptchaVerdict {
+function toFailed({ reason, captcha_args }: z.infer<typeof failBody>, lotNumber: string): CaptchaVerdict {
   return {
     __typename: 'CaptchaFailed',
     proceed: false,

@@ -1,36 +1,35 @@
-import type { Config } from './config.ts';
 import { ConfigError } from './parser.ts';
+import type { Config } from './variables.ts';
 
-/** What a process does while its secrets change under it. */
 interface Options {
-  /** Reads the configuration again, files included. Throws a ConfigError if it is not right. */
+  /** Reads the configuration again, files included. Throws a ConfigError if it is wrong. */
   readonly read: () => Config;
   readonly everyMs: number;
   readonly onChange: (config: Config) => void;
-  /** The new configuration is not right: once for each time it changes, so that a log does not fill up. */
+  /** The new configuration is wrong. Called once for each change, so that a log does not fill up. */
   readonly onProblems: (problems: readonly string[]) => void;
 }
 
 /**
- * Looks at the configuration again and again: only what is in files can have changed. Looking beats being told here,
- * because a mounted secret changes by a link that is put in another's place, which file events miss.
+ * Reads the configuration every `everyMs` and reports a change. Only what is in files can have changed. It polls, because
+ * a mounted secret changes by a link that replaces another, and file events miss that.
  */
 export function watchConfig(first: Config, { read, everyMs, onChange, onProblems }: Options): void {
-  let seen = JSON.stringify(first);
-  const look = () => {
-    const [now, act] = attempt();
-    if (now === seen) return;
-    seen = now;
-    act();
+  let last = JSON.stringify(first);
+  const poll = () => {
+    const { state, report } = readAgain();
+    if (state === last) return;
+    last = state;
+    report();
   };
-  function attempt(): readonly [seen: string, act: () => void] {
+  function readAgain(): { readonly state: string; readonly report: () => void } {
     try {
       const config = read();
-      return [JSON.stringify(config), () => onChange(config)];
+      return { state: JSON.stringify(config), report: () => onChange(config) };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return [error.message, () => onProblems(error.problems)];
+      return { state: error.message, report: () => onProblems(error.problems) };
     }
   }
-  setInterval(look, everyMs).unref();
+  setInterval(poll, everyMs).unref();
 }

@@ -1,40 +1,115 @@
 import { z } from 'zod';
 
-/** The kinds of value that the configuration is made of. None of their messages repeats what was found. */
+/**
+ * The kinds of value that variables have. Every message is in our own words and never repeats the value, because the
+ * value can be a secret.
+ */
 
-/** One environment variable. */
+/** One environment variable: a row of the table in `variables.ts`. */
 export interface Variable {
   readonly name: string;
   readonly description: string;
   /** Completes the sentence "expected …". */
   readonly expected: string;
+  /** Turns the text of the variable into its value. */
   readonly schema: z.ZodType<unknown, string>;
-  /** As an operator would write it; absent where there is none. */
+  /** The text that counts if the variable is not set, as an operator would write it. */
   readonly default?: string;
-  /** Never shown, and `NAME_FILE` may name a file that holds it. */
+  /** The value if the variable is not set, where that is neither undefined nor the value of a text. */
+  readonly absent?: unknown;
+  /** Its value is never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
-  /** Never shown, because a secret could stand in it by mistake. */
+  /** Its value is never shown, because it could hold a secret by mistake. */
   readonly confidential?: true;
+  /** Its value is an address, for which the documentation shows a placeholder. */
+  readonly isAddress?: true;
 }
-
-/** When a request may proceed although the captcha service gave no verdict. */
-export const FAIL_OPEN_POLICIES = ['faults', 'always', 'never'] as const;
 
 /** The regions that both upstreams have. */
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 export type Region = (typeof REGIONS)[number];
 
-/** Digits that make a number within these bounds. */
-const integer = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/)
-    .transform(Number)
-    .refine((number) => number >= min && number <= max);
+/** Says what is expected, and whether there is nothing at all. */
+const expecting =
+  (expected: string) =>
+  ({ input }: { readonly input?: unknown }) =>
+    input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
+
+/** A text for which the predicate holds. One place makes one message, whatever is wrong with it. */
+const textThat = (expected: string, fits: (text: string) => boolean) =>
+  z.string({ error: expecting(expected) }).refine(fits, { error: `expected ${expected}` });
+
+const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+
+const oneOf = <const Words extends readonly string[]>(words: Words) =>
+  z.enum(words, { error: expecting(either(words)) });
+
+/** One of these words. */
+export const choice = <const Words extends readonly string[]>(words: Words) => ({
+  expected: either(words),
+  schema: oneOf(words),
+});
+
+/** The words true and false, as a boolean. */
+export const toggle = {
+  expected: 'true or false',
+  schema: oneOf(['true', 'false']).transform((text) => text === 'true'),
+};
+
+/** Up to nine digits that make a number within these bounds, both included. */
+const integer = (expected: string, min: number, max: number) => ({
+  expected,
+  schema: textThat(expected, (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max).transform(
+    Number,
+  ),
+});
+
+/** A number within these bounds, both included. */
+export const whole = (min: number, max: number) => integer(`a whole number from ${min} to ${max}`, min, max);
+
+/** A deadline in ms. */
+export const milliseconds = whole(1, 60_000);
+
+/** A port, where 0 lets the system pick a free one. */
+export const port = (max: number) => integer(`a port from 0 to ${max}`, 0, max);
+
+// Visible ASCII: anything else could not be sent in a header, or would end the header early.
+const VISIBLE = /^[\x21-\x7e]+$/;
+
+const credential = textThat('visible ASCII characters', (text) => VISIBLE.test(text));
+// `.` and `..` would be resolved away as a part of a path.
+const publicKey = textThat(
+  'visible ASCII characters, not dots alone',
+  (text) => VISIBLE.test(text) && /[^.]/.test(text),
+);
+// 32 characters: captcha document, section 8.
+const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
+// Any text can be the key of an HMAC, but white space around one comes from copying it.
+const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
+
+/** A secret of ours, which its owner makes up. */
+export const secretText = textThat('16 to 256 visible ASCII characters', (text) => /^[\x21-\x7e]{16,256}$/.test(text));
+
+/** Secrets with commas between them. */
+export const secretTexts = z
+  .string()
+  .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
+  .pipe(z.array(secretText).max(8, { error: 'expected at most 8 secrets' }).readonly());
+
+/** An unknown key is shown only where it looks like a mistyped word: anything else could be a secret in the wrong place. */
+const shown = (key: string) => (/^[a-z_-]{1,24}$/i.test(key) ? ` "${key}"` : '');
+
+const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? issue.keys.map((key) => `expected no unknown key${shown(key)}`).join(', ')
+        : 'expected an object',
+  });
 
 /** A JSON list of at least one object, no two with the same `id`. */
-export const listOf = <Shape extends z.ZodRawShape, Id extends keyof Shape & string>(shape: Shape, id: Id) =>
+const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
   z
     .string()
     .transform((text, context) => {
@@ -46,50 +121,48 @@ export const listOf = <Shape extends z.ZodRawShape, Id extends keyof Shape & str
         return z.NEVER;
       }
     })
-    .pipe(z.array(z.object(shape)).min(1))
+    .pipe(
+      z.array(entryOf(shape), { error: 'expected a list' }).min(1, { error: 'expected at least one entry' }).readonly(),
+    )
     .refine((list) => new Set(list.map((entry) => Object(entry)[id])).size === list.length, {
-      error: `two entries have the same ${id}`,
+      error: `expected no two entries with the same ${id}`,
     });
 
-/** Visible ASCII: anything else could not be sent in a header, or would end the header early. */
-export const credential = z.string().regex(/^[\x21-\x7e]+$/);
-/** Any text can be the key of an HMAC, but white space around one comes from copying it. */
-export const captchaKey = z.string().regex(/^\S(.*\S)?$/s);
-/** One of the regions that both upstreams have. */
-export const region = z.enum(REGIONS);
+/** Accounts at the fingerprint service. */
+export const applicationList = {
+  expected: 'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
+  schema: listOf({ publicKey, secret: credential, region: oneOf(REGIONS) }, 'publicKey'),
+};
 
-/** Those of pino, from the most to the least. */
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-const withoutSlash = (text: string) => text.replace(/\/+$/, '');
+/** Accounts at the captcha service. */
+export const captchaList = {
+  expected:
+    'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
+  schema: listOf({ captchaId, captchaKey, region: oneOf(REGIONS) }, 'captchaId'),
+};
 
 const anyAddress = z
   .string()
   .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
   .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment');
 
-/** An address that paths are appended to, without a slash at its end. */
-export const baseUrl = anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash);
+const withoutSlash = (text: string) => text.replace(/\/+$/, '');
 
-/** The same within the operator's own network, where plain http is usual. */
-export const internalUrl = anyAddress
-  .refine((text) => /^https?:/.test(text), 'neither http nor https')
-  .transform(withoutSlash);
-
-/** An upstream's address, as a variable has it. */
+/** An upstream's address, which paths are appended to, so that it has no slash at its end. */
 export const address = {
   expected: 'an https address without user, query or fragment; plain http only to this machine',
-  schema: baseUrl,
+  schema: anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash),
   confidential: true,
+  isAddress: true,
 } as const;
-/** A number within bounds, as a variable has it. */
-export const whole = (min: number, max: number) => ({
-  expected: `a whole number from ${min} to ${max}`,
-  schema: integer(min, max),
-});
-/** A port that is 0 or within what the system has, as a variable has it. */
-export const port = (max: number) => ({ expected: `a port from 0 to ${max}`, schema: integer(0, max) });
-export const milliseconds = whole(1, 60_000);
+
+/** An address within the operator's own network, where plain http is usual. */
+export const internalAddress = {
+  expected: 'an http or https address without user, query or fragment',
+  schema: anyAddress.refine((text) => /^https?:/.test(text), 'neither http nor https').transform(withoutSlash),
+  confidential: true,
+  isAddress: true,
+} as const;
 
 function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);

@@ -1,26 +1,28 @@
 import { z } from 'zod';
 import {
   address,
-  captchaKey,
-  credential,
-  FAIL_OPEN_POLICIES,
-  internalUrl,
-  LOG_LEVELS,
-  listOf,
+  applicationList,
+  captchaList,
+  choice,
+  internalAddress,
   milliseconds,
   port,
-  region,
+  secretText,
+  secretTexts,
+  toggle,
   type Variable,
   whole,
 } from './values.ts';
 
-/** Every variable, once. The README's table is checked against this one. */
+/**
+ * Every variable: one row adds one, with its reading, its type in `Config` and its name against typing errors. A test
+ * compares the documentation's table with this one.
+ */
 export const VARIABLES = {
   upstreamMode: {
     name: 'UPSTREAM_MODE',
     description: 'Who answers: the real services, or the embedded sandbox',
-    expected: 'live or sandbox',
-    schema: z.enum(['live', 'sandbox']),
+    ...choice(['live', 'sandbox']),
     default: 'live',
   },
   host: {
@@ -30,27 +32,19 @@ export const VARIABLES = {
     schema: z.string(),
     default: '127.0.0.1',
   },
-  port: {
-    name: 'PORT',
-    description: 'Port to listen on; 0 picks a free one',
-    ...port(65_535),
-    default: '4001',
-  },
+  port: { name: 'PORT', description: 'Port to listen on; 0 picks a free one', ...port(65_535), default: '4001' },
   routerSecrets: {
     name: 'ROUTER_SECRETS',
     description: 'Secrets of the router; each GraphQL request must bring one as `Router-Authorization`',
     expected: 'a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters',
-    schema: z
-      .string()
-      .transform((text) => text.split(',').map((secret) => secret.trim()))
-      .pipe(z.array(credential.min(16).max(256)).max(8)),
+    schema: secretTexts,
+    absent: [],
     secret: true,
   },
   allowDirectAccess: {
     name: 'ALLOW_DIRECT_ACCESS',
     description: 'Lets live mode answer anyone who reaches it, without `ROUTER_SECRETS`',
-    expected: 'true or false',
-    schema: z.enum(['true', 'false']).transform((text) => text === 'true'),
+    ...toggle,
     default: 'false',
   },
   sandboxPort: {
@@ -62,9 +56,8 @@ export const VARIABLES = {
   fingerprintApplications: {
     name: 'FINGERPRINT_APPLICATIONS',
     description: 'Applications of the fingerprint service; the first serves when a query names none',
-    expected: 'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
-    // `.` and `..` would be resolved away as a part of a path.
-    schema: listOf({ publicKey: credential.regex(/[^.]/), secret: credential, region }, 'publicKey'),
+    ...applicationList,
+    absent: [],
     secret: true,
   },
   fingerprintUrlGlb: { name: 'FINGERPRINT_URL_GLB', description: 'Fingerprint service of region GLB', ...address },
@@ -79,10 +72,8 @@ export const VARIABLES = {
   captchaConfigurations: {
     name: 'CAPTCHA_CONFIGURATIONS',
     description: 'Captcha ids; the first serves when a mutation names none',
-    expected:
-      'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
-    // 32 characters: captcha document, section 8.
-    schema: listOf({ captchaId: credential.length(32), captchaKey, region }, 'captchaId'),
+    ...captchaList,
+    absent: [],
     secret: true,
   },
   captchaUrlGlb: { name: 'CAPTCHA_URL_GLB', description: 'Captcha service of region GLB', ...address },
@@ -98,8 +89,7 @@ export const VARIABLES = {
     name: 'CAPTCHA_FAIL_OPEN',
     description:
       'May a request proceed when the captcha service gives no verdict: unless the caller can have caused it, always, or never',
-    expected: 'faults, always or never',
-    schema: z.enum(FAIL_OPEN_POLICIES),
+    ...choice(['faults', 'always', 'never']),
     default: 'faults',
   },
   maxBodyBytes: {
@@ -108,12 +98,7 @@ export const VARIABLES = {
     ...whole(1_024, 10_485_760),
     default: '131072',
   },
-  maxTokens: {
-    name: 'MAX_TOKENS',
-    description: 'Lexical tokens of a document',
-    ...whole(10, 5_000),
-    default: '2000',
-  },
+  maxTokens: { name: 'MAX_TOKENS', description: 'Lexical tokens of a document', ...whole(10, 5_000), default: '2000' },
   maxDepth: { name: 'MAX_DEPTH', description: 'Levels of a document', ...whole(1, 100), default: '12' },
   maxAliases: { name: 'MAX_ALIASES', description: 'Aliases in an operation', ...whole(0, 10_000), default: '100' },
   maxDirectives: {
@@ -173,15 +158,14 @@ export const VARIABLES = {
   logLevel: {
     name: 'LOG_LEVEL',
     description: 'Least important lines to log; debug adds keyed hashes of the tokens',
-    expected: 'trace, debug, info, warn, error, fatal or silent',
-    schema: z.enum(LOG_LEVELS),
+    ...choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
     default: 'info',
   },
   logHashKey: {
     name: 'LOG_HASH_KEY',
     description: 'Key of the hashes that stand for tokens in logs; without one each process makes its own',
     expected: '16 to 256 visible ASCII characters',
-    schema: credential.min(16).max(256),
+    schema: secretText,
     secret: true,
   },
   adminPort: {
@@ -193,8 +177,17 @@ export const VARIABLES = {
   otlpEndpoint: {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     description: 'OTLP receiver (HTTP) to send traces to; without one nothing is traced',
-    expected: 'an http or https address without user, query or fragment',
-    schema: internalUrl,
-    confidential: true,
+    ...internalAddress,
   },
 } as const satisfies Record<string, Variable>;
+
+type Rows = typeof VARIABLES;
+
+type Value<Row> = Row extends { readonly schema: z.ZodType<infer Output> }
+  ? Row extends { readonly default: string } | { readonly absent: unknown }
+    ? Output
+    : Output | undefined
+  : never;
+
+/** The value of every variable. One that is not set and has no default is undefined, or an empty list if it is a list. */
+export type Config = { readonly [Key in keyof Rows]: Value<Rows[Key]> };

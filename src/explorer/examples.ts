@@ -1,4 +1,4 @@
-/** Operations that work against the sandbox, for its landing page and for whoever starts it in a terminal. */
+/** Operations that work in the sandbox: the landing page shows one, and a start in a terminal prints a command for each. */
 
 interface Example {
   readonly title: string;
@@ -46,13 +46,18 @@ const CAPTCHA_EXAMPLE: Example = {
   variables: {},
 };
 
-/** Something to paste into a shell. */
+/** A command to paste into a shell. */
 export interface ExampleCommand {
   readonly title: string;
   readonly command: string;
 }
 
-/** Commands for a shell that put the examples to a running subgraph in sandbox mode. */
+/**
+ * A shell command for each example, against a running subgraph in sandbox mode.
+ *
+ * @param graphqlUrl of the subgraph
+ * @param challengeUrl where the sandbox issues a captcha challenge
+ */
 export function exampleCommands(graphqlUrl: string, challengeUrl: string): ExampleCommand[] {
   return [
     ...[FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE].map((example) => ({
@@ -64,16 +69,17 @@ export function exampleCommands(graphqlUrl: string, challengeUrl: string): Examp
 }
 
 /**
- * A challenge verifies once, so this solves a new one each time it runs: the sandbox issues it, and its answer, under the
- * names of the graph, becomes the input of the mutation.
+ * A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
+ * response to those of the schema, and sends them as the input of the mutation.
  */
 function captchaCommand(graphqlUrl: string, challengeUrl: string): string {
-  const rename = WIRE_NAMES.map(([wire, ours]) => `s/${wire}/${ours}/;`).join('');
+  const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
   return `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post(graphqlUrl)} -d @-`;
 }
 
-const WIRE_NAMES = [
+/** The name of each field in the sandbox's response and in the schema. */
+const FIELD_NAMES = [
   ['captcha_id', 'captchaId'],
   ['lot_number', 'lotNumber'],
   ['captcha_output', 'captchaOutput'],

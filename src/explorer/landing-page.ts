@@ -1,14 +1,11 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { FINGERPRINT_EXAMPLE } from './examples.ts';
-
-/** Where GraphiQL lives; it needs nothing from the internet. */
-export const GRAPHIQL_PATH = '/graphiql';
+import { GRAPHIQL_PATH } from './graphiql.ts';
 
 /**
- * Apollo Sandbox as the landing page, with a working operation in it. Its scripts come from Apollo's servers; where those
- * can't be reached, the page moves on to GraphiQL. The listener stands before the page's content security policy, which
- * binds only what follows it.
+ * Apollo Sandbox as the landing page, with an operation that works in the sandbox. Its scripts come from Apollo's servers; a
+ * browser that cannot load them is sent to GraphiQL.
  */
 export function apolloSandboxPage(): ApolloServerPlugin {
   const { document, variables } = FINGERPRINT_EXAMPLE;
@@ -23,26 +20,13 @@ export function apolloSandboxPage(): ApolloServerPlugin {
   };
 }
 
-const FALLBACK = `<script>
+const FALLBACK_SCRIPT = `<script>
   addEventListener('error', ({ target }) => {
     if (target instanceof HTMLScriptElement && target.src.includes('embeddable-sandbox')) location.replace('${GRAPHIQL_PATH}');
   }, true);
 </script>`;
 
+/** At the very beginning, because the content security policy of the page, a meta element, applies to what follows it. */
 function withFallback(html: string): string {
-  return html.replace('<head>', `<head>${FALLBACK}`);
-}
-
-/**
- * GraphiQL in one page of several megabytes, so it is loaded when somebody asks for it.
- *
- * @throws if the package is not installed, as in a production image
- */
-export async function renderGraphiql(endpoint: string): Promise<string> {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const { document, variables } = FINGERPRINT_EXAMPLE;
-  // `query` and `variables` go through to GraphiQL, though the package's types do not name them: its `defaultTabs`, which
-  // they do name, leaves the variables empty.
-  const options = { endpoint, title: 'Device trust', query: document, variables: JSON.stringify(variables, null, 2) };
-  return renderGraphiQL(options);
+  return html.replace('<head>', `<head>${FALLBACK_SCRIPT}`);
 }

@@ -1,28 +1,33 @@
-import type { Caller } from '../upstream/call-context.ts';
-import type { UpstreamHttp } from '../upstream/client.ts';
-import { type FingerprintOutcome, rejected, toOutcome } from './outcome.ts';
+import type { CallContext } from '../upstream/call-context.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
+import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';
 
-/** Asks the fingerprint service one question. Rejects with a DeviceTrustError, or with the reason of a cancellation. */
-export type FingerprintClient = (request: FingerprintRequest, caller: Caller) => Promise<FingerprintOutcome>;
-
 /**
- * A client that calls the service once for each request, but for an empty token, whose answer is known.
+ * Asks the fingerprint service about one token.
  *
- * @param timeoutMs for one whole call
- * @param onOutcome told of every outcome that a call had
+ * @throws DeviceTrustError with one of the UPSTREAM codes or OVERLOADED, or the reason of a cancellation
  */
-export function createFingerprintClient(
-  http: UpstreamHttp,
-  timeoutMs: number,
-  onOutcome: (outcome: FingerprintOutcome) => void,
-): FingerprintClient {
-  return async (request, caller) => {
-    // The service would say the same (document, section 8), at the price of a call.
-    if (request.token === '') return rejected([EMPTY_TOKEN]);
-    const { region, origin, path, headers } = request.application;
-    const answer = await http.post({ region, origin, path, headers, body: request.body, timeoutMs, caller });
-    const outcome = toOutcome(request, answer);
+export type FingerprintClient = (request: FingerprintRequest, context: CallContext) => Promise<FingerprintOutcome>;
+
+interface Options {
+  readonly upstream: Pick<UpstreamClient, 'post'>;
+  /** The deadline of one whole call, in ms. */
+  readonly fingerprintTimeoutMs: number;
+  /** Called with the outcome of each call that had one. */
+  readonly onOutcome: (outcome: FingerprintOutcome) => void;
+}
+
+/** Makes a client that calls the service once for each request, except for an empty token, whose outcome is known. */
+export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutcome }: Options): FingerprintClient {
+  return async (request, context) => {
+    // The service would reject it (document, section 8), at the price of a call.
+    if (request.token === '') return toRejection([EMPTY_TOKEN]);
+    const { application, body } = request;
+    const { region, origin, path, headers } = application;
+    const timeoutMs = fingerprintTimeoutMs;
+    const response = await upstream.post({ region, origin, path, headers, body, timeoutMs, context });
+    const outcome = toOutcome(request, response);
     onOutcome(outcome);
     return outcome;
   };

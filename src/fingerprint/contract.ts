@@ -2,14 +2,14 @@ import { z } from 'zod';
 import { nestsTooDeep } from '../runtime/json.ts';
 import type { DeviceMetadataInput } from '../schema.generated.ts';
 
-/** The fingerprint document on the wire: paths, names and shapes, no I/O. Section numbers are that document's. */
+/** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
-/** Path of the one operation (section 4). The key is encoded: unencoded, a `/` in it would reach another endpoint. */
+/** Path of the one operation (section 4). The key is encoded, because a `/` in it would lead to another endpoint. */
 export function queryPath(publicKey: string): string {
   return `/api/v2/fp_query/${encodeURIComponent(publicKey)}`;
 }
 
-/** The documented metadata keys (2.2): our name for it, and the document's. */
+/** The documented metadata keys (2.2): our names, each with the document's. */
 export const METADATA_KEYS: Readonly<Record<keyof Omit<DeviceMetadataInput, 'additional'>, string>> = {
   accountId: 'account_id',
   phoneNum: 'phone_num',
@@ -31,7 +31,7 @@ export const METADATA_KEYS: Readonly<Record<keyof Omit<DeviceMetadataInput, 'add
 
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
-/** The document gives web objects no types and admits any further key (2.7), so only their nesting is bounded here. */
+/** The document gives web objects no types and allows any further key (2.7), so only their depth is limited here. */
 const freeForm = z
   .looseObject({})
   .refine((object) => !nestsTooDeep(object), { error: 'expected an object that nests less deeply' });
@@ -63,7 +63,7 @@ export const successEnvelope = z.object({ code: z.literal(200), message: z.strin
 
 const fieldError = z.object({ field: z.string(), reason: z.string(), type: z.string() });
 
-/** 2.10, for a 400: the only status whose details mean something to the caller. */
+/** 2.10, for a 400: the only status whose details help the caller. */
 export const invalidRequestEnvelope = z.object({
   code: z.literal(400),
   message: z.string(),

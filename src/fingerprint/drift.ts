@@ -1,19 +1,19 @@
 import type { FingerprintOutcome, JudgedSignal } from './outcome.ts';
 
-/** Counts each signal of a judgement. Once for each upstream answer, however often that is shared. */
+/** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
+export const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
+export type SignalDrift = (typeof SIGNAL_DRIFTS)[number];
+
+/** Counts each signal of a device. Call it once for each upstream response, however many fields share it. */
 export function countSignals(
   outcome: FingerprintOutcome,
-  hit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void,
+  count: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void,
 ): void {
   if (outcome.__typename !== 'DeviceFingerprint') return;
-  for (const signal of outcome.signals) hit(signal.code, signal.level, driftOf(signal));
+  for (const signal of outcome.signals) count(signal.code, signal.level, driftOf(signal));
 }
 
-/** How a signal differs from the catalogue. */
-type Drift = 'unknown_signal' | 'level' | 'confidence';
-
-/** The document has one level and one confidence for each signal; another one is news for whoever keeps the catalogue. */
-function driftOf({ level, confidence, documented }: JudgedSignal): Drift | undefined {
+function driftOf({ level, confidence, documented }: JudgedSignal): SignalDrift | undefined {
   if (!documented) return 'unknown_signal';
   if (documented.level !== level) return 'level';
   return documented.confidence === confidence ? undefined : 'confidence';

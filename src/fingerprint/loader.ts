@@ -1,39 +1,45 @@
 import DataLoader from 'dataloader';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Caller } from '../upstream/call-context.ts';
+import type { CallContext } from '../upstream/call-context.ts';
 import type { FingerprintClient } from './client.ts';
 import type { FingerprintOutcome } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';
 
-/** The questions of one GraphQL request, each asked once. */
+/** Sends each different request of one GraphQL operation once. */
 type FingerprintLoader = DataLoader<FingerprintRequest, FingerprintOutcome, string>;
 
 /**
- * A loader for one GraphQL request; never share one, its answers are one caller's. The service judges one token a call,
- * so there is no batch to collect: `batch: false` sends each key at once and lets a quick answer go ahead of a slow one,
- * while identical keys still share a call. Beyond `maxCalls` different keys, each one fails with OVERLOADED, alone.
+ * Makes the loader of one GraphQL operation. It is never shared, because outcomes belong to one client. The service
+ * judges one token per call, so there is nothing to batch: `batch: false` sends each key at once, and a quick response
+ * is not held up by a slow one, while identical keys still share a call. Beyond `maxCalls` different keys, each further
+ * one fails with OVERLOADED.
  */
-export function createFingerprintLoader(query: FingerprintClient, maxCalls: number, caller: Caller): FingerprintLoader {
+export function createFingerprintLoader(
+  query: FingerprintClient,
+  maxCalls: number,
+  context: CallContext,
+): FingerprintLoader {
   let calls = 0;
-  const ask = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
+  const load = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls <= maxCalls) return query(request, caller);
-    return Promise.reject(new DeviceTrustError('OVERLOADED', { message: tooMany(maxCalls), side: 'caller' }));
+    if (calls <= maxCalls) return query(request, context);
+    return Promise.reject(new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' }));
   };
   return new DataLoader(
-    // A failure is a value here: DataLoader forgets a key whose batch rejects, and would ask the same question again.
-    (requests) => Promise.all(requests.map((request) => ask(request).catch(asError))),
-    { batch: false, batchScheduleFn: soon, cacheKeyFn: ({ key }) => key },
+    // A failure is resolved as an Error: DataLoader forgets a key whose batch rejects, and would send the request
+    // again.
+    (requests) => Promise.all(requests.map((request) => load(request).catch(asError))),
+    { batch: false, batchScheduleFn: inNextMicrotask, cacheKeyFn: ({ key }) => key },
   );
 }
 
-const settled = Promise.resolve();
+const resolved = Promise.resolve();
 
-/** In the next microtask. Left to itself DataLoader waits for more keys, and a batch has one here. */
-function soon(dispatch: () => void): void {
-  settled.then(dispatch);
+/** DataLoader's own schedule waits longer, for keys that could join the batch, and here a batch has one key. */
+function inNextMicrotask(dispatch: () => void): void {
+  resolved.then(dispatch);
 }
 
-function tooMany(maxCalls: number): string {
+function tooManyTokens(maxCalls: number): string {
   return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
 }

@@ -9,8 +9,8 @@ import type {
   SignalDefinition,
   Web,
 } from '../schema.generated.ts';
-import { flawsIn } from '../upstream/issues.ts';
-import type { UpstreamAnswer } from '../upstream/transport.ts';
+import { describeIssues } from '../upstream/issues.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
   type FingerprintData,
@@ -22,53 +22,53 @@ import {
 import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
-/** A judgement in the shape of the graph, all signals included: its resolvers have nothing left to look up. */
+/** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
   __typename: 'DeviceFingerprint';
   signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
 
-/** A signal, with its row of the catalogue if it has one. */
+/** A signal with its row of the catalogue; undefined if the catalogue does not have it. */
 export type JudgedSignal = Signal & { readonly documented: SignalDefinition | undefined };
 
 /** The two outcomes that are data. Everything else is an error. */
-export type FingerprintOutcome = JudgedDevice | RejectedQuery;
-type RejectedQuery = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
+export type FingerprintOutcome = JudgedDevice | Rejection;
+type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 type Detail = FingerprintData['detail'];
 
 /**
- * Reads an upstream answer in the words of our graph (document, sections 2 and 7).
+ * Translates a response into the words of our graph (document, sections 2 and 7).
  *
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
-export function toOutcome(request: FingerprintRequest, { status, json }: UpstreamAnswer): FingerprintOutcome {
-  const judgement = status === 200 ? successEnvelope.safeParse(json) : undefined;
-  if (judgement?.success) return judged(request, judgement.data.data);
+export function toOutcome(request: FingerprintRequest, { status, json }: UpstreamResponse): FingerprintOutcome {
+  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
+  if (success?.success) return toDevice(request, success.data.data);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
-  if (judgement) throw protocolError(flawsIn(judgement.error));
+  if (success) throw protocolError(describeIssues(success.error));
   if (status === 400) {
     const rejection = invalidRequestEnvelope.safeParse(json);
-    if (rejection.success) return rejected(rejection.data.data.errors);
-    throw protocolError(flawsIn(rejection.error));
+    if (rejection.success) return toRejection(rejection.data.data.errors);
+    throw protocolError(describeIssues(rejection.error));
   }
   if ([401, 403, 404].includes(status)) {
     throw new DeviceTrustError('UPSTREAM_REJECTED', {
       internal: `HTTP status ${status} for application ${request.application.publicKey}`,
     });
   }
-  // 429 is not documented, but it can only mean "not now".
+  // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
   }
   throw protocolError(`HTTP status ${status}`);
 }
 
-/** Does an answer say that the service itself is unwell? */
-export function isFingerprintFault({ status }: UpstreamAnswer): boolean {
+/** Does this response show that the service itself has failed? */
+export function isFingerprintFault({ status }: UpstreamResponse): boolean {
   return status >= 500;
 }
 
@@ -76,8 +76,8 @@ function protocolError(internal: string | undefined): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }
 
-/** The token or another argument can never be judged (document, section 7, status 400). */
-export function rejected(wireErrors: readonly WireFieldError[]): RejectedQuery {
+/** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */
+export function toRejection(wireErrors: readonly WireFieldError[]): Rejection {
   const errors = wireErrors.map(toFieldError);
   const reason = errors.some(({ field }) => field === 'token') ? 'INVALID_TOKEN' : 'INVALID_INPUT';
   return { __typename: 'DeviceFingerprintRejected', reason, errors };
@@ -93,13 +93,13 @@ const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
   ]),
 ]);
 
-/** The document says that `field` is a name, not how a nested one is written: every usual spelling is understood. */
+/** The document does not say how `field` names a nested field (2.10), so every usual spelling is understood. */
 function toFieldError({ field, reason, type }: WireFieldError): FieldError {
   const name = field.replace(/^body\./, '');
   return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
 
-function judged({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {
+function toDevice({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
     token,
@@ -136,8 +136,9 @@ function toDeviceBasic(detail: Detail): JudgedDevice['deviceBasic'] {
 }
 
 /**
- * Takes the keys that are known to occur out of a free-form object; the rest is `additional`. The document gives them no
- * type (2.7): one that is not a string stays visible there instead of spoiling the answer.
+ * Picks the keys of a free-form object that have a field in the graph; all others go into `additional`. The document
+ * gives them no type (2.7), so a value that is not a string goes into `additional` as well, and the response stays
+ * usable.
  */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[]) {
   const picked: Partial<Record<Name, string>> = {};

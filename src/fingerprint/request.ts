@@ -2,7 +2,7 @@ import { badUserInput } from '../errors.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { METADATA_KEYS, queryPath } from './contract.ts';
 
-/** One of the configured applications, ready to be called: it decides the credentials and, by its address, the region. */
+/** A configured application, prepared for calls: it has the credentials and the address of its region. */
 export interface Application {
   readonly publicKey: string;
   readonly region: string;
@@ -12,7 +12,8 @@ export interface Application {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Account {
+/** An application as it is configured. */
+export interface ApplicationAccount {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: string;
@@ -20,8 +21,8 @@ interface Account {
   readonly baseUrl: string;
 }
 
-/** Does once what every call to an application needs. */
-export function prepareApplication({ publicKey, secret, region, baseUrl }: Account): Application {
+/** Prepares an application once, so that its calls need not. */
+export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
   const { origin, pathname } = new URL(baseUrl + queryPath(publicKey));
   return {
     publicKey,
@@ -32,12 +33,13 @@ export function prepareApplication({ publicKey, secret, region, baseUrl }: Accou
   };
 }
 
-/** A query that is ready to be sent. Two with the same `key` ask the same question. */
+/** A query that is ready to be sent. */
 export interface FingerprintRequest {
   readonly application: Application;
   readonly token: string;
-  /** The body as JSON. Canonical: the same question always gives the same text. */
+  /** The body as canonical JSON: equal arguments give equal text. */
   readonly body: string;
+  /** Equal for requests that can share a call. */
   readonly key: string;
 }
 
@@ -57,8 +59,10 @@ export function toRequest(
 }
 
 /**
- * The request body (document, 2.1) with its keys in a fixed order. A null argument or metadata key, and metadata with
- * nothing in it, are left out, so they cannot make a second question out of the first; the time goes as it was written.
+ * The request body (document, 2.1) with its keys in a fixed order. Null arguments, null metadata keys and empty
+ * metadata are left out, so that requests which differ only in them share a call. The time is sent as it was written.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT for metadata that names a key twice
  */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
@@ -92,7 +96,7 @@ function toMetadata(given: Metadata) {
   return metadata;
 }
 
-/** A copy of a JSON value with the keys of every object in one order. */
+/** A copy of a JSON value with the keys of every object sorted. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;

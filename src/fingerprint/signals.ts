@@ -3,8 +3,8 @@ import type { SignalCode, SignalDefinition, SignalEffect, SignalLevel } from '..
 type Row = readonly [level: SignalLevel, confidence: number, meaning: string];
 
 /**
- * The signal catalogue, one row a signal: fixed level and confidence (fingerprint document, 2.9), meaning in our words.
- * `Record<SignalCode, …>` makes the compiler name a signal that stands only here or only in the schema.
+ * The signal catalogue, one row for each signal: its level and confidence (fingerprint document, 2.9), and its meaning
+ * in our words. `Record<SignalCode, …>` makes the compiler report a signal that is missing here or in the schema.
  */
 const ROWS: Readonly<Record<SignalCode, Row>> = {
   BEING_DEBUGGED: ['HIGH', 1, 'A debugger can attach to the device or already has.'],
@@ -65,8 +65,9 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
 };
 
 /**
- * What a signal asks for. The service's list names stand against their descriptions (2.9): what it calls `WHITELIST_*` is
- * described as a blacklist and the reverse, so names pass through untouched and this tells the truth.
+ * What a signal means for a decision. The service names its lists the wrong way round (2.9): `WHITELIST_*` is described
+ * as a blacklist, and `BLACKLIST_*` as a whitelist. Names stay as the service sends them, and the effect follows the
+ * description.
  */
 function effectOf(code: string): SignalEffect {
   if (code.startsWith('WHITELIST_')) return 'DENY';
@@ -88,7 +89,7 @@ export const SIGNAL_CATALOGUE: readonly SignalDefinition[] = Object.entries(ROWS
 
 const BY_NAME: ReadonlyMap<string, SignalDefinition> = new Map(SIGNAL_CATALOGUE.map((row) => [row.code, row]));
 
-/** The catalogue's row for a signal as the upstream named it; undefined for one that is not documented yet. */
+/** The catalogue's row for a signal by its upstream name; undefined if it is not documented. */
 export function findSignal(name: string): SignalDefinition | undefined {
   return BY_NAME.get(name);
 }

@@ -7,17 +7,17 @@ import type {
 } from 'graphql';
 
 /**
- * Does an operation select something twice for the same place in the answer, at least once behind `@skip` or `@include`?
- * Compiled code then puts the fields of the answer into another order than graphql-js.
+ * Does an operation select something twice for the same place in the response, at least once with `@skip` or `@include`?
+ * Compiled code then puts the fields of the response into another order than graphql-js.
  */
 export function repeatsUnderConditions(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node);
 
-  /** What was selected so far, by its place. */
+  /** What was selected so far, by its place in the response. */
   const selected = new Map<string, { isConditional: boolean; isRepeated: boolean }>();
-  /** Takes note; false for what was there already. */
-  function note(place: string, isConditional: boolean): boolean {
+  /** Records a selection. False if its place was selected before. */
+  function record(place: string, isConditional: boolean): boolean {
     const known = selected.get(place);
     selected.set(place, {
       isConditional: isConditional || known?.isConditional === true,
@@ -28,17 +28,17 @@ export function repeatsUnderConditions(document: DocumentNode, operation: Operat
 
   function visit({ selections }: SelectionSetNode, place: string, isConditional: boolean): void {
     for (const node of selections) {
-      const isBehindOne = isConditional || hasCondition(node.directives);
+      const isConditionalHere = isConditional || hasCondition(node.directives);
       if (node.kind === 'InlineFragment') {
-        visit(node.selectionSet, place, isBehindOne);
+        visit(node.selectionSet, place, isConditionalHere);
       } else if (node.kind === 'FragmentSpread') {
         const fragment = fragments.get(node.name.value);
-        // Once for each place: spread in spread, twice each, would otherwise take for ever.
-        if (note(`${place} ...${node.name.value}`, isBehindOne) && fragment)
-          visit(fragment.selectionSet, place, isBehindOne);
+        // Once for each place: fragments that spread each other twice would otherwise double the work with each level.
+        if (record(`${place} ...${node.name.value}`, isConditionalHere) && fragment)
+          visit(fragment.selectionSet, place, isConditionalHere);
       } else {
         const field = `${place}.${node.alias?.value ?? node.name.value}`;
-        note(field, isBehindOne);
+        record(field, isConditionalHere);
         if (node.selectionSet) visit(node.selectionSet, field, false);
       }
     }

@@ -13,50 +13,49 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { repeatsUnderConditions } from './compile-conditions.ts';
 import type { GraphQLContext } from './context.ts';
-import { type Fits, fitterOf } from './input-check.ts';
+import { type InputCheck, inputCheckOf } from './input-check.ts';
 
-/** Runs an operation. Undefined if its variables do not fit; nothing was executed then. */
-type Execute = (
-  context: GraphQLContext,
-  variables: Readonly<Record<string, unknown>>,
-) => Promise<ExecutionResult | undefined>;
-
-/** An operation that is known to be valid, as code of its own. */
+/** An operation of a valid document as compiled code. */
 export interface CompiledOperation {
+  /** Its name in the document. */
   readonly name: string | undefined;
-  readonly execute: Execute;
+  /** Runs the operation. Undefined if the variables do not fit their types: nothing was executed then. */
+  readonly execute: (
+    context: GraphQLContext,
+    variables: Readonly<Record<string, unknown>>,
+  ) => Promise<ExecutionResult | undefined>;
 }
 
-/** Code for a valid document; undefined where it could come to another answer than graphql-js: the slow way is always right. */
+/** Compiles the operation of a valid document. Undefined if the code could come to another response than graphql-js. */
 export function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperation | undefined {
   // Routers and clients send one operation. Which of several is meant may change with each request.
   const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   if (!operation || others.length > 0) return undefined;
-  if (!isPlain(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
+  if (!canBeCompiled(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
   const compiled = compileQuery(schema, document, operation.name?.value, {
     disablingCapturingStackErrors: true,
-    // Built-in scalars and enums are right when they get here: answers were parsed, the rest is ours. Our own scalars are
-    // written as ever.
+    // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
+    // scalars are serialised all the same.
     disableLeafSerialization: true,
   });
   if (!isCompiledQuery(compiled)) return undefined;
-  const areFit = checkerOf(schema, operation);
-  const located = locatorOf(document);
+  const areValid = variableCheckOf(schema, operation);
+  const withNodes = errorLocatorOf(document);
   return {
     name: operation.name?.value,
     execute: async (context, variables) => {
       // graphql-jit takes some values that GraphQL does not, such as a list where an input object is due.
-      if (!areFit(variables)) return undefined;
+      if (!areValid(variables)) return undefined;
       const result = await compiled.query(undefined, context, variables);
-      // Without data it did not come to an execution.
+      // A result without data comes from before the execution.
       if (!('data' in result)) return undefined;
-      return result.errors ? { data: result.data, errors: result.errors.map(located) } : result;
+      return result.errors ? { data: result.data, errors: result.errors.map(withNodes) } : result;
     },
   };
 }
 
-/** graphql-jit's errors only carry locations. This adds the fields that stand there, by which the log names what failed. */
-function locatorOf(document: DocumentNode) {
+/** graphql-jit's errors carry only locations. This adds the fields at these locations, by which the log names what failed. */
+function errorLocatorOf(document: DocumentNode) {
   const fields = new Map<string, FieldNode>();
   const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;
   visit(document, { Field: (node) => void (node.loc && fields.set(keyOf(node.loc.startToken), node)) });
@@ -68,25 +67,31 @@ function locatorOf(document: DocumentNode) {
     });
 }
 
-/** Makes the check whether variables fit their types. */
-function checkerOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
-  const fitters = variableDefinitions.map(({ variable, type }): [string, Fits] => {
+/** Makes the check whether the variables of a request fit their types. */
+function variableCheckOf(schema: GraphQLSchema, { variableDefinitions = [] }: OperationDefinitionNode) {
+  const checks = variableDefinitions.map(({ variable, type }): [string, InputCheck] => {
     const inputType = typeFromAST(schema, type);
-    return [variable.name.value, isInputType(inputType) ? fitterOf(inputType) : () => false];
+    return [variable.name.value, isInputType(inputType) ? inputCheckOf(inputType) : () => false];
   });
-  return (variables: Readonly<Record<string, unknown>>) => fitters.every(([name, fits]) => fits(variables[name]));
+  return (variables: Readonly<Record<string, unknown>>) => checks.every(([name, isValid]) => isValid(variables[name]));
 }
 
 /**
- * Would compiled code answer this as graphql-js does? Not if a variable has a default, which can turn out wrong only while
- * the operation is executed; nor if a name is one that every object has; nor if a variable stands inside the literal of an
- * object or a list, where graphql-jit can lose it; nor if several fields can take their parent along, for graphql-js tells
- * the first such error and graphql-jit all: of ours these are `minConfidence`, and `_entities` with too many references.
+ * Would compiled code answer this operation as graphql-js does? There are four cases in which it may not:
+ *
+ * - A variable has a default. Such a value can turn out to be wrong only while the operation is executed.
+ * - A name is one that every object has, such as `constructor`.
+ * - A variable stands inside the literal of an object or a list, where graphql-jit can lose it.
+ * - Several fields can set their parent to null. graphql-js reports the first such error, and graphql-jit all of them. In
+ *   our schema these fields are `signals` with `minConfidence`, and `_entities` with too many references.
  */
-function isPlain(document: DocumentNode, { variableDefinitions = [], selectionSet }: OperationDefinitionNode): boolean {
+function canBeCompiled(
+  document: DocumentNode,
+  { variableDefinitions = [], selectionSet }: OperationDefinitionNode,
+): boolean {
   const [first, ...others] = selectionSet.selections;
   const isAlone = first?.kind === 'Field' && others.length === 0;
-  let isSafe = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
+  let isSame = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
   let nesting = 0;
   let filters = 0;
   const nested = {
@@ -101,15 +106,15 @@ function isPlain(document: DocumentNode, { variableDefinitions = [], selectionSe
     ObjectValue: nested,
     ListValue: nested,
     Variable() {
-      if (nesting > 0) isSafe = false;
+      if (nesting > 0) isSame = false;
     },
     Field({ alias, name }) {
-      if ((alias ?? name).value in {}) isSafe = false;
-      if (name.value === '_entities' && !isAlone) isSafe = false;
+      if ((alias ?? name).value in {}) isSame = false;
+      if (name.value === '_entities' && !isAlone) isSame = false;
     },
     Argument({ name }) {
       if (name.value === 'minConfidence') filters += 1;
     },
   });
-  return isSafe && filters <= 1;
+  return isSame && filters <= 1;
 }

@@ -1,79 +1,90 @@
+import type { FormattedExecutionResult } from 'graphql';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { DeviceTrustError } from '../errors.ts';
+import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Caller } from '../upstream/call-context.ts';
+import type { CallContext } from '../upstream/call-context.ts';
+
+/** What the process can do, made once. A context binds it to one request. */
+export interface Capabilities {
+  readonly queryFingerprint: FingerprintClient;
+  /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
+  readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
+  readonly validateCaptcha: CaptchaValidator;
+  /** How much one request may ask. */
+  readonly limits: RequestLimits;
+}
+
+interface RequestLimits {
+  /** Entity references in all fields of a request together. */
+  readonly maxRepresentations: number;
+  /** Calls to the fingerprint service. */
+  readonly maxUpstreamCalls: number;
+  readonly maxCaptchas: number;
+}
+
+/** Records what one operation does, for the log and the metrics. The server implements it. */
+export interface OperationRecorder extends CallContext {
+  /** The operation's name in the document, once a valid document has been found to have the operation. */
+  recordName(name: string | undefined): void;
+  /** A token was asked about; the same one twice counts twice. */
+  recordLookup(token: string): void;
+  /** A field was answered with this type of the graph. */
+  recordOutcome(typename: string): void;
+  /** What the response holds. */
+  recordResult(result: FormattedExecutionResult): void;
+}
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {
-  /** The judgement of a token; the same question twice costs one call. */
-  readonly lookUp: (request: FingerprintRequest) => Promise<FingerprintOutcome>;
+  /** The judgement of a token. The same question asked twice costs one call. */
+  lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
-  readonly validateCaptcha: (input: ValidateCaptchaInput) => Promise<CaptchaVerdict>;
-  readonly operation: Operation;
+  /** @throws DeviceTrustError OVERLOADED beyond the limit of a request */
+  validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
+  /** @throws DeviceTrustError BAD_USER_INPUT if the request has more entity references than it may have */
+  countReferences(count: number): void;
+  readonly recorder: OperationRecorder;
 }
 
-/** One GraphQL request as the log and the metrics will tell of it, written while it goes on. */
-export interface Operation extends Caller {
-  /** Its name in the document, once that is known. */
-  name: string | undefined;
-  /** Outcome types that are data, with how often each came out. */
-  readonly outcomes: Record<string, number>;
-  /** Codes of the errors in the answer; undefined until there is one. */
-  errors: readonly string[] | undefined;
-  /** Does the answer hold any data, beside errors or without? */
-  hasData: boolean;
-  /** Entity references in all its fields. */
-  references: number;
-  /** Tokens that were asked about, the same ones twice included. */
-  lookups: number;
-  /** Those tokens, if the log wants to know their hashes. */
-  readonly tokens: string[] | undefined;
-}
-
-/** What the process can do, made once; a context binds it to one request. */
-export interface Capabilities {
-  readonly queryFingerprint: FingerprintClient;
-  /** The application with this public key, the first one if none is named; undefined if it is unknown. */
-  readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
-  readonly validateCaptcha: CaptchaValidator;
-  /** How much one request may set off. */
-  readonly limits: { readonly upstreamCalls: number; readonly captchas: number };
-}
-
-/** A fresh context, with a loader of its own, for one GraphQL request. */
-export function createContext(capabilities: Capabilities, operation: Operation): GraphQLContext {
+/** A fresh context, with a loader and counters of its own, for one GraphQL request. */
+export function createContext(capabilities: Capabilities, recorder: OperationRecorder): GraphQLContext {
   const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
-  const loader = createFingerprintLoader(queryFingerprint, limits.upstreamCalls, operation);
+  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
   let captchas = 0;
+  let references = 0;
   return {
     applicationFor,
-    operation,
+    recorder,
     lookUp: async (request) => {
-      operation.lookups += 1;
-      operation.tokens?.push(request.token);
-      return noted(operation, await loader.load(request));
+      recorder.recordLookup(request.token);
+      const outcome = await loader.load(request);
+      recorder.recordOutcome(outcome.__typename);
+      return outcome;
     },
     validateCaptcha: async (input) => {
       captchas += 1;
-      if (captchas > limits.captchas) {
-        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.captchas), side: 'caller' });
+      if (captchas > limits.maxCaptchas) {
+        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
       }
-      return noted(operation, await validateCaptcha(input, operation));
+      const verdict = await validateCaptcha(input, recorder);
+      recorder.recordOutcome(verdict.__typename);
+      return verdict;
+    },
+    countReferences: (count) => {
+      references += count;
+      if (references > limits.maxRepresentations) {
+        throw badUserInput('representations', `at most ${limits.maxRepresentations} in a request`, 'more');
+      }
     },
   };
 }
 
-function noted<Outcome extends { __typename: string }>({ outcomes }: Operation, outcome: Outcome): Outcome {
-  outcomes[outcome.__typename] = (outcomes[outcome.__typename] ?? 0) + 1;
-  return outcome;
-}
-
-/** Aliases would otherwise let one request try out hundreds. */
+/** Without this limit one request could try out hundreds of captchas under aliases. */
 function tooManyCaptchas(limit: number): string {
   return `One request may verify ${limit} captcha${limit === 1 ? '' : 's'}. Send the next one in another request.`;
 }

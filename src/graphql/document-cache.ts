@@ -1,74 +1,147 @@
-import type { DocumentNode, GraphQLSchema } from 'graphql';
+import type { DocumentNode, GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { CompiledOperation } from './compile.ts';
+import { countSelectedFields, sizeOfCode, sizeOfDocument } from './document-size.ts';
 
-/** What the same documents, sent again and again, are compiled to. */
-export interface CompiledOperations {
-  /** The operation of a document that was learned often enough to be worth compiling; undefined if another is asked for. */
-  find(source: string, operationName: string | undefined): CompiledOperation | undefined;
-  /** A document that was parsed and validated, and whose operation was asked for. */
-  learn(source: string, document: DocumentNode): void;
+/**
+ * The documents that callers sent, by their source text. It is a cache in front of Apollo Server, which parses and validates
+ * every document that is not in it.
+ */
+export interface DocumentCache {
+  /** The compiled operation of a document. Undefined if it has none yet, or not under this name. */
+  findCompiled(source: string, operationName: string | undefined): CompiledOperation | undefined;
+  /** The response to a document that was found to be invalid, whatever its variables are. */
+  findInvalid(source: string): InvalidDocument | undefined;
+  addInvalid(source: string, response: InvalidDocument): void;
+  /** The cache as Apollo Server uses it: under keys of its own, and with valid documents only. */
+  readonly store: DocumentStore;
 }
 
-/** An operation is compiled when it comes for the third time: a caller who never repeats one must not keep us compiling. */
-const WORTH_IT = 3;
-const MAX_OPERATIONS = 500;
-/** Of the sources together; code and AST are larger by a factor, not by an order. */
-const MAX_CHARACTERS = 1024 * 1024;
+/** The response to a document that does not parse or does not fit the schema. */
+export interface InvalidDocument {
+  readonly status: number;
+  readonly errors: readonly GraphQLFormattedError[];
+}
+
+/** Apollo Server's `KeyValueCache`, as far as it uses one for documents. */
+interface DocumentStore {
+  get(key: string): Promise<DocumentNode | undefined>;
+  set(key: string, document: DocumentNode): Promise<void>;
+  delete(key: string): Promise<void>;
+}
+
+/** A valid document. */
+interface Entry {
+  /** Apollo Server's key. */
+  readonly key: string;
+  /** How often it came. */
+  readonly count: number;
+  /** Kept from the second time on, so that a caller who never repeats a document fills no memory with syntax trees. */
+  readonly document: DocumentNode | undefined;
+  /** Null if the operation cannot be compiled. Undefined until that was tried. */
+  readonly compiled: CompiledOperation | null | undefined;
+}
+
+/** A document is compiled when it comes for the third time: compiling costs a hundred times what an execution does. */
+const COMPILE_AT_COUNT = 3;
+
+/** Compiling takes some 60 µs a field, in which nothing else is answered. Apollo Server executes what selects more. */
+const MAX_COMPILED_FIELDS = 500;
+
+/** For valid documents, in bytes: some 350 different operations of 40 fields, compiled. */
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** For invalid documents, in bytes. They have a cache of their own, because an attacker can make up any number of them. */
+const MAX_INVALID_BYTES = 2 * 1024 * 1024;
+
+/** An entry of either cache without its documents, in bytes. */
+const ENTRY_BYTES = 500;
 
 /** How long after a failure the compiler is loaded again at the earliest, in ms. */
 const RETRY_MS = 1_000;
 
-/** Not loaded before a document comes a second time, so that no process starts later for it. */
+/** Loaded when a document comes for the second time, so that it does not delay the start of the process. */
 let compile: typeof import('./compile.ts').compile | undefined;
 
-/** Resolves when documents can be compiled. Rejects if the code for that cannot be read, as without a descriptor left. */
+/** Resolves when documents can be compiled. Rejects if its code cannot be read, for example without a file descriptor left. */
 export async function loadCompiler(): Promise<void> {
   ({ compile } = await import('./compile.ts'));
 }
 
-interface Entry {
-  readonly seen: number;
-  /** Was it tried? */
-  readonly isDone: boolean;
-  readonly compiled: CompiledOperation | undefined;
-}
-
-const UNSEEN: Entry = { seen: 0, isDone: false, compiled: undefined };
-
 /**
- * Compiles documents of one schema that have one operation, each when it comes for the third time. Empty at first.
+ * An empty cache for documents of one schema.
  *
- * @param onLoadFailure told why nothing can be compiled yet: everything goes the slow way until a later attempt
+ * @param onLoadFailure called when the compiler could not be loaded. Apollo Server executes everything until a later attempt
  */
-export function createCompiledOperations(
-  schema: GraphQLSchema,
-  onLoadFailure: (error: unknown) => void,
-): CompiledOperations {
+export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error: unknown) => void): DocumentCache {
+  /** Sources by Apollo Server's keys, for the documents that are kept. */
+  const sources = new Map<string, string>();
   const entries = new LRUCache<string, Entry>({
-    max: MAX_OPERATIONS,
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: (_entry, source) => source.length,
+    maxSize: MAX_BYTES,
+    sizeCalculation: sizeOfEntry,
+    dispose: ({ key }, _source, reason) => {
+      if (reason !== 'set') sources.delete(key);
+    },
   });
+  const invalid = new LRUCache<string, InvalidDocument>({
+    maxSize: MAX_INVALID_BYTES,
+    sizeCalculation: ({ errors }, source) => ENTRY_BYTES + source.length + JSON.stringify(errors).length,
+  });
+
   let nextLoad = Number.NEGATIVE_INFINITY;
-  const loadInTime = () => {
+  function loadCompilerLater(): void {
     const now = performance.now();
     if (now < nextLoad) return;
     nextLoad = now + RETRY_MS;
     loadCompiler().catch(onLoadFailure);
-  };
+  }
+
+  function compiledOf(document: DocumentNode): CompiledOperation | null {
+    if (countSelectedFields(document) > MAX_COMPILED_FIELDS) return null;
+    return compile?.(schema, document) ?? null;
+  }
+
+  /** Counts one more request with this document. */
+  function count(source: string, key: string, document: DocumentNode): void {
+    const entry = entries.get(source);
+    if (entry?.compiled !== undefined) return;
+    const times = (entry?.count ?? 0) + 1;
+    if (times > 1) {
+      sources.set(key, source);
+      if (!compile) loadCompilerLater();
+    }
+    entries.set(source, {
+      key,
+      count: times,
+      document: times > 1 ? document : undefined,
+      compiled: times >= COMPILE_AT_COUNT && compile ? compiledOf(document) : undefined,
+    });
+  }
+
   return {
-    find: (source, operationName) => {
-      const compiled = entries.get(source)?.compiled;
+    findCompiled: (source, operationName) => {
+      const compiled = entries.get(source)?.compiled ?? undefined;
       return operationName === undefined || operationName === compiled?.name ? compiled : undefined;
     },
-    learn: (source, document) => {
-      const entry = entries.get(source) ?? UNSEEN;
-      if (entry.isDone) return;
-      const seen = entry.seen + 1;
-      if (seen > 1 && !compile) loadInTime();
-      const isDone = seen >= WORTH_IT && compile !== undefined;
-      entries.set(source, { seen, isDone, compiled: isDone ? compile?.(schema, document) : undefined });
+    findInvalid: (source) => invalid.get(source),
+    addInvalid: (source, response) => void invalid.set(source, response),
+    store: {
+      get: async (key) => {
+        const source = sources.get(key);
+        const document = source === undefined ? undefined : entries.get(source)?.document;
+        if (source !== undefined && document) count(source, key, document);
+        return document;
+      },
+      set: async (key, document) => count(document.loc?.source.body ?? '', key, document),
+      delete: async (key) => {
+        const source = sources.get(key);
+        if (source !== undefined) entries.delete(source);
+      },
     },
   };
+}
+
+function sizeOfEntry({ document, compiled }: Entry, source: string): number {
+  const code = document && compiled ? sizeOfCode(countSelectedFields(document)) : 0;
+  return ENTRY_BYTES + source.length + (document ? sizeOfDocument(document) : 0) + code;
 }

@@ -16,16 +16,13 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
 }
 
-/**
- * What an operator has to know of the errors of one operation goes to the log, once for each cause; a caller's mistakes do
- * not.
- */
+/** Logs those errors of one operation that concern an operator, once for each cause. A caller's mistakes are not logged. */
 export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: string, errors: readonly Error[]): void {
   const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
   for (const error of lines.values()) reportError(log, requestId, error);
 }
 
-/** Equal for errors that would be the same line. A mistake of ours is always a line of its own. */
+/** Equal for errors that would make the same log line. A mistake of ours always makes a line of its own. */
 function lineKeyOf(error: Error): unknown {
   const original = rootOf(error);
   if (!(original instanceof DeviceTrustError)) return error;
@@ -45,7 +42,7 @@ function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, err
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
 
-/** The same errors in the order of the answer, whichever of them happened first: equal questions get equal answers. */
+/** The same errors in the order of the response, whichever happened first, so that equal requests get equal responses. */
 export function inOrder<Located extends Pick<GraphQLFormattedError, 'path'>>(errors: readonly Located[]): Located[] {
   return [...errors].sort(({ path: a = [] }, { path: b = [] }) => {
     const at = a.findIndex((step, index) => step !== b[index]);
@@ -74,7 +71,7 @@ function fieldOf(error: unknown): string | undefined {
 function codeOf(extensions: GraphQLFormattedError['extensions'], original: unknown): ErrorCode {
   const code = extensions?.['code'];
   if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
-  // Some values graphql-js can refuse only while it executes, such as null for a variable with a default.
+  // graphql-js refuses some values only while it executes, such as null for a variable with a default.
   const refused = original instanceof GraphQLError && isAbout(original, VALUE_OR_VARIABLE);
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
@@ -88,8 +85,8 @@ function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {
 }
 
 /**
- * May graphql-js's own words go out? Only about the document's structure: names of the schema and where they do not fit.
- * What it says of a value in the document quotes that value, and a syntax error quotes what it stumbled over.
+ * May the caller read graphql-js's own message? Only if it is about the structure of the document, such as an unknown field.
+ * A message about a value in the document quotes that value, and a syntax error quotes the text around it.
  */
 function isSafe(code: ErrorCode, error: unknown): boolean {
   return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAbout(error, VALUE);

@@ -3,7 +3,7 @@ import { DeviceTrustError } from '../errors.ts';
 import { nestsTooDeep } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
-/** What our scalars take, to complete "expected …"; the value itself is never repeated, it may be personal data. */
+/** What each of our scalars accepts, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
 export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['DateTime', 'DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00'],
   ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
@@ -19,7 +19,7 @@ function toDateTime(value: unknown, node?: ValueNode): string {
   throw refusal('DateTime', node);
 }
 
-/** `DateTime`: checked, and kept as text, so that it reaches the upstream as the caller wrote it. */
+/** `DateTime`: checked, but kept as text, so that it reaches the upstream as the caller wrote it. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
   serialize: (value) => toDateTime(value),
@@ -49,7 +49,7 @@ function cleaned(value: unknown): unknown {
   return isObject(value) ? withoutUnsafeKeys(value) : value;
 }
 
-/** A literal as the JSON value it stands for. graphql-js has parsed it recursively already, so depth is no news here. */
+/** The JSON value of a literal. Its depth needs no check here, because graphql-js has parsed it recursively already. */
 function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unknown {
   switch (node.kind) {
     case Kind.OBJECT:
@@ -68,7 +68,7 @@ function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unkno
   }
 }
 
-/** 1e400 would become null on its way, and 9007199254740993 its neighbour: something else than the caller said. */
+/** Would JSON carry these numbers unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
 function survivesJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
   return typeof value !== 'object' || value === null || Object.values(value).every(survivesJson);

@@ -6,7 +6,7 @@ import { isolateRepresentations } from './entities.ts';
 import { captchaResolvers, fingerprintResolvers } from './resolvers.ts';
 import { DateTime, JSONObject } from './scalars.ts';
 
-/** As far from `src/graphql/` as from `dist/server/`. */
+/** The path is the same from `src/graphql/` and from the build's `dist/server/`. */
 const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
 
 function typeDefs(file: string) {
@@ -19,11 +19,7 @@ const MODULES: GraphQLSchemaModule[] = [
   { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
 ];
 
-/**
- * An executable subgraph schema: ours, the SDL of `schema/` with the resolvers of each capability, if none is given.
- *
- * @param maxRepresentations entity references that one request may have
- */
-export function buildSchema(maxRepresentations: number, modules = MODULES): GraphQLSchema {
-  return isolateRepresentations(buildSubgraphSchema(modules), maxRepresentations);
+/** An executable subgraph schema: the SDL of `schema/` with the resolvers of each capability, or other modules. */
+export function buildSchema(modules = MODULES): GraphQLSchema {
+  return isolateRepresentations(buildSubgraphSchema(modules));
 }

@@ -14,13 +14,13 @@ import {
 import { DeviceTrustError } from '../errors.ts';
 import { SCALAR_EXPECTATIONS } from './scalars.ts';
 
-/** More sentences than this do not help anyone. */
+/** A message names at most this many problems. */
 const MAX_PROBLEMS = 5;
 
 /**
  * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
- * whole value, and here values are tokens, telephone numbers and e-mail addresses. This one says where the problem is,
- * what was expected and what kind of thing came instead.
+ * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the place of the
+ * problem, what was expected there, and what kind of value came instead.
  *
  * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
  */

@@ -1,30 +1,31 @@
-/** So many durations are handed over together. */
-const FULL = 500;
+/** How many durations are kept before they are observed. */
+const CAPACITY = 500;
 
-/** Takes durations; a Prometheus histogram is one. */
+/** As much of a Prometheus histogram as the buffer needs. */
 interface Histogram<Labels> {
-  observe(labels: Labels, value: number): void;
+  observe(labels: Labels, seconds: number): void;
 }
 
 /**
- * Durations on their way into a histogram. One that is observed in the middle of a request finds the histogram's code and
- * data pushed out of the processor's caches; a few hundred in a row cost a fraction of that. Whoever looks drains it first.
+ * Keeps durations back from a histogram and observes them in batches. In the middle of a request, the code and data of the
+ * histogram are no longer in the processor's caches; observing hundreds in a row costs a fraction for each. Flush it before
+ * the histogram is read.
  */
-export class Backlog<Labels> {
+export class DurationBuffer<Labels> {
   readonly #histogram: Histogram<Labels>;
-  #waiting: { readonly labels: Labels; readonly seconds: number }[] = [];
+  #durations: { readonly labels: Labels; readonly seconds: number }[] = [];
 
   constructor(histogram: Histogram<Labels>) {
     this.#histogram = histogram;
   }
 
   add(labels: Labels, seconds: number): void {
-    if (this.#waiting.push({ labels, seconds }) === FULL) this.drain();
+    if (this.#durations.push({ labels, seconds }) === CAPACITY) this.flush();
   }
 
-  drain(): void {
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const { labels, seconds } of waiting) this.#histogram.observe(labels, seconds);
+  flush(): void {
+    const durations = this.#durations;
+    this.#durations = [];
+    for (const { labels, seconds } of durations) this.#histogram.observe(labels, seconds);
   }
 }

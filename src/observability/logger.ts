@@ -1,13 +1,12 @@
-import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import { framesOf } from '../errors.ts';
 import { bufferLines } from './log-buffer.ts';
-import { isoTime } from './log-time.ts';
 
 /**
- * Everything that may stand in a log line. What is not named here is left out, wherever it comes from: a forgotten
- * `{ token }` in a call to the logger stays a mistake and does not become a leak.
+ * The only fields of a log line. The logger leaves out every other field, so that a forgotten `{ token }` in a call to it
+ * does not become a leak.
  */
-const ALLOWED: ReadonlySet<string> = new Set([
+const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'breaker',
   'captchaId',
   'cause',
@@ -36,21 +35,36 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'url',
 ]);
 
+/** What the options of pino do for each line: its time, its fields, and nothing of an error but where it came from. */
+export const LOGGER_OPTIONS: LoggerOptions = {
+  base: null,
+  timestamp: stdTimeFunctions.isoTime,
+  formatters: {
+    level: (level) => ({ level }),
+    log: onlyAllowedFields,
+  },
+  hooks: {
+    // Without this, pino would use the message of an error as the message of the line.
+    logMethod(args, method) {
+      // Sound: each argument keeps its position.
+      method.apply(this, args.map(withoutErrorMessages) as Parameters<LogFn>);
+    },
+  },
+};
+
 interface LogOptions {
   readonly level: string;
-  /** Lines for people instead of JSON, where the development packages are installed. */
+  /** Writes lines for people instead of JSON, if pino-pretty is installed. */
   readonly pretty: boolean;
 }
 
-/** Lines on stdout. What is logged is chosen at each call; nothing ever logs a request, an answer or a header. */
+/** A logger that writes to stdout. Each call chooses what it logs: never a request, a response or a header. */
 export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
-  const stream = pretty ? await openPretty() : undefined;
-  return stream
-    ? pino({ ...LINE, level }, stream)
-    : pino({ ...LINE, level }, bufferLines(process.stdout, process.stderr));
+  const stream = (pretty && (await openPrettyStream())) || bufferLines(process.stdout, process.stderr);
+  return pino({ ...LOGGER_OPTIONS, level }, stream);
 }
 
-async function openPretty(): Promise<DestinationStream | undefined> {
+async function openPrettyStream(): Promise<DestinationStream | undefined> {
   try {
     const { default: prettyStream } = await import('pino-pretty');
     return prettyStream({ colorize: process.stdout.isTTY, sync: true });
@@ -60,35 +74,21 @@ async function openPretty(): Promise<DestinationStream | undefined> {
   }
 }
 
-function withoutStrangers(fields: Record<string, unknown>): Record<string, unknown> {
+function onlyAllowedFields(fields: Record<string, unknown>): Record<string, unknown> {
+  // Almost every line has allowed fields alone, and then no copy is made.
   for (const name in fields) {
-    if (!ALLOWED.has(name)) return Object.fromEntries(Object.entries(fields).filter(([key]) => ALLOWED.has(key)));
+    if (!ALLOWED_FIELDS.has(name)) {
+      return Object.fromEntries(Object.entries(fields).filter(([field]) => ALLOWED_FIELDS.has(field)));
+    }
   }
   return fields;
 }
 
-/** How a line is made, whoever reads it. */
-export const LINE: LoggerOptions = {
-  base: null,
-  timestamp: isoTime,
-  formatters: {
-    level: (level) => ({ level }),
-    log: withoutStrangers,
-  },
-  hooks: {
-    // Left to itself, pino takes the message of an error for the line's.
-    logMethod(args, method) {
-      // Sound: what is passed on has the places of what came in.
-      method.apply(this, args.map(withoutWords) as Parameters<LogFn>);
-    },
-  },
-};
-
-/** An error, or fields with errors among them, with no more of each than where it came from. */
-function withoutWords(argument: unknown): unknown {
+/** An argument of a log call. Each error in it is replaced by its name and stack frames; its message may quote a caller. */
+function withoutErrorMessages(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
   if (typeof argument !== 'object' || argument === null) return argument;
-  // Sound: an object can be asked for any property.
+  // Sound: any property of an object can be read.
   const fields = argument as Record<string, unknown>;
   for (const name in fields) if (fields[name] instanceof Error) return withFrames(fields);
   return fields;

@@ -1,140 +1,102 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { ERROR_CATALOGUE } from '../errors.ts';
-import { Backlog } from './duration-buffer.ts';
-import { Tally } from './label-counter.ts';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { SignalDrift } from '../fingerprint/drift.ts';
+import type { PolicyState } from '../upstream/policy.ts';
+import { DurationBuffer } from './duration-buffer.ts';
+import { LabelCounter } from './label-counter.ts';
+import { defineMetrics } from './metric-definitions.ts';
 
-/** What Prometheus reads. Labels have few values, none of them a caller's: a token in a label would be a leak, and a bomb. */
+/** Counts what happens in this process, for Prometheus to read. */
 export interface Metrics {
-  /** In the text format of Prometheus. */
+  /** Everything counted so far, in the text format of Prometheus. */
   readonly render: () => Promise<{ contentType: string; text: string }>;
   readonly operationStarted: () => void;
-  /** The other end of that, whatever the request turned out to be. */
-  readonly operationLeft: () => void;
-  readonly operationEnded: (operation: EndedOperation) => void;
-  /** A request that became no operation, by its code of `errors.ts`. */
-  readonly refused: (code: string) => void;
-  readonly callEnded: (service: string, region: string, outcome: string, ms: number) => void;
-  /** A signal that was hit. Its code is null if the catalogue does not have it; `drift` is how it differs from the catalogue. */
-  readonly signalHit: (code: string | null | undefined, level: string, drift: Drift | undefined) => void;
-  readonly verified: (verdict: CountedVerdict) => void;
-  /** Shows how the guards of a service stand whenever somebody looks. */
-  readonly watchGuards: (service: string, states: () => Iterable<readonly [region: string, GuardState]>) => void;
+  /** Every operation that started ends, even if its request turns out not to be one. */
+  readonly operationEnded: () => void;
+  readonly recordOperation: (operation: FinishedOperation) => void;
+  /** A request that was refused before it became an operation, by its code of `errors.ts`. */
+  readonly recordRefusal: (code: string) => void;
+  /** An upstream call that was made: `ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
+  readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
+  /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
+  readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
+  readonly recordVerdict: (verdict: CaptchaVerdict) => void;
+  /** Reads the state of a service's policies, one for each region, whenever Prometheus reads. */
+  readonly watchPolicies: (service: string, states: () => Iterable<readonly [region: string, PolicyState]>) => void;
 }
 
-interface EndedOperation {
+interface FinishedOperation {
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
+  /** The code of each error in the response. */
   readonly errors: readonly string[];
+  /** How many device tokens it asked about. */
   readonly lookups: number;
 }
 
-const DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
-type Drift = (typeof DRIFTS)[number];
-/** Codes with which a request can be refused before it becomes an operation. */
-const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
-
-interface CountedVerdict {
+interface CaptchaVerdict {
   readonly type: string;
   readonly cause: string;
   readonly proceed: boolean;
 }
 
-interface GuardState {
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly isOpen: boolean;
-}
-
-/** From a quick refusal to the longest deadline, in seconds. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-
-/** Metrics of one process, in a registry of their own. */
+/** Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const registers = [registry];
   collectDefaultMetrics({ register: registry });
+  const metrics = defineMetrics(registry);
 
-  const counter = (name: string, help: string, labelNames: string[] = []) =>
-    new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name: `device_trust_${name}`, help, labelNames, registers });
-  const histogram = (name: string, help: string, labelNames: string[]) =>
-    new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
+  // What happens in every request is counted here, and moved into the metrics before they are read.
+  const operationSeconds = new DurationBuffer<Record<'outcome', string>>(metrics.operationSeconds);
+  const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
+  const signals = new LabelCounter();
+  let operationsInFlight = 0;
+  let lookups = 0;
+  let fingerprintCalls = 0;
 
-  const duration = histogram('operation_duration_seconds', 'GraphQL operations, by outcome', ['outcome']);
-  const inFlight = gauge('operations_in_flight', 'GraphQL operations under way');
-  const refusals = counter('requests_refused_total', 'Requests that became no operation, by error code', ['code']);
-  const errors = counter('errors_total', 'Errors in answers, by error code', ['code']);
-  const calls = histogram('upstream_duration_seconds', 'Upstream calls, by service, region and outcome', [
-    'service',
-    'region',
-    'outcome',
-  ]);
-  const lookups = counter('fingerprint_lookups_total', 'Tokens that operations asked about');
-  const fingerprintCalls = counter('fingerprint_calls_total', 'Calls that those lookups cost');
-  const signals = counter('signals_total', 'Signals that were hit', ['code', 'level']);
-  const drift = counter('catalogue_drift_total', 'Signals unlike the catalogue', ['kind']);
-  const captchas = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']);
-  const perGuard = ['service', 'region'];
-  const guardInFlight = gauge('upstream_in_flight', 'Upstream calls under way', perGuard);
-  const guardQueued = gauge('upstream_queued', 'Upstream calls that wait for one under way to end', perGuard);
-  const breakerOpen = gauge('upstream_breaker_open', '1 while the circuit breaker lets nothing through', perGuard);
+  function flush(): void {
+    operationSeconds.flush();
+    callSeconds.flush();
+    signals.drain((code, level, count) => metrics.signals.inc({ code, level }, count));
+    metrics.operationsInFlight.set(operationsInFlight);
+    metrics.lookups.inc(lookups);
+    metrics.fingerprintCalls.inc(fingerprintCalls);
+    lookups = 0;
+    fingerprintCalls = 0;
+  }
+  const beforeRender = [flush];
 
-  // Prometheus sees no increase in a series that begins with 1, and no alert would go off at the first of these.
-  for (const code of Object.keys(ERROR_CATALOGUE)) errors.inc({ code }, 0);
-  for (const code of REFUSALS) refusals.inc({ code }, 0);
-  for (const kind of DRIFTS) drift.inc({ kind }, 0);
-
-  const hits = new Tally();
-  const durations = new Backlog<{ outcome: string }>(duration);
-  const callDurations = new Backlog<{ service: string; region: string; outcome: string }>(calls);
-  let underWay = 0;
-  const pending = { lookups: 0, fingerprintCalls: 0 };
-  /** Everything that is only brought up to date when somebody looks. */
-  const watched = [
-    () => {
-      durations.drain();
-      callDurations.drain();
-      hits.drain((code, level, count) => signals.inc({ code, level }, count));
-      inFlight.set(underWay);
-      lookups.inc(pending.lookups);
-      fingerprintCalls.inc(pending.fingerprintCalls);
-      pending.lookups = 0;
-      pending.fingerprintCalls = 0;
-    },
-  ];
   return {
-    async render() {
-      for (const look of watched) look();
+    render: async () => {
+      for (const update of beforeRender) update();
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
     operationStarted: () => {
-      underWay += 1;
+      operationsInFlight += 1;
     },
-    operationLeft: () => {
-      underWay -= 1;
+    operationEnded: () => {
+      operationsInFlight -= 1;
     },
-    operationEnded: ({ ms, outcome, errors: codes, lookups: asked }) => {
-      durations.add({ outcome }, ms / 1_000);
-      pending.lookups += asked;
-      for (const code of codes) errors.inc({ code });
+    recordOperation: (operation) => {
+      operationSeconds.add({ outcome: operation.outcome }, operation.ms / 1_000);
+      lookups += operation.lookups;
+      for (const code of operation.errors) metrics.errors.inc({ code });
     },
-    refused: (code) => refusals.inc({ code }),
-    callEnded: (service, region, outcome, ms) => {
-      callDurations.add({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') pending.fingerprintCalls += 1;
+    recordRefusal: (code) => metrics.refusals.inc({ code }),
+    recordCall: (service, region, outcome, ms) => {
+      callSeconds.add({ service, region, outcome }, ms / 1_000);
+      if (service === 'fingerprint') fingerprintCalls += 1;
     },
-    signalHit: (code, level, kind) => {
-      hits.add(code ?? 'unknown', level);
-      if (kind) drift.inc({ kind });
+    recordSignal: (code, level, drift) => {
+      signals.increment(code ?? 'unknown', level);
+      if (drift) metrics.drift.inc({ kind: drift });
     },
-    verified: ({ type, cause, proceed }) => captchas.inc({ type, cause, proceed: String(proceed) }),
-    watchGuards: (service, states) => {
-      watched.push(() => {
-        for (const [region, { inFlight: now, queued, isOpen }] of states()) {
-          guardInFlight.set({ service, region }, now);
-          guardQueued.set({ service, region }, queued);
-          breakerOpen.set({ service, region }, Number(isOpen));
+    recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
+    watchPolicies: (service, states) => {
+      beforeRender.push(() => {
+        for (const [region, { inFlight, queued, isOpen }] of states()) {
+          metrics.callsInFlight.set({ service, region }, inFlight);
+          metrics.callsQueued.set({ service, region }, queued);
+          metrics.breakerOpen.set({ service, region }, Number(isOpen));
         }
       });
     },

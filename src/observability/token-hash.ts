@@ -1,9 +1,9 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** The only form in which a token may stand in a log: short, keyed, the same for the same token. */
+/** Makes the only form in which a token may be logged: 12 hexadecimal digits of a keyed hash, always the same for a token. */
 export type HashToken = (token: string) => string;
 
-/** With no key a random one is made: lines of one process can be compared then, and those of another not. */
+/** Without a key a random one is made; hashes of different processes cannot be compared then. */
 export function createTokenHash(key: string | Buffer = randomBytes(32)): HashToken {
   return (token) => createHmac('sha256', key).update(token).digest('hex').slice(0, 12);
 }

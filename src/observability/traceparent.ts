@@ -1,15 +1,15 @@
-/** What the router says of the trace that a request belongs to. */
+/** The trace that a request belongs to, from its `traceparent` header. */
 interface Traceparent {
   readonly traceId: string;
-  /** Of the router's own span. */
+  /** The router's span. */
   readonly spanId: string;
   readonly isSampled: boolean;
 }
 
-/** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; only a later version may have more to it. */
+/** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; versions after 00 may add fields at the end. */
 const FORMAT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads the header; undefined if it is none, or not as the standard has it. */
+/** Parses the header; undefined if it is absent or not valid. */
 export function parseTraceparent(header: string | string[] | undefined): Traceparent | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId, spanId, flags = '', more] = FORMAT.exec(String(header)) ?? [];

@@ -4,37 +4,39 @@ import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opent
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { CallSpan } from '../upstream/call-context.ts';
 import { parseTraceparent } from './traceparent.ts';
 
-/** Exports traces: one from the router through an operation to each upstream call. Only loaded where they are exported. */
+/** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
-  /** Goes on with the trace of the router's `traceparent`, or begins one. */
-  startOperation(headers: IncomingHttpHeaders): OperationTrace;
-  /** Sends what is left, if there is somebody to take it within 2 s. */
+  /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
+  startOperation(headers: IncomingHttpHeaders): OperationSpan;
+  /** Exports the remaining spans, for at most 2 s. */
   stop(): Promise<void>;
 }
 
-/** The span of one operation. Nothing of a caller gets into it but the name of its operation. */
-export interface OperationTrace {
+/** The span of one operation. Of what the client sent it has the name of the operation alone. */
+export interface OperationSpan {
   readonly traceId: string;
-  readonly startCall: (service: string, region: string) => CallTrace;
+  readonly startCall: (service: string, region: string) => CallSpan;
+  /** @param errors the code of each error in the response */
   end(name: string | undefined, errors: readonly string[]): void;
 }
 
-interface CallTrace {
-  readonly headers: Readonly<Record<string, string>>;
-  end(outcome: string): void;
-}
-
-/** How long the last traces may take to leave when the process stops, in ms. */
+/** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
-/** @param endpoint base address of an OTLP receiver over HTTP, such as `http://127.0.0.1:4318` */
+/**
+ * Starts to export spans over OTLP/HTTP. Its packages are slow to load, so this module is imported only where traces are
+ * exported.
+ *
+ * @param endpoint base address of the receiver, such as `http://127.0.0.1:4318`
+ */
 export function startTracing(endpoint: string): Tracing {
   const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'device-trust' }),
-    // The router decides what is sampled; what comes without its word is.
+    // The router decides which traces are sampled. An operation without a valid traceparent is sampled.
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     spanProcessors: [
       new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS, scheduledDelayMillis: 1_000 }),
@@ -44,12 +46,12 @@ export function startTracing(endpoint: string): Tracing {
 
   return {
     stop: async () => {
-      const tooLate = setTimeout(EXPORT_TIMEOUT_MS, undefined, { ref: false });
-      // Traces that get lost are no reason for a process to end badly, or late.
-      await Promise.race([provider.shutdown(), tooLate]).catch(() => {});
+      const timeout = setTimeout(EXPORT_TIMEOUT_MS, undefined, { ref: false });
+      // Lost spans must neither delay the end of the process nor make it fail.
+      await Promise.race([provider.shutdown(), timeout]).catch(() => {});
     },
     startOperation: ({ traceparent }) => {
-      const span = tracer.startSpan('graphql', { kind: SpanKind.SERVER }, parentOf(traceparent));
+      const span = tracer.startSpan('graphql', { kind: SpanKind.SERVER }, parentContextOf(traceparent));
       const context = trace.setSpan(ROOT_CONTEXT, span);
       return {
         traceId: span.spanContext().traceId,
@@ -58,27 +60,29 @@ export function startTracing(endpoint: string): Tracing {
           const call = tracer.startSpan(`call ${service}`, { kind: SpanKind.CLIENT, attributes }, context);
           return {
             headers: { traceparent: traceparentOf(call) },
-            end: (outcome) => end(call, outcome === 'ok' || outcome === 'http_4xx' ? [] : [outcome]),
+            // A 4xx says that the request was wrong, so the call itself did not fail.
+            end: (outcome) => endSpan(call, outcome === 'ok' || outcome === 'http_4xx' ? undefined : outcome),
           };
         },
         end: (name, errors) => {
           if (name) span.updateName(`graphql ${name}`);
-          end(span, errors);
+          endSpan(span, errors[0]);
         },
       };
     },
   };
 }
 
-function end(span: Span, errors: readonly string[]): void {
-  if (errors.length > 0) {
-    span.setAttribute('error.type', errors[0] ?? '');
+/** Ends a span, as failed if there was an error. */
+function endSpan(span: Span, error: string | undefined): void {
+  if (error !== undefined) {
+    span.setAttribute('error.type', error);
     span.setStatus({ code: SpanStatusCode.ERROR });
   }
   span.end();
 }
 
-function parentOf(traceparent: string | string[] | undefined) {
+function parentContextOf(traceparent: string | string[] | undefined) {
   const parent = parseTraceparent(traceparent);
   if (!parent) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = parent;

@@ -1,26 +1,63 @@
-/** How long this process could not attend to its sockets. */
-export interface Stalls {
-  /** All of it so far, in ms. */
-  totalMs(): number;
+/** Measures how late the event loop runs: the process attends to no socket and no timer meanwhile. */
+export interface EventLoopMonitor {
+  /**
+   * All lag since the start, in ms. A deadline can pass while the process is busy and the response already waits in the
+   * socket; whoever measures the lag between two moments can tell that from a slow upstream.
+   */
+  totalLagMs(): number;
+  /**
+   * Does the process have more work than it gets done? True if the event loop was late by more than `maxDelayMs` twice
+   * in a row. Once may be a garbage collection. Cheap enough to be called for each request.
+   */
+  isOverloaded(maxDelayMs: number): boolean;
   stop(): void;
 }
 
-/** How often the event loop is expected to come round, in ms. */
-const EVERY_MS = 20;
+/** How often the timer is due, in ms. */
+const TICK_MS = 20;
 
 /**
- * Adds up by how much a timer of its own is late. A call's deadline passes while the process is busy as well, with the
- * answer already waiting in the socket: that must not be told as the service's fault.
+ * Delays are measured in windows of at least this length, in ms, so that a short turn of the event loop between two long
+ * ones does not hide that these are two in a row.
  */
-export function watchStalls(): Stalls {
-  let total = 0;
-  let last = performance.now();
-  const lateness = (now: number) => Math.max(0, now - last - EVERY_MS);
+const WINDOW_MS = 50;
+
+/**
+ * Starts a timer and measures how late it is. Node's own histogram of delays starts anew with each reset and misses the
+ * turn after it, which under overload is every turn.
+ */
+export function startEventLoopMonitor(): EventLoopMonitor {
+  let totalMs = 0;
+  let lastTick = performance.now();
+  let windowStart = lastTick;
+  let windowLagMs = 0;
+  /** The delays of the last two windows. */
+  let delayMs = 0;
+  let delayBeforeMs = 0;
+
+  const lagAt = (now: number) => Math.max(0, now - lastTick - TICK_MS);
+  // How much longer than WINDOW_MS the window is, but no more than the lag of its ticks: it ends with a tick, and so it
+  // is too long even if no tick is late.
+  const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
+
   const timer = setInterval(() => {
     const now = performance.now();
-    total += lateness(now);
-    last = now;
-  }, EVERY_MS);
+    if (now - windowStart >= WINDOW_MS) {
+      delayBeforeMs = delayMs;
+      delayMs = delayAt(now);
+      windowStart = now;
+      windowLagMs = 0;
+    } else windowLagMs += lagAt(now);
+    totalMs += lagAt(now);
+    lastTick = now;
+  }, TICK_MS);
   timer.unref();
-  return { totalMs: () => total + lateness(performance.now()), stop: () => clearInterval(timer) };
+
+  return {
+    totalLagMs: () => totalMs + lagAt(performance.now()),
+    // After one delay the end of a second one is not awaited: the requests that arrive in it are refused at once.
+    isOverloaded: (maxDelayMs) =>
+      delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
+    stop: () => clearInterval(timer),
+  };
 }

@@ -2,7 +2,7 @@ import { parse } from 'secure-json-parse';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The text of these bytes; undefined if they are not UTF-8. */
+/** Decodes UTF-8; undefined if the bytes are not UTF-8. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return utf8.decode(bytes);
@@ -12,8 +12,8 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
 }
 
 /**
- * The value of a JSON text, without the keys that could reach an object's prototype (`__proto__`, `constructor` with a
- * `prototype`); undefined if the text is not JSON. The parser's own error is left out, because it quotes the text.
+ * Parses JSON; undefined if the text is not JSON. The parser's error is not passed on, because it quotes the text. Keys that
+ * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it.
  */
 export function parseJson(text: string): unknown {
   try {
@@ -23,11 +23,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Free-form objects deeper than this are refused: serialising is recursive, and a deep enough one overflows the stack. */
+/** The deepest nesting of a free-form object: serialising is recursive, so a deeper one could overflow the stack. */
 const MAX_NESTING = 32;
 
-/** Does a JSON value nest objects and arrays more than 32 levels deep? Looks no deeper than that itself. */
-export function nestsTooDeep(value: unknown, allowance = MAX_NESTING): boolean {
+/** Does a JSON value nest objects and arrays more than 32 levels deep? The check itself goes no deeper than that. */
+export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  return allowance === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, allowance - 1));
+  return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }

@@ -1,8 +1,8 @@
-/** What the back office would hold: applications, captcha configurations and their states, as data. */
+/** The accounts of both services: applications, captcha configurations, and the state of each. */
 
 export type SandboxRegion = 'GLB' | 'NA' | 'EU';
 
-/** The regions, in the order of their ports. */
+/** Every region, in the order of their ports. */
 export const SANDBOX_REGIONS: readonly SandboxRegion[] = ['GLB', 'NA', 'EU'];
 
 /** An application of the fingerprint service. */
@@ -10,13 +10,12 @@ interface SandboxApplication {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: SandboxRegion;
-  /** A disabled application answers 403, whoever asks (fingerprint document, 5). */
+  /** A disabled application answers every query with 403 (fingerprint document, 5). */
   readonly disabled?: true;
-  /** The only addresses that may ask; without a list, all may. */
+  /** The only addresses that may query; without a list, every address may. */
   readonly allowlist?: readonly string[];
 }
 
-/** Every application. */
 export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_glb', secret: 'sk_sandbox_glb', region: 'GLB' },
   { publicKey: 'pk_sandbox_na', secret: 'sk_sandbox_na', region: 'NA' },
@@ -30,32 +29,31 @@ export interface SandboxCaptcha {
   readonly captchaId: string;
   readonly captchaKey: string;
   readonly region: SandboxRegion;
-  /** The exception of an id that is out of service (captcha document, 7.2). */
-  readonly outOfService?: '-50104' | '-50105';
+  /** The exception code of a deleted or paused id (captcha document, 7.2). */
+  readonly exception?: '-50104' | '-50105';
 }
 
-/** Every captcha configuration. */
 export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' },
   { captchaId: 'b'.repeat(32), captchaKey: 'key_sandbox_na', region: 'NA' },
   { captchaId: 'c'.repeat(32), captchaKey: 'key_sandbox_eu', region: 'EU' },
-  { captchaId: 'd'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', outOfService: '-50104' },
-  { captchaId: 'e'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', outOfService: '-50105' },
+  { captchaId: 'd'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50104' },
+  { captchaId: 'e'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50105' },
 ];
 
-/** The application with this key, if it lives in the region; undefined otherwise (fingerprint document, 4, rule 5). */
+/** The application with this key in this region; undefined if there is none (fingerprint document, 4, rule 5). */
 export function findApplication(publicKey: string, region: SandboxRegion): SandboxApplication | undefined {
   return SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
 }
 
 /**
- * The captcha configuration with this id, or the code of the exception that stands against it (captcha document, 7.2):
- * missing, not 32 characters, not in this region, deleted, paused.
+ * The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2): the id is
+ * missing, does not have 32 characters, is not in this region, is deleted or is paused.
  */
 export function findCaptcha(captchaId: string, region: SandboxRegion): SandboxCaptcha | string {
   if (captchaId === '') return '-50101';
   if (captchaId.length !== 32) return '-50102';
   const captcha = SANDBOX_CAPTCHAS.find((row) => row.captchaId === captchaId && row.region === region);
   if (!captcha) return '-50103';
-  return captcha.outOfService ?? captcha;
+  return captcha.exception ?? captcha;
 }

@@ -2,53 +2,57 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { EXCEPTIONS } from '../captcha/contract.ts';
 import { findCaptcha, type SandboxCaptcha, type SandboxRegion } from './accounts.ts';
 import type { Challenge, ChallengeStore } from './challenges.ts';
-import { type Answer, mediaType } from './http.ts';
+import { type JsonResponse, mediaType } from './http.ts';
 import { exception, failed, passed } from './verdicts.ts';
 
-/** A verification as it came over HTTP. */
+/** An HTTP request for a verification. */
 interface ValidationRequest {
-  /** Region of the node that was asked. */
+  /** The region of the node that received the request. */
   readonly region: SandboxRegion;
   readonly method: 'GET' | 'POST';
   readonly contentType: string | undefined;
   readonly query: URLSearchParams;
-  /** The body, or undefined when it is too long. */
+  /** Undefined if the body is too long. */
   readonly body: Buffer | undefined;
 }
 
 const LOT_NUMBER = /^[0-9a-f]{32}$/;
 const FORCED_LOT_NUMBER = /^sandbox:(?:fail:(?<reason>.+)|exception:(?<code>-\d+))$/s;
 
-/** Issues a solved challenge, or says what stands against the captcha id, as a verification would. */
-export function answerIssue(region: SandboxRegion, query: URLSearchParams, challenges: ChallengeStore): Answer {
+/** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
+export function issueChallenge(
+  region: SandboxRegion,
+  query: URLSearchParams,
+  challenges: ChallengeStore,
+): JsonResponse {
   const captcha = findCaptcha(query.get('captcha_id') ?? '', region);
   if (typeof captcha === 'string') return exception(captcha);
   return { status: 200, body: { captcha_id: captcha.captchaId, ...challenges.issue(captcha.captchaId) } };
 }
 
 /**
- * Verifies a challenge (captcha document, 4). The order of the checks is a choice, written down in README.md: the
- * configuration, the form, each parameter, the signature, and the challenge last, so that nothing is learned about it
- * without the key. Only a pass consumes it.
+ * Verifies a challenge (captcha document, 4). The document leaves the order of the checks open; README.md states this one:
+ * the configuration, the form, each parameter, the signature, and the challenge last, so that a request without the key
+ * reveals nothing about it. Only a pass consumes the challenge.
  */
-export function answerValidation(request: ValidationRequest, challenges: ChallengeStore): Answer {
+export function validateChallenge(request: ValidationRequest, challenges: ChallengeStore): JsonResponse {
   if (!request.body) return exception('-50000', 413);
   const form = formOf(request, request.body);
   const captcha = captchaOf(request, form);
   if (typeof captcha === 'string') return exception(captcha);
-  // The document names a wrong format as the typical cause of -50005 (4, rule 2).
+  // Section 4, rule 2: a wrong format is the typical cause of -50005.
   if (!form) return exception('-50005');
 
   const challenge = challengeOf(form);
-  const flaw = flawIn(challenge);
-  if (flaw !== undefined) return exception(flaw);
+  const code = findInvalidParameter(challenge);
+  if (code !== undefined) return exception(code);
   if (!isSignature(form.get('sign_token') ?? '', challenge.lot_number, captcha.captchaKey)) {
     return failed('illegal sign_token', challenge.lot_number);
   }
   return forcedOutcome(challenge.lot_number) ?? verify(challenge, captcha.captchaId, challenges);
 }
 
-/** The parameters: a POST's form, a GET's query; undefined when a POST brings no form data. */
+/** The parameters: the form of a POST or the query of a GET; undefined for a POST without a form. */
 function formOf({ method, contentType, query }: ValidationRequest, body: Buffer): URLSearchParams | undefined {
   if (method === 'GET') return query;
   return mediaType(contentType) === 'application/x-www-form-urlencoded'
@@ -56,7 +60,7 @@ function formOf({ method, contentType, query }: ValidationRequest, body: Buffer)
     : undefined;
 }
 
-/** The configuration that the URL or the form names; if both name one they must agree. */
+/** The configuration that the URL or the form names. If both name one, it has to be the same. */
 function captchaOf({ region, query }: ValidationRequest, form: URLSearchParams | undefined): SandboxCaptcha | string {
   const named = [...query.getAll('captcha_id'), ...(form?.getAll('captcha_id') ?? [])].filter((id) => id !== '');
   const [captchaId = '', another] = new Set(named);
@@ -72,8 +76,8 @@ function challengeOf(form: URLSearchParams): Challenge {
   };
 }
 
-/** The exception of the first parameter that is missing or ill-formed; undefined when all are in order. */
-function flawIn({ lot_number, captcha_output, pass_token, gen_time }: Challenge): string | undefined {
+/** The exception code of the first parameter that is missing or malformed; undefined if there is none. */
+function findInvalidParameter({ lot_number, captcha_output, pass_token, gen_time }: Challenge): string | undefined {
   if (!/^[0-9]+$/.test(gen_time)) return '-50005';
   if (lot_number === '') return '-50302';
   if (!LOT_NUMBER.test(lot_number) && !forcedOutcome(lot_number)) return '-50303';
@@ -82,22 +86,22 @@ function flawIn({ lot_number, captcha_output, pass_token, gen_time }: Challenge)
   return undefined;
 }
 
-/** The outcome that a lot number asks for in plain text; undefined when it asks for none that exists. */
-function forcedOutcome(lotNumber: string): Answer | undefined {
+/** The outcome that a lot number names in plain text; undefined if it names none, or an unknown exception. */
+function forcedOutcome(lotNumber: string): JsonResponse | undefined {
   const { reason, code } = FORCED_LOT_NUMBER.exec(lotNumber)?.groups ?? {};
   if (reason !== undefined) return failed(reason, lotNumber);
   return code !== undefined && EXCEPTIONS.has(code) ? exception(code) : undefined;
 }
 
-/** Is this the lower-case hexadecimal HMAC-SHA256 of the lot number under the key (section 5)? */
+/** Is this the HMAC-SHA256 of the lot number under the key, in lower-case hexadecimal (section 5)? */
 function isSignature(signToken: string, lotNumber: string, captchaKey: string): boolean {
   const expected = Buffer.from(createHmac('sha256', captchaKey).update(lotNumber).digest('hex'));
   const actual = Buffer.from(signToken);
   return actual.length === expected.length && timingSafeEqual(actual, expected);
 }
 
-/** Compares the values with the challenge that was issued, and consumes it if it passes. */
-function verify(claimed: Challenge, captchaId: string, challenges: ChallengeStore): Answer {
+/** Compares the values with the challenge that was issued. A pass consumes it. */
+function verify(claimed: Challenge, captchaId: string, challenges: ChallengeStore): JsonResponse {
   const lotNumber = claimed.lot_number;
   const issued = challenges.find(lotNumber);
   if (!issued) return exception('-50301');

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What a client holds after solving a challenge (captcha document, 2.1); every value is opaque to it. */
+/** What the client SDK returns for a solved challenge (captcha document, 2.1). Each value is opaque to the client. */
 export interface Challenge {
   readonly lot_number: string;
   readonly captcha_output: string;
@@ -15,21 +15,21 @@ interface IssuedChallenge extends Challenge {
   readonly expired: boolean;
 }
 
-/** The challenges that were issued and are still remembered. */
+/** The challenges that were issued. */
 export interface ChallengeStore {
-  /** Issues a solved challenge for a captcha id. The oldest one is forgotten when the store is full. */
+  /** Issues a solved challenge for a captcha id. If the store is full, the oldest challenge is removed. */
   issue(captchaId: string): Challenge;
-  /** The challenge with this lot number; undefined if it was never issued or is forgotten. */
+  /** The challenge with this lot number; undefined if it was never issued or was removed. */
   find(lotNumber: string): IssuedChallenge | undefined;
-  /** Notes that a challenge was verified: it cannot be a second time. */
+  /** Marks a challenge as verified, which can happen only once. */
   markVerified(lotNumber: string): void;
 }
 
-/** How many challenges are remembered; with about 400 bytes each this bounds the memory to a few megabytes. */
-const CHALLENGE_CAPACITY = 10_000;
+/** How many challenges a store holds. Each takes about 400 bytes, so a full store takes a few megabytes. */
+const CAPACITY = 10_000;
 
-/** A store whose challenges expire `lifetimeMs` milliseconds after they were issued. */
-export function createChallengeStore(lifetimeMs: number, capacity = CHALLENGE_CAPACITY): ChallengeStore {
+/** A store in memory, whose challenges expire `lifetimeMs` ms after they were issued. */
+export function createChallengeStore(lifetimeMs: number, capacity = CAPACITY): ChallengeStore {
   // A Map keeps the order of insertion, so its first key is the oldest challenge.
   const issued = new Map<string, Challenge & { captchaId: string; expiresAtMs: number; verified: boolean }>();
 

@@ -2,8 +2,8 @@ import type { FingerprintData } from '../fingerprint/contract.ts';
 import type { DeviceKind } from './token.ts';
 
 /**
- * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses come from the ranges that are
- * set aside for documentation (RFC 5737, RFC 3849).
+ * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses are from the ranges reserved for
+ * documentation (RFC 5737, RFC 3849).
  */
 export const DEVICES: Readonly<Record<DeviceKind, FingerprintData['detail']>> = {
   android: {
@@ -16,7 +16,7 @@ export const DEVICES: Readonly<Record<DeviceKind, FingerprintData['detail']>> = 
     device_basic: { os: 'iOS', pla: 'arm64', mod: 'iPhone16,1', osv: '18.2' },
     ip_info: { ip: '2001:db8::20' },
   },
-  // `type` and `arch` are not among the keys that the document lists: it admits further ones (2.7), so here are some.
+  // The document allows keys that it does not list (2.7). Here these are `type` and `arch`.
   web: {
     client_type: 'Web/H5',
     device_basic: {

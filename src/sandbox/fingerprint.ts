@@ -2,48 +2,49 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findApplication, type SandboxRegion } from './accounts.ts';
 import { DEVICES } from './devices.ts';
-import { invalidRequest, invalidToken, refusal, success } from './envelopes.ts';
-import type { Answer } from './http.ts';
+import { errorResponse, invalidRequest, invalidToken, success } from './envelopes.ts';
+import type { JsonResponse } from './http.ts';
 import { deviceId, eventId, requestId } from './ids.ts';
 import { parseToken, type TokenMeaning } from './token.ts';
 import { validateQuery } from './validation.ts';
 
-/** A query as it came over HTTP. */
+/** An HTTP request for a query. */
 interface QueryRequest {
-  /** Region of the node that was asked. */
+  /** The region of the node that received the request. */
   readonly region: SandboxRegion;
   readonly publicKey: string;
   readonly authorization: string | undefined;
   readonly contentType: string | undefined;
-  /** Address of the socket's other end: a forwarded header is anyone's word, so an allow-list must not read it. */
+  /** The address of the connection. Any client can send a forwarded header, so the allow-list must not trust one. */
   readonly remoteAddress: string | undefined;
-  /** The body, or undefined when it is too long. Called only once the caller is known. */
+  /** Reads the body; undefined if it is too long. Called only for a caller with the right secret. */
   readonly readBody: () => Promise<Buffer | undefined>;
-  /** Aborted when the client hangs up; ends a delay. */
-  readonly hangUp: AbortSignal;
+  /** Aborted when the client disconnects; ends a delay. */
+  readonly abortSignal: AbortSignal;
 }
 
 /**
- * Answers one query (fingerprint document, 4). The order of the checks is a choice, written down in README.md: which
- * application, who asks, may they, what do they say, what does the token describe. Rejects only when the client hangs up.
+ * Answers one query (fingerprint document, 4). The document leaves the order of the checks open; README.md states this one:
+ * the application, its secret, whether it is disabled, the allow-list, the fields, the token. Rejects only if the client
+ * disconnects.
  */
-export async function answerQuery(request: QueryRequest): Promise<Answer> {
+export async function queryFingerprint(request: QueryRequest): Promise<JsonResponse> {
   const application = findApplication(request.publicKey, request.region);
-  if (!application) return refusal(404);
-  if (!isBearer(request.authorization, application.secret)) return refusal(401);
-  if (application.disabled || !isAllowed(request.remoteAddress, application.allowlist)) return refusal(403);
+  if (!application) return errorResponse(404);
+  if (!isBearer(request.authorization, application.secret)) return errorResponse(401);
+  if (application.disabled || !isAllowed(request.remoteAddress, application.allowlist)) return errorResponse(403);
 
   const query = validateQuery(request.contentType, await request.readBody());
   if ('errors' in query) return invalidRequest(query.errors);
 
   const meaning = parseToken(query.deviceToken);
   if (!meaning) return invalidToken();
-  if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { signal: request.hangUp });
-  return answerFor(meaning, application.publicKey, query.deviceToken);
+  if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { signal: request.abortSignal });
+  return responseFor(meaning, application.publicKey, query.deviceToken);
 }
 
-function answerFor(meaning: TokenMeaning, publicKey: string, deviceToken: string): Answer {
-  if ('error' in meaning) return meaning.error === 400 ? invalidToken() : refusal(meaning.error);
+function responseFor(meaning: TokenMeaning, publicKey: string, deviceToken: string): JsonResponse {
+  if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
   return success({
     request_id: requestId(publicKey, deviceToken),
     event_id: eventId(),
@@ -53,19 +54,19 @@ function answerFor(meaning: TokenMeaning, publicKey: string, deviceToken: string
   });
 }
 
-/** Does the header carry the secret (section 5)? A scheme's name is case-insensitive (RFC 9110, 11.1). */
+/** Does the header have the secret (section 5)? The name of the scheme is case-insensitive (RFC 9110, 11.1). */
 function isBearer(authorization: string | undefined, secret: string): boolean {
   const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   return credential !== undefined && timingSafeEqual(sha256(credential), sha256(secret));
 }
 
-/** Is the caller on the list? No list admits everyone. On a dual-stack socket IPv4 looks like `::ffff:192.0.2.1`. */
+/** Is the address on the list? Without a list every address is allowed. A dual-stack socket writes IPv4 as `::ffff:192.0.2.1`. */
 export function isAllowed(remoteAddress: string | undefined, allowlist: readonly string[] | undefined): boolean {
   if (!allowlist) return true;
   return remoteAddress !== undefined && allowlist.includes(remoteAddress.replace(/^::ffff:/i, ''));
 }
 
-/** timingSafeEqual compares equal lengths only, which digests have. */
+/** A digest, because timingSafeEqual compares only values of the same length. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

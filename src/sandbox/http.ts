@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The little of HTTP that both services share. */
+/** The parts of HTTP that both services share. */
 
-/** One answer: its HTTP status and the JSON object to send. */
-export interface Answer {
+/** A response: the HTTP status and the JSON object in the body. */
+export interface JsonResponse {
   readonly status: number;
   readonly body: object;
 }
 
-/** The longest request body that is kept, in bytes: 256 KiB. Neither document states a limit. */
+/** The longest request body that is read, in bytes: 256 KiB. Neither document states a limit. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
 /**
- * The whole body, or undefined when it is longer than {@link MAX_BODY_BYTES}. The rest of a longer one is read and
- * dropped: a client that is still sending would otherwise see a reset instead of its answer. Rejects when the client
- * hangs up in the middle.
+ * Reads the body; undefined if it is longer than {@link MAX_BODY_BYTES}. A longer body is read to its end and dropped, because
+ * a client that is still sending would see a reset instead of the response. Rejects if the client disconnects.
  */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
@@ -26,13 +25,13 @@ export async function readBody(request: IncomingMessage): Promise<Buffer | undef
   return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
 }
 
-/** The media type of a Content-Type header, in lower case and without parameters such as charset; empty if absent. */
+/** The media type of a Content-Type header in lower case, without parameters such as charset; empty if there is none. */
 export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1).join().trim().toLowerCase();
 }
 
-/** Sends an answer as JSON (fingerprint document, 4, rule 2; captcha document, 4, rule 3). */
-export function send(response: ServerResponse, { status, body }: Answer): void {
+/** Sends the body as JSON (fingerprint document, 4, rule 2; captcha document, 4, rule 3). */
+export function send(response: ServerResponse, { status, body }: JsonResponse): void {
   response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' });
   response.end(JSON.stringify(body));
 }

@@ -1,19 +1,19 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { SandboxRegion } from './accounts.ts';
-import { answerIssue, answerValidation } from './captcha.ts';
+import { issueChallenge, validateChallenge } from './captcha.ts';
 import type { ChallengeStore } from './challenges.ts';
-import { refusal } from './envelopes.ts';
-import { answerQuery } from './fingerprint.ts';
-import { type Answer, readBody, send } from './http.ts';
+import { errorResponse } from './envelopes.ts';
+import { queryFingerprint } from './fingerprint.ts';
+import { type JsonResponse, readBody, send } from './http.ts';
 
-/** Serves both services as the node of one region does. Nothing is logged: requests carry tokens and secrets. */
+/** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
 export function createRequestListener(region: SandboxRegion, challenges: ChallengeStore): RequestListener {
   return async (request, response) => {
-    const hangUp = new AbortController();
-    response.once('close', () => hangUp.abort());
-    // A rejection is a client that hung up, who hears nothing, or a mistake in here, which is a server error.
-    const answer = await route(request, region, challenges, hangUp.signal).catch(() => refusal(500));
-    if (!hangUp.signal.aborted) send(response, answer);
+    const disconnect = new AbortController();
+    response.once('close', () => disconnect.abort());
+    // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
+    const result = await route(request, region, challenges, disconnect.signal).catch(() => errorResponse(500));
+    if (!disconnect.signal.aborted) send(response, result);
   };
 }
 
@@ -21,8 +21,8 @@ async function route(
   request: IncomingMessage,
   region: SandboxRegion,
   challenges: ChallengeStore,
-  hangUp: AbortSignal,
-): Promise<Answer> {
+  abortSignal: AbortSignal,
+): Promise<JsonResponse> {
   const { method, headers } = request;
   const { path, query } = splitTarget(request.url ?? '');
   const contentType = headers['content-type'];
@@ -31,25 +31,32 @@ async function route(
   if (method === 'POST' && publicKey !== undefined) {
     const { authorization } = headers;
     const { remoteAddress } = request.socket;
-    const body = () => readBody(request);
-    return answerQuery({ region, publicKey, authorization, contentType, remoteAddress, readBody: body, hangUp });
+    return queryFingerprint({
+      region,
+      publicKey,
+      authorization,
+      contentType,
+      remoteAddress,
+      readBody: () => readBody(request),
+      abortSignal,
+    });
   }
   if ((method === 'POST' || method === 'GET') && path === '/validate') {
     const body = await readBody(request);
-    return answerValidation({ region, method, contentType, query, body }, challenges);
+    return validateChallenge({ region, method, contentType, query, body }, challenges);
   }
-  if (method === 'POST' && path === '/sandbox/challenges') return answerIssue(region, query, challenges);
-  return refusal(404);
+  if (method === 'POST' && path === '/sandbox/challenges') return issueChallenge(region, query, challenges);
+  return errorResponse(404);
 }
 
-/** Split by hand: the URL class would resolve `..` and so turn one public key's path into another path. */
+/** Without the URL class, which would resolve `..` and so turn the path of one public key into that of another. */
 function splitTarget(target: string): { path: string; query: URLSearchParams } {
   const mark = target.indexOf('?');
   if (mark < 0) return { path: target, query: new URLSearchParams() };
   return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark)) };
 }
 
-/** The decoded public key of a query's path; undefined for other paths and for broken percent-encoding. */
+/** The public key in the path of a query, decoded; undefined for any other path and for broken percent-encoding. */
 function publicKeyIn(path: string): string | undefined {
   const encoded = /^\/api\/v2\/fp_query\/([^/]+)$/.exec(path)?.[1];
   try {

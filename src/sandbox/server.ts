@@ -6,18 +6,18 @@ import { createRequestListener } from './router.ts';
 
 /** A running sandbox. */
 export interface Sandbox {
-  /** Base address of each region's node, without a trailing slash; it serves both services. */
+  /** The base address of each region, without a trailing slash. Each serves both services. */
   readonly urls: Readonly<Record<SandboxRegion, string>>;
-  /** Ends every connection and resolves once all ports are free. May be called again. */
+  /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
   stop(): Promise<void>;
 }
 
 const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
 
 /**
- * Starts both upstream services, one listener a region: GLB on `port`, NA on the next one, EU on the one after; port 0
- * takes three free ones. An issued captcha challenge stays good for `challengeLifetimeMs` (ten minutes). Rejects with
- * the system's error if a listener cannot bind, and leaves none behind.
+ * Starts both upstream services, with a server for each region: GLB on `port`, NA and EU on the next two. Port 0 takes three
+ * free ports. A captcha challenge expires after `challengeLifetimeMs`, by default ten minutes. Rejects with the error of the
+ * socket if a server cannot listen; no other server keeps listening then.
  */
 export async function startSandbox(options: {
   host: string;
@@ -25,7 +25,7 @@ export async function startSandbox(options: {
   challengeLifetimeMs?: number;
 }): Promise<Sandbox> {
   const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
-  // One store for the three nodes: a challenge that is shown to the wrong node must be recognised as another id's.
+  // One store for all regions: a challenge that is sent to the wrong region has to be known as that of another captcha id.
   const challenges = createChallengeStore(challengeLifetimeMs);
   const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges)));
   const stop = async () => {
@@ -44,7 +44,7 @@ export async function startSandbox(options: {
   return { urls: { GLB, NA, EU }, stop };
 }
 
-/** Also for a server that does not listen: what close reports then is what is wanted. */
+/** Also for a server that does not listen, for which the error of `close` is of no interest. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

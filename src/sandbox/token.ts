@@ -1,17 +1,17 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
 import { findSignal } from '../fingerprint/signals.ts';
-import type { RefusalCode } from './envelopes.ts';
+import type { ErrorStatus } from './envelopes.ts';
 
-/** The language of sandbox device tokens: a token says in plain text what the service shall answer. */
+/** The device tokens of the sandbox. Each says in plain text what the response is to be. */
 
 export type DeviceKind = 'android' | 'ios' | 'web';
 
 export type TokenMeaning = { readonly delayMs: number } & (
   | { readonly device: DeviceKind; readonly signals: FingerprintData['signals'] }
-  | { readonly error: 400 | RefusalCode }
+  | { readonly error: 400 | ErrorStatus }
 );
 
-/** The longest delay that a token may ask for, in milliseconds. */
+/** The longest delay of a token, in ms. */
 const MAX_DELAY_MS = 60_000;
 
 const DEVICE = '(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:,[A-Z_]+)*))?';
@@ -19,9 +19,9 @@ const ERROR = 'error:(?<error>400|401|403|404|500)';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})(?:#.*)?$`, 's');
 
 /**
- * What a token asks for; undefined for one that the service would call invalid. Grammar:
- * `sandbox:[delay:MS:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`. A signal
- * carries the catalogue's level and confidence (2.9) and is reported once, however often it is named.
+ * Parses a token; undefined if the service would call it invalid. Grammar:
+ * `sandbox:[delay:MS:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`. A signal has
+ * the level and confidence of the catalogue (2.9), and is reported once even if the token repeats it.
  */
 export function parseToken(token: string): TokenMeaning | undefined {
   const groups = TOKEN.exec(token)?.groups;
@@ -29,13 +29,13 @@ export function parseToken(token: string): TokenMeaning | undefined {
   const { delay = '0', device, names, error } = groups;
   const delayMs = Number(delay);
   if (delayMs > MAX_DELAY_MS) return undefined;
-  // Sound, here and below: the pattern admits nothing else, and a device stands wherever no error does.
-  if (error !== undefined) return { delayMs, error: Number(error) as 400 | RefusalCode };
+  // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
+  if (error !== undefined) return { delayMs, error: Number(error) as 400 | ErrorStatus };
   const signals = namedSignals(names);
   return signals && { delayMs, device: device as DeviceKind, signals };
 }
 
-/** The signals of a comma-separated list; undefined when one of them is not in the catalogue. */
+/** The signals of a comma-separated list; undefined if one of them is not in the catalogue. */
 function namedSignals(names: string | undefined): FingerprintData['signals'] | undefined {
   const wanted = names === undefined ? [] : [...new Set(names.split(','))];
   const rows = wanted.map(findSignal).filter((row) => row !== undefined);

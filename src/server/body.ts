@@ -21,20 +21,20 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
-  // By events, which cost half of what an asynchronous iterator does.
+  // Read by events, which cost half of what an asynchronous iterator does.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
       if (size <= maxBytes) return;
-      // Not destroyed: the answer still has to reach the caller.
-      request.off('data', take).pause();
+      // Not destroyed, because the response still has to reach the client.
+      request.off('data', onData).pause();
       reject(tooLarge());
     };
     request
-      .on('data', take)
+      .on('data', onData)
       .on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
       .on('error', reject);
   });

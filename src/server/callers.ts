@@ -1,30 +1,42 @@
 import { timingSafeEqual } from 'node:crypto';
 
-/** May whoever presents this value of `Router-Authorization` ask? */
-export type Gate = (presented: string | string[] | undefined) => boolean;
-
-/** No configured secret is longer. */
+/** No configured secret has more bytes. */
 const MAX_BYTES = 256;
 
-/** A gate for those who know one of these secrets; with none configured it stands open. */
-export function createGate(secrets: readonly string[]): Gate {
-  if (secrets.length === 0) return () => true;
-  const known = secrets.map((secret) => pad(Buffer.alloc(MAX_BYTES), secret));
-  // One for all: nothing is awaited while it is in use.
-  const given = Buffer.alloc(MAX_BYTES);
-  return (presented = '') => {
+/** Who may send GraphQL requests: the callers that know one of the router's secrets, or anyone if there are none. */
+export class Callers {
+  #secrets: readonly Buffer[];
+  /** One buffer for all comparisons: nothing is awaited while it is in use. */
+  readonly #presented = Buffer.alloc(MAX_BYTES);
+
+  constructor(routerSecrets: readonly string[]) {
+    this.#secrets = routerSecrets.map(toPadded);
+  }
+
+  /** Replaces all secrets at once, for a rotation. */
+  replaceSecrets(routerSecrets: readonly string[]): void {
+    this.#secrets = routerSecrets.map(toPadded);
+  }
+
+  /** May a request with this value of `Router-Authorization` ask? */
+  isAllowed(presented: string | string[] = ''): boolean {
+    if (this.#secrets.length === 0) return true;
     const text = String(presented);
     if (text.length > MAX_BYTES) return false;
-    pad(given, text);
-    // All have one length, and every secret is compared: the time this takes tells nothing about any of them.
+    writePadded(this.#presented, text);
+    // All have one length, and every secret is compared: the time this takes reveals nothing about any of them.
     let isKnown = false;
-    for (const secret of known) isKnown = timingSafeEqual(secret, given) || isKnown;
+    for (const secret of this.#secrets) isKnown = timingSafeEqual(secret, this.#presented) || isKnown;
     return isKnown;
-  };
+  }
 }
 
-/** Zeros fill the rest; no secret has one. */
-function pad(bytes: Buffer, text: string): Buffer {
+function toPadded(secret: string): Buffer {
+  return writePadded(Buffer.alloc(MAX_BYTES), secret);
+}
+
+/** Fills the rest with zeros, which no secret contains. */
+function writePadded(bytes: Buffer, text: string): Buffer {
   bytes.fill(0, bytes.write(text, 'latin1'));
   return bytes;
 }

@@ -1,53 +1,52 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HeaderMap } from '@apollo/server';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
-import { type Capabilities, createContext } from '../graphql/context.ts';
+import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
+import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
-import type { GraphqlEngine } from './apollo.ts';
 import { readJsonBody } from './body.ts';
-import { type FastRequest, serialize } from './fast-path.ts';
-import { refusalOf } from './limits.ts';
-import { type RunningOperation, startOperation, type Telemetry, tellOfResult } from './operation-log.ts';
-import { type Pressure, refuseUnderPressure } from './pressure.ts';
+import { negotiateContentType } from './content-type.ts';
+import { refusalOfDocument } from './limits.ts';
+import { OperationLog, type Telemetry } from './operation-log.ts';
 import { errorBody, JSON_TYPE, send } from './response.ts';
 
 /** What answers GraphQL requests. */
-export interface GraphqlOptions {
-  readonly engine: GraphqlEngine;
+export interface HandlerOptions {
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly documents: DocumentCache;
   readonly capabilities: Capabilities;
   readonly maxBodyBytes: number;
-  readonly pressure: Pick<Pressure, 'isTooHigh'>;
   readonly telemetry: Telemetry;
+  /** Called once the body has arrived, which can be long after the headers. May throw a RequestRefused. */
+  readonly beforeOperation: () => void;
 }
 
-interface Answer {
+interface HandlerResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
 /**
- * Answers one GraphQL request. A caller who hangs up before the answer aborts every upstream call that is still under way,
- * but for the probe of a circuit breaker.
+ * Answers one GraphQL request. Every operation comes by here, whoever executes it: what a company wants to do with each of
+ * them belongs here, or into the OperationLog, because Apollo Server's plugins do not see compiled operations.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
-export async function answerGraphql(
-  options: GraphqlOptions,
+export async function handleGraphql(
+  options: HandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes) : undefined;
   if (response.destroyed) return;
-  // Again, because a body can arrive long after the headers that were let in.
-  refuseUnderPressure(options.pressure);
-  const operation = startOperation(request.headers, options.telemetry);
-  response.on('close', operation.cancel);
-  let status = 500; // until there is an answer
+  options.beforeOperation();
+  const operation = new OperationLog(request.headers, options.telemetry);
+  response.on('close', () => operation.cancel());
+  let status = 500; // until there is a response
   try {
-    const fast = options.engine.fastPath.match(body, request.headers);
     const answer =
-      (fast && (await answerFast(options, fast, operation))) ??
+      (await answerFromCache(options, request.headers, body, operation)) ??
       (await answerByApollo(options, request, body, operation));
     status = answer.status;
     send(response, status, answer.headers, answer.text);
@@ -56,50 +55,98 @@ export async function answerGraphql(
   }
 }
 
-/** Undefined if the variables do not fit: what to say of that is the slow way's. */
-async function answerFast(
-  { capabilities, telemetry }: GraphqlOptions,
-  { operation: compiled, variables, contentType }: FastRequest,
-  operation: RunningOperation,
-): Promise<Answer | undefined> {
-  operation.name = compiled.name;
-  const result = await compiled.execute(createContext(capabilities, operation), variables);
-  if (!result) return undefined;
-  const formatted: FormattedExecutionResult = { data: result.data ?? null };
-  if (result.errors) {
-    reportErrors(telemetry.log, operation.requestId, result.errors);
-    formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
+/** The parts of a request that decide whether the document cache can answer it. */
+interface GraphqlRequest {
+  readonly source: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Undefined for a request that is out of the ordinary: Apollo Server says what is wrong with it, or answers it. */
+function parseRequest(body: unknown): GraphqlRequest | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  // Sound: an object can be asked for any property, and each is checked before it is used.
+  const { query, variables, operationName, extensions } = body as Record<string, unknown>;
+  if (typeof query !== 'string' || extensions != null) return undefined;
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
+  if (operationName != null && typeof operationName !== 'string') return undefined;
+  return {
+    source: query,
+    operationName: operationName ?? undefined,
+    // Sound: an object that came as JSON and is no list.
+    variables: (variables ?? {}) as Record<string, unknown>,
+  };
+}
+
+/** Answers with what the cache has for this document. Undefined if that is not enough. */
+async function answerFromCache(
+  { documents, capabilities, telemetry }: HandlerOptions,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  operation: OperationLog,
+): Promise<HandlerResponse | undefined> {
+  // Apollo Server makes the traces.
+  if (headers['apollo-federation-include-trace'] !== undefined) return undefined;
+  const contentType = negotiateContentType(headers.accept);
+  const parsed = parseRequest(body);
+  if (contentType === undefined || !parsed) return undefined;
+
+  const compiled = documents.findCompiled(parsed.source, parsed.operationName);
+  if (compiled) {
+    operation.recordName(compiled.name);
+    const result = await compiled.execute(createContext(capabilities, operation), parsed.variables);
+    // The variables do not fit, and Apollo Server's plugin says why.
+    if (!result) return undefined;
+    const formatted: FormattedExecutionResult = { data: result.data ?? null };
+    if (result.errors) {
+      reportErrors(telemetry.log, operation.requestId, result.errors);
+      formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
+    }
+    return toResponse(200, contentType, formatted, operation);
   }
-  tellOfResult(operation, formatted);
-  return { status: 200, headers: { 'content-type': contentType }, text: serialize(formatted) };
+
+  const invalid = documents.findInvalid(parsed.source);
+  return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation);
+}
+
+function toResponse(
+  status: number,
+  contentType: string,
+  result: FormattedExecutionResult,
+  operation: OperationLog,
+): HandlerResponse {
+  operation.recordResult(result);
+  return { status, headers: { 'content-type': contentType }, text: serialize(result) };
+}
+
+/** A result as Apollo Server writes it, without the line feed at its end. */
+export function serialize({ data, errors }: FormattedExecutionResult): string {
+  return JSON.stringify(errors ? { errors, data } : { data });
 }
 
 async function answerByApollo(
-  { engine: { apollo, fastPath }, capabilities }: GraphqlOptions,
+  { apollo, capabilities }: HandlerOptions,
   request: IncomingMessage,
-  parsedBody: unknown,
-  operation: RunningOperation,
-): Promise<Answer> {
-  const refusal = refusalOf(Object(parsedBody).query);
+  body: unknown,
+  operation: OperationLog,
+): Promise<HandlerResponse> {
+  const refusal = refusalOfDocument(Object(body).query);
   if (refusal) {
-    operation.errors = ['GRAPHQL_VALIDATION_FAILED'];
-    return {
-      status: 400,
-      headers: { 'content-type': JSON_TYPE },
-      text: errorBody('GRAPHQL_VALIDATION_FAILED', refusal),
-    };
+    const text = errorBody('GRAPHQL_VALIDATION_FAILED', refusal);
+    operation.recordResult(JSON.parse(text));
+    return { status: 400, headers: { 'content-type': JSON_TYPE }, text };
   }
-  const { status, headers, body } = await apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body: parsedBody },
+  const {
+    status = 200,
+    headers,
+    body: answer,
+  } = await apollo.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
     context: async () => createContext(capabilities, operation),
   });
   // Incremental delivery is not enabled, so there is no other kind.
-  if (body.kind !== 'complete') throw new Error(`expected a complete answer, but got a ${body.kind} one`);
-  const contentType = headers.get('content-type');
-  if (request.method === 'POST' && status === undefined && contentType) {
-    fastPath.learnContentType(request.headers.accept, contentType);
-  }
-  return { status: status ?? 200, headers: Object.fromEntries(headers), text: body.string.trimEnd() };
+  if (answer.kind !== 'complete') throw new Error(`expected a complete response, but got a ${answer.kind} one`);
+  return { status, headers: Object.fromEntries(headers), text: answer.string.trimEnd() };
 }
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {

@@ -2,34 +2,50 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
+import { ERROR_CATALOGUE } from '../errors.ts';
+import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import { RequestRefused } from './refusal.ts';
 
-/** How much one document may ask, beside its number of tokens, which the parser counts. */
+/** How much one document may ask. The parser counts its tokens. */
 export interface DocumentLimits {
-  readonly depth: number;
-  readonly aliases: number;
-  readonly directives: number;
+  readonly maxDepth: number;
+  readonly maxAliases: number;
+  readonly maxDirectives: number;
 }
 
-/** Validation rules that refuse a document beyond a limit, each with a message that says which. */
-export function documentLimits({ depth, aliases, directives }: DocumentLimits): ValidationRule[] {
+/** Validation rules that refuse a document beyond a limit, each with a message that names the limit. */
+export function documentLimits({ maxDepth, maxAliases, maxDirectives }: DocumentLimits): ValidationRule[] {
   return [
-    maxDepthRule(says(depth, `The document is more than ${depth} levels deep.`)),
-    maxAliasesRule(says(aliases, `The document has more than ${aliases} aliases.`)),
-    maxDirectivesRule(says(directives, `The document has more than ${directives} directives.`)),
+    maxDepthRule(limit(maxDepth, `The document is more than ${maxDepth} levels deep.`)),
+    maxAliasesRule(limit(maxAliases, `The document has more than ${maxAliases} aliases.`)),
+    maxDirectivesRule(limit(maxDirectives, `The document has more than ${maxDirectives} directives.`)),
   ];
 }
 
-/** No client's document comes near it. graphql-js compares fragments in pairs, and some hundreds of them end its stack. */
+/** By default the rules throw, which ends the validation, and the error counts as a syntax error. */
+function limit(n: number, message: string) {
+  const report = (context: ValidationContext | null) => context?.reportError(new GraphQLError(message));
+  return { n, propagateOnRejection: false, onReject: [report] };
+}
+
+/** No client's document comes near this. graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
 
-/** What is wrong with a document that must not even be validated. An over-count, such as of a word in a text, is no matter. */
-export function refusalOf(source: unknown): string | undefined {
+/**
+ * Why a document must not even be validated; undefined if it may be. The word is counted, not parsed, so that a document with
+ * more than 50 times the word in its strings is refused as well.
+ */
+export function refusalOfDocument(source: unknown): string | undefined {
   const words = typeof source === 'string' ? source.match(/\bfragment\b/g) : null;
   return words && words.length > MAX_FRAGMENTS ? `The document has more than ${MAX_FRAGMENTS} fragments.` : undefined;
 }
 
-/** Left to themselves the rules throw, which ends the validation, and call it a syntax error. */
-function says(n: number, message: string) {
-  const report = (context: ValidationContext | null) => context?.reportError(new GraphQLError(message));
-  return { n, propagateOnRejection: false, onReject: [report] };
+/**
+ * Refuses new work while the event loop is late.
+ *
+ * @throws RequestRefused with status 503
+ */
+export function refuseUnderLoad(eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>, maxDelayMs: number): void {
+  if (!eventLoop.isOverloaded(maxDelayMs)) return;
+  throw new RequestRefused(503, ERROR_CATALOGUE.OVERLOADED.message, { 'retry-after': '1' }, 'OVERLOADED');
 }

@@ -1,57 +1,63 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
+import type { ApolloServerPlugin } from '@apollo/server';
 import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
-import { GRAPHIQL_PATH, renderGraphiql } from '../explorer/landing-page.ts';
 import { createServer, listenOn } from '../runtime/http.ts';
-import type { Gate } from './callers.ts';
-import { answerGraphql, type GraphqlOptions } from './handler.ts';
+import type { Callers } from './callers.ts';
 import { refuseMalformed } from './malformed.ts';
 import type { Telemetry } from './operation-log.ts';
-import { refuseUnderPressure } from './pressure.ts';
 import { RequestRefused } from './refusal.ts';
 import { errorBody, JSON_TYPE, send } from './response.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** A request has to arrive whole within this time, in ms; a caller that drips bytes holds no socket for longer. */
+/** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
 const RECEIVE_TIMEOUT_MS = 10_000;
-/** How often that is looked at, in ms; Node's own 30 s would let a connection live four times as long. */
+/** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
-/** Longer than routers keep an idle connection (60 s is common), so that it is never us who closes it under a request. */
+/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one under a request. */
 const KEEP_ALIVE_MS = 75_000;
-/** How long requests under way may take to finish once the door is closed, in ms. */
+/** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 
-interface Options extends GraphqlOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Idle ones count as well: each takes one of the sockets that calls to the upstreams need too. */
+/** Pages for people in development. */
+export interface Explorer {
+  /** Apollo Server's landing page, at `/graphql` for browsers. */
+  readonly landingPage: ApolloServerPlugin;
+  readonly graphiqlPath: string;
+  readonly renderGraphiql: (endpoint: string) => Promise<string>;
+}
+
+interface Options {
+  /** Answers a GraphQL request. May throw a RequestRefused. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly callers: Callers;
+  /** Called before the body is read. May throw a RequestRefused. */
+  readonly beforeOperation: () => void;
+  /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
-  /** Who may ask. */
-  readonly gate: Gate;
-  /** Between failing readiness and closing the door, in ms. */
+  /** Between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
-  /** Serves a landing page and GraphiQL. */
-  readonly explorable: boolean;
+  readonly explorer: Explorer | undefined;
+  readonly telemetry: Telemetry;
 }
 
-/** A listening server. */
 interface Listener {
-  /** Scheme, host and port, without a trailing slash. */
-  readonly url: string;
+  /** @throws the error of the socket, if it cannot listen */
+  readonly listen: (host: string, port: number) => Promise<string>;
   /**
-   * Fails readiness, still answering for the grace period with `connection: close`, so that a router goes elsewhere by
-   * itself. Then takes no new connection, lets requests under way finish for 7 s at most, and closes every socket.
+   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router goes elsewhere by
+   * itself. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
    */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
-/** Starts to listen. Rejects with the error of the socket if it cannot. */
-export async function listen(options: Options): Promise<Listener> {
-  const { host, port, telemetry } = options;
-  let draining = false;
+/** An HTTP server that routes requests. It does not listen yet. */
+export function createListener(options: Options): Listener {
+  const { telemetry } = options;
+  let isDraining = false;
   const server = createServer(
     {
       requestTimeout: RECEIVE_TIMEOUT_MS,
@@ -60,42 +66,41 @@ export async function listen(options: Options): Promise<Listener> {
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
     (request, response) => {
-      if (draining) response.setHeader('connection', 'close');
-      route(options, draining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
+      if (isDraining) response.setHeader('connection', 'close');
+      route(options, isDraining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
     },
   );
   server.maxConnections = options.maxConnections;
-  server.on('drop', () => telemetry.metrics.refused('OVERLOADED'));
+  server.on('drop', () => telemetry.metrics.recordRefusal('OVERLOADED'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (refuseMalformed(error, socket)) telemetry.metrics.refused('BAD_REQUEST');
+    if (refuseMalformed(error, socket)) telemetry.metrics.recordRefusal('BAD_REQUEST');
   });
   return {
-    url: await listenOn(server, host, port),
+    listen: (host, port) => listenOn(server, host, port),
     stop: async () => {
-      draining = true;
-      await setTimeout(options.shutdownGraceMs);
+      isDraining = true;
+      if (server.listening) await setTimeout(options.shutdownGraceMs);
       await close(server);
     },
   };
 }
 
 async function route(
-  options: Options,
-  draining: boolean,
+  { handle, callers, beforeOperation, explorer }: Options,
+  isDraining: boolean,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { gate, pressure, explorable } = options;
   const [path] = (request.url ?? '/').split('?', 1);
   switch (path) {
     case GRAPHQL_PATH:
-      if (explorable && wantsPage(request)) return answerGraphql(options, request, response);
+      if (explorer && wantsPage(request)) return handle(request, response);
       if (request.method === 'POST') {
-        // Before a byte of the body is read: what a stranger sends costs nothing.
-        if (!gate(request.headers['router-authorization']))
+        // Before a byte of the body is read, so that a request without the secret costs nothing.
+        if (!callers.isAllowed(request.headers['router-authorization']))
           throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
-        refuseUnderPressure(pressure);
-        return answerGraphql(options, request, response);
+        beforeOperation();
+        return handle(request, response);
       }
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
@@ -103,12 +108,12 @@ async function route(
     case '/healthz':
       return sendText(response, 200, 'alive');
     case '/readyz':
-      return draining ? sendText(response, 503, 'draining') : sendText(response, 200, 'ready');
-    case GRAPHIQL_PATH:
-      if (explorable) return sendPage(response, await renderGraphiql(GRAPHQL_PATH));
+      return isDraining ? sendText(response, 503, 'draining') : sendText(response, 200, 'ready');
+    case explorer?.graphiqlPath:
+      if (explorer) return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
       break;
     case '/':
-      if (explorable) return send(response, 302, { location: GRAPHQL_PATH }, '');
+      if (explorer) return send(response, 302, { location: GRAPHQL_PATH }, '');
   }
   throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
 }
@@ -130,11 +135,11 @@ function sendPage(response: ServerResponse, html: string): void {
 /** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
 function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
   if (error instanceof RequestRefused) {
-    metrics.refused(error.code);
+    metrics.recordRefusal(error.code);
     sendError(response, error.status, error.code, error.message, error.headers);
   } else if (!response.destroyed) {
-    // Otherwise the caller hung up while sending, which is no failure of ours.
-    metrics.refused('INTERNAL_SERVER_ERROR');
+    // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
+    metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendError(response, 500, 'INTERNAL_SERVER_ERROR', ERROR_CATALOGUE.INTERNAL_SERVER_ERROR.message);
   }
@@ -152,7 +157,7 @@ function sendError(
 
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection becomes idle when its answer is out, and a caller that keeps it alive would hold the server open.
+  // A connection becomes idle when its response is out, and a client that keeps it alive would hold the server open.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const force = new AbortController();
   await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { signal: force.signal }).catch(() => {})]);

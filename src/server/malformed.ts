@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { STATUS_CODES } from '../runtime/http.ts';
 import { errorBody, JSON_TYPE } from './response.ts';
 
-/** What Node calls a request that it cannot even parse, or that does not come to an end; anything else is a 400. */
+/** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
 const STATUS: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
@@ -10,11 +10,13 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Answers what never became a request, as everything else is answered: JSON, not to be stored. Then closes the socket.
- * False if there was nobody to answer.
+ * Answers bytes that never became an HTTP request in the way of every other response: JSON that must not be stored. Then
+ * closes the socket.
+ *
+ * @returns false if there was nobody to answer
  */
 export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): boolean {
-  // Behind an answer that is under way, or to somebody who is gone, there is nothing to be said.
+  // After a part of another response, or when the client is gone, a response would only be misread.
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return false;

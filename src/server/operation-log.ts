@@ -3,141 +3,148 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
-import type { Operation } from '../graphql/context.ts';
+import type { OperationRecorder } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import { parseTraceparent } from '../observability/traceparent.ts';
-import type { Tracing } from '../observability/tracing.ts';
+import type { OperationSpan, Tracing } from '../observability/tracing.ts';
 import { Cancellation } from '../upstream/call-context.ts';
 
-/** Where operations are told of. */
+/** Where operations are reported. */
 export interface Telemetry {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly hashToken: HashToken;
-  /** Absent unless traces are exported. */
+  /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
 
-/** A GraphQL request from its body to its answer, as one log line and one set of metrics. */
-export interface RunningOperation extends Operation {
-  /** The caller hung up: aborts what is still under way, but for probes. Does nothing once the operation has ended. */
-  cancel(): void;
-  /**
-   * The answer is out, or never will be. What became no operation leaves no line and no trace.
-   *
-   * @param status of the answer, as HTTP has it
-   */
-  end(status: number): void;
-}
-
-/** Begins to measure. Ids come from the router's headers where it sent any that are fit for a log. */
-export function startOperation(headers: IncomingHttpHeaders, telemetry: Telemetry): RunningOperation {
-  const { log, metrics, hashToken, tracing } = telemetry;
-  const start = performance.now();
-  const cancellation = new Cancellation();
-  const trace = tracing?.startOperation(headers);
-  const tokens: string[] | undefined = log.isLevelEnabled('debug') ? [] : undefined;
-  let ended = false;
-  metrics.operationStarted();
-  const operation: RunningOperation = {
-    requestId: REQUEST_ID.exec(one(headers['x-request-id']))?.[0] ?? randomUUID(),
-    name: undefined,
-    cancellation,
-    startSpan: trace?.startCall,
-    outcomes: {},
-    errors: undefined,
-    calls: 0,
-    callMs: 0,
-    hasData: false,
-    lookups: 0,
-    references: 0,
-    tokens,
-    cancel: () => {
-      if (!ended) cancellation.cancel(new DeviceTrustError('CANCELLED'));
-    },
-    end: (status) => {
-      ended = true;
-      metrics.operationLeft();
-      const errors = errorsOf(operation.errors, status);
-      if (!errors) {
-        if (status >= 400) metrics.refused('BAD_REQUEST');
-        return;
-      }
-      const { hasData, lookups } = operation;
-      const name = operation.name?.slice(0, MAX_NAME_LENGTH);
-      const ms = performance.now() - start;
-      const outcome = outcomeOf(errors, hasData && status < 400);
-      metrics.operationEnded({ ms, outcome, errors, lookups });
-      trace?.end(name, errors);
-      const { traceId } = trace ?? parseTraceparent(headers['traceparent']) ?? {};
-      const hashes = tokens?.map(hashToken);
-      log.info(lineOf(operation, headers, { name, errors, traceId, ms, tokens: hashes }), 'operation');
-    },
-  };
-  return operation;
-}
-
-/** Short and plain, or not at all: whatever else a caller writes into these headers stays out of the log. */
+/** Only what is short and plain may come from these headers into the log. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
-/** A name in a document may be as long as the document. */
+/** A name in a document can be as long as the document. */
 const MAX_NAME_LENGTH = 64;
 
-function one(header: string | string[] | undefined): string {
+/**
+ * One GraphQL operation from its parsed body to its response. It is the only place that collects what happened: when the
+ * operation ends, it becomes one log line, one set of metrics and one span. Every operation comes by here, whether Apollo
+ * Server or compiled code executes it.
+ */
+export class OperationLog implements OperationRecorder {
+  /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
+  readonly requestId: string;
+  readonly cancellation = new Cancellation();
+  readonly startSpan: OperationSpan['startCall'] | undefined;
+  readonly #telemetry: Telemetry;
+  readonly #headers: IncomingHttpHeaders;
+  readonly #trace: OperationSpan | undefined;
+  readonly #startedAt = performance.now();
+  readonly #outcomes: Record<string, number> = {};
+  /** The tokens that were asked about, if the log shows their hashes. */
+  readonly #tokens: string[] | undefined;
+  #name: string | undefined;
+  #lookups = 0;
+  #calls = 0;
+  #callMs = 0;
+  /** Codes of the errors in the response. Undefined until there is a response to an operation. */
+  #errors: readonly string[] | undefined;
+  #hasData = false;
+  #isOver = false;
+
+  constructor(headers: IncomingHttpHeaders, telemetry: Telemetry) {
+    this.#telemetry = telemetry;
+    this.#headers = headers;
+    this.#trace = telemetry.tracing?.startOperation(headers);
+    this.#tokens = telemetry.log.isLevelEnabled('debug') ? [] : undefined;
+    this.requestId = REQUEST_ID.exec(single(headers['x-request-id']))?.[0] ?? randomUUID();
+    this.startSpan = this.#trace?.startCall;
+    telemetry.metrics.operationStarted();
+  }
+
+  recordName(name: string | undefined): void {
+    this.#name = name?.slice(0, MAX_NAME_LENGTH);
+  }
+
+  recordLookup(token: string): void {
+    this.#lookups += 1;
+    this.#tokens?.push(token);
+  }
+
+  recordOutcome(typename: string): void {
+    this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
+  }
+
+  recordCall(ms: number): void {
+    this.#calls += 1;
+    this.#callMs += ms;
+  }
+
+  recordResult({ data, errors = [] }: FormattedExecutionResult): void {
+    this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
+    this.#hasData = data != null && Object.values(data).some(holdsData);
+  }
+
+  /** The client disconnected: aborts the upstream calls under way, except probes. Does nothing once the operation is over. */
+  cancel(): void {
+    if (!this.#isOver) this.cancellation.cancel(new DeviceTrustError('CANCELLED'));
+  }
+
+  /**
+   * The response was sent, or never will be. A request that did not become an operation leaves no log line and no span.
+   *
+   * @param status the HTTP status of the response
+   */
+  end(status: number): void {
+    this.#isOver = true;
+    const { log, metrics } = this.#telemetry;
+    metrics.operationEnded();
+    const errors = this.#errorsWith(status);
+    if (!errors) {
+      if (status >= 400) metrics.recordRefusal('BAD_REQUEST');
+      return;
+    }
+    const ms = performance.now() - this.#startedAt;
+    const hasData = this.#hasData && status < 400;
+    const outcome = errors.length === 0 ? 'ok' : hasData ? 'partial' : 'error';
+    metrics.recordOperation({ ms, outcome, errors, lookups: this.#lookups });
+    this.#trace?.end(this.#name, errors);
+    log.info(this.#toLine(errors, ms), 'operation');
+  }
+
+  /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that became no operation. */
+  #errorsWith(status: number): readonly string[] | undefined {
+    const executed = this.#errors;
+    if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
+    // The operation was executed, but the client accepts no content type that we have.
+    if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
+    return executed;
+  }
+
+  #toLine(errors: readonly string[], ms: number) {
+    const headers = this.#headers;
+    const { hashToken } = this.#telemetry;
+    return {
+      requestId: this.requestId,
+      traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
+      operation: this.#name,
+      client: CLIENT.exec(single(headers['apollographql-client-name']))?.[0],
+      clientVersion: CLIENT.exec(single(headers['apollographql-client-version']))?.[0],
+      outcomes: this.#outcomes,
+      // Each code once, because a request may have a thousand errors. The metrics count them.
+      errors: errors.length > 0 ? [...new Set(errors)] : undefined,
+      upstreamCalls: this.#calls,
+      upstreamMs: Math.round(this.#callMs),
+      ms: Math.round(ms),
+      tokens: this.#tokens?.map(hashToken),
+    };
+  }
+}
+
+function single(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
 }
 
-/** Codes of the errors in the answer of an operation; undefined for a page, and for what became no operation. */
-function errorsOf(executed: Operation['errors'], status: number): readonly string[] | undefined {
-  if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
-  // Executed, and then there was no content type that the caller takes.
-  if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
-  return executed;
-}
-
-function outcomeOf(errors: readonly string[], hasData: boolean): 'ok' | 'partial' | 'error' {
-  if (errors.length === 0) return 'ok';
-  return hasData ? 'partial' : 'error';
-}
-
-/** What is only known at the end. */
-interface Ending {
-  readonly name: string | undefined;
-  readonly errors: readonly string[];
-  readonly traceId: string | undefined;
-  readonly ms: number;
-  readonly tokens: readonly string[] | undefined;
-}
-
-function lineOf(
-  { requestId, outcomes, calls, callMs }: Operation,
-  headers: IncomingHttpHeaders,
-  { name, errors, traceId, ms, tokens }: Ending,
-) {
-  return {
-    requestId,
-    traceId,
-    operation: name,
-    client: CLIENT.exec(one(headers['apollographql-client-name']))?.[0],
-    clientVersion: CLIENT.exec(one(headers['apollographql-client-version']))?.[0],
-    outcomes,
-    // Each code once: a request may have a thousand errors. The metrics count them.
-    errors: errors.length > 0 ? [...new Set(errors)] : undefined,
-    upstreamCalls: calls,
-    upstreamMs: Math.round(callMs),
-    ms: Math.round(ms),
-    tokens,
-  };
-}
-
-/** Notes how an answer came out: its error codes, and whether it holds any data. */
-export function tellOfResult(operation: Operation, { data, errors = [] }: FormattedExecutionResult): void {
-  operation.errors = errors.map(({ extensions }) => String(extensions?.['code']));
-  operation.hasData = data != null && Object.values(data).some(isSomething);
-}
-
-/** References come as a list of nulls when none of them can be resolved. */
-function isSomething(value: unknown): boolean {
-  return Array.isArray(value) ? value.length === 0 || value.some(isSomething) : value !== null;
+/** A list of references is a list of nulls when none of them can be resolved, which is no data. */
+function holdsData(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 || value.some(holdsData) : value !== null;
 }

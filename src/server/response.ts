@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 
-/** Sends a whole answer, never to be stored by anyone; does nothing if the caller is gone. */
+/** Sends a whole response that nobody may store. Does nothing if the client has disconnected. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -13,10 +13,10 @@ export function send(
   response.end(body);
 }
 
-/** The content type of whatever is no answer to an operation. */
+/** The content type of every response that is not one to an operation. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** One error in the shape of GraphQL, for what became no operation. */
+/** One error in the shape of a GraphQL response, for a request that became no operation. */
 export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });
 }

@@ -1,26 +1,26 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** Takes a call out of the line, if it still waits there. */
-export type Leave = () => void;
+/** Removes a call from the queue; does nothing once the call has begun. */
+export type Dequeue = () => void;
 
 /**
- * Room for so many calls at once, and a line of so many more that wait for it. Ours, because whoever hangs up has to leave
- * the line at once: those of the libraries keep such a call's place until its turn has come.
+ * Limits how many calls run at once, and how many more wait in a queue. It is our own because a call whose client has
+ * disconnected must leave the queue at once: libraries keep its place until its turn has come.
  */
 export class Bulkhead {
-  readonly #room: number;
-  readonly #places: number;
+  readonly #maxInFlight: number;
+  readonly #maxQueue: number;
   #inFlight = 0;
-  /** Those that wait, in the order in which they came. */
-  readonly #line = new Set<() => void>();
+  /** Starts the calls that wait, oldest first. */
+  readonly #queue = new Set<() => void>();
 
   /**
-   * @param room calls at once
-   * @param places calls that may wait for one of those to end
+   * @param maxInFlight calls that may run at once
+   * @param maxQueue calls that may wait for one of those to end
    */
-  constructor(room: number, places: number) {
-    this.#room = room;
-    this.#places = places;
+  constructor(maxInFlight: number, maxQueue: number) {
+    this.#maxInFlight = maxInFlight;
+    this.#maxQueue = maxQueue;
   }
 
   get inFlight(): number {
@@ -28,43 +28,45 @@ export class Bulkhead {
   }
 
   get queued(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   /**
-   * Makes a call as soon as there is room for it, at once if there is some.
+   * Makes a call, at once or when its turn in the queue has come.
    *
-   * @param onWait told how to leave the line, if it comes to that
-   * @throws DeviceTrustError OVERLOADED if the line is full, CANCELLED if the call has left it
+   * @param onQueued receives the way out of the queue, if the call has to wait
+   * @throws DeviceTrustError OVERLOADED if the queue is full, CANCELLED if the call was removed from it
    */
-  async run<Answer>(call: () => Promise<Answer>, onWait: (leave: Leave) => void): Promise<Answer> {
-    if (this.#inFlight < this.#room) this.#inFlight += 1;
-    else await this.#wait(onWait);
+  async run<Result>(call: () => Promise<Result>, onQueued: (dequeue: Dequeue) => void): Promise<Result> {
+    if (this.#inFlight < this.#maxInFlight) this.#inFlight += 1;
+    else await this.#wait(onQueued);
     try {
       return await call();
     } finally {
-      this.#handOver();
+      this.#release();
     }
   }
 
-  #wait(onWait: (leave: Leave) => void): Promise<void> {
-    if (this.#line.size >= this.#places) throw new DeviceTrustError('OVERLOADED');
+  #wait(onQueued: (dequeue: Dequeue) => void): Promise<void> {
+    if (this.#queue.size >= this.#maxQueue) throw new DeviceTrustError('OVERLOADED');
     return new Promise((resolve, reject) => {
-      this.#line.add(resolve);
-      onWait(() => {
-        if (this.#line.delete(resolve)) reject(new DeviceTrustError('CANCELLED'));
+      this.#queue.add(resolve);
+      onQueued(() => {
+        if (this.#queue.delete(resolve)) reject(new DeviceTrustError('CANCELLED'));
       });
     });
   }
 
-  /** The room of a call that ended is the next one's at once: nobody can come in between. */
-  #handOver(): void {
-    const [next] = this.#line;
+  /**
+   * The first call of the queue replaces the one that ended: `#inFlight` stays, so that no newer call comes in between.
+   */
+  #release(): void {
+    const [next] = this.#queue;
     if (!next) {
       this.#inFlight -= 1;
       return;
     }
-    this.#line.delete(next);
+    this.#queue.delete(next);
     next();
   }
 }

@@ -1,37 +1,35 @@
-/** The operation on whose behalf calls are made, and what they come to. */
-export interface Caller {
-  /** By which its lines are found in the log. */
+/** The operation for which calls are made. */
+export interface CallContext {
+  /** By which the log lines of the operation are found. */
   readonly requestId: string;
   readonly cancellation: Cancellation;
-  /** Calls that have ended so far. */
-  calls: number;
-  /** What they took together, in ms. */
-  callMs: number;
-  /** Starts a span for a call, if the operation is traced. */
+  /** Counts a call that was sent and has ended, after so many ms. */
+  recordCall(ms: number): void;
+  /** Starts the span of a call; absent unless the operation is traced. */
   readonly startSpan?: ((service: string, region: string) => CallSpan) | undefined;
 }
 
 /** One call in a trace. */
 export interface CallSpan {
-  /** Headers that carry the trace on. */
+  /** Sent with the call, so that the upstream can continue the trace. */
   readonly headers: Readonly<Record<string, string>>;
   end(outcome: string): void;
 }
 
-/** What can be told that nobody waits for it any more. */
+/** Work that can be aborted. */
 export interface Cancellable {
-  cancelled(reason: Error): void;
+  abort(reason: Error): void;
 }
 
 /**
- * Tells the calls of an operation that nobody waits for their answers any more. It is what an AbortSignal is, without the
- * events, which would cost each request as much as parsing its answer does.
+ * Aborts the calls of an operation whose client has disconnected. It does what an AbortSignal does, without the events:
+ * for each request they would cost as much as parsing its response.
  */
 export class Cancellation {
   readonly #calls = new Set<Cancellable>();
   #reason: Error | undefined;
 
-  /** Why, once it has happened. */
+  /** Why the operation was cancelled; undefined until it is. */
   get reason(): Error | undefined {
     return this.#reason;
   }
@@ -39,7 +37,7 @@ export class Cancellation {
   cancel(reason: Error): void {
     if (this.#reason) return;
     this.#reason = reason;
-    for (const call of this.#calls) call.cancelled(reason);
+    for (const call of this.#calls) call.abort(reason);
     this.#calls.clear();
   }
 

@@ -1,91 +1,90 @@
-import type { Dispatcher } from 'undici';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Stalls } from '../runtime/event-loop.ts';
-import type { Leave } from './bulkhead.ts';
-import type { Caller, CallSpan, Cancellable } from './call-context.ts';
-import type { Guard } from './policy.ts';
-import { Exchange, type UpstreamAnswer } from './transport.ts';
+import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import type { Dequeue } from './bulkhead.ts';
+import type { CallContext, CallSpan, Cancellable } from './call-context.ts';
+import type { Policy } from './policy.ts';
+import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
-/** A late call is our own fault if the process was busy for more than a quarter of its deadline, and for more than this, in ms. */
-const MIN_STALL_MS = 250;
+/**
+ * A late response is our own fault if the event loop lagged for more than a quarter of the deadline, and for more than
+ * this, in ms.
+ */
+const MIN_LAG_MS = 250;
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {
-  /** Each region is guarded by itself: one that fails must not take another along. */
+  /** Each region has a policy of its own: the failure of one must not affect another. */
   readonly region: string;
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For everything from connecting to the last byte of the body, in ms. */
+  /** The deadline for everything: the queue, the connection and the whole response, in ms. */
   readonly timeoutMs: number;
-  readonly caller: Caller;
+  readonly context: CallContext;
 }
 
-/** What all calls of one service share. */
-export interface Upstream {
-  /** The service's name, for traces. */
+/** What all calls of one upstream service share. */
+export interface CallService {
+  /** The name of the service, for traces. */
   readonly service: string;
-  /** The guard of a region, always the same one. */
-  readonly guardFor: (region: string) => Guard<UpstreamAnswer>;
-  /** Told of each call that was made how it ended (`ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`), after how long. */
+  readonly policyFor: (region: string) => Policy;
+  readonly transport: Transport;
+  readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
+  /** Called for each call that was sent: its outcome is `ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`. */
   readonly onCall: (region: string, outcome: string, ms: number) => void;
-  readonly poolOf: (origin: string) => Dispatcher;
-  /** Did this error come from a connection that could not be made? */
-  readonly isFailedConnect: (error: Error) => boolean;
-  readonly stalls: Pick<Stalls, 'totalMs'>;
 }
 
 /**
- * One request on its way: sent as soon as the guard lets it, over when it is answered, late, or no longer wanted. It is one
- * object, and not one closure in another, because an operation can have hundreds of them under way.
+ * One call: it is sent when the policy admits it, and ends with the response, at its deadline or when it is aborted. It
+ * is one object and not a nest of closures, because an operation can have hundreds of calls under way.
  */
 export class Call implements Cancellable {
   readonly #request: UpstreamRequest;
-  readonly #upstream: Upstream;
-  readonly #resolve: (answer: UpstreamAnswer) => void;
+  readonly #service: CallService;
+  readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: Error) => void;
-  readonly #stalledBefore: number;
-  readonly #hadRoom: boolean;
+  readonly #lagBeforeMs: number;
+  readonly #wasQueued: boolean;
   readonly #timer: NodeJS.Timeout;
-  /** Undefined while the call waits for the guard; nothing was asked of the upstream then, and there is nothing to tell. */
-  #exchange: Exchange | undefined;
+  /** Undefined until the policy admits the call: nothing is sent before, and there is nothing to report. */
+  #pending: PendingRequest | undefined;
   #isProbe = false;
   #sentAt = 0;
   #span: CallSpan | undefined;
-  #isTold = false;
-  /** Ends its waiting; absent unless it has to wait for room. */
-  #leave: Leave | undefined;
-  /** Why it must not be sent any more. */
-  #givenUp: Error | undefined;
+  #isReported = false;
+  #dequeue: Dequeue | undefined;
+  /** Why the call must not be sent any more. */
+  #stopReason: Error | undefined;
 
   constructor(
     request: UpstreamRequest,
-    upstream: Upstream,
-    resolve: (answer: UpstreamAnswer) => void,
+    service: CallService,
+    resolve: (response: UpstreamResponse) => void,
     reject: (error: Error) => void,
   ) {
     this.#request = request;
-    this.#upstream = upstream;
+    this.#service = service;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#stalledBefore = upstream.stalls.totalMs();
-    const guarded = upstream.guardFor(request.region).run(
+    this.#lagBeforeMs = service.eventLoop.totalLagMs();
+    const response = service.policyFor(request.region).run(
       (isProbe) => this.#send(isProbe),
-      (leave) => {
-        this.#leave = leave;
+      (dequeue) => {
+        this.#dequeue = dequeue;
       },
     );
-    this.#hadRoom = this.#exchange !== undefined;
-    // What has arrived while the process was busy is read first.
+    // The policy sends a call synchronously unless it has to wait.
+    this.#wasQueued = this.#pending === undefined;
+    // After a lag, the responses that have arrived meanwhile are read before the call expires.
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), request.timeoutMs);
-    request.caller.cancellation.add(this);
-    guarded.then(
-      (answer) => {
+    request.context.cancellation.add(this);
+    response.then(
+      (received) => {
         this.#release();
-        this.#tell(outcomeOf(answer));
-        this.#resolve(answer);
+        this.#report(outcomeOf(received));
+        this.#resolve(received);
       },
       (error) => {
         this.#release();
@@ -94,80 +93,79 @@ export class Call implements Cancellable {
     );
   }
 
-  /** Nobody waits for the answer any more. */
-  cancelled(reason: Error): void {
-    // A bot that could end probes by hanging up could keep the breaker open.
+  /** Ends the call because nobody waits for its response any more. */
+  abort(reason: Error): void {
+    // A probe itself goes on: a bot that could end probes by disconnecting could keep the circuit breaker open.
     if (this.#isProbe) this.#fail(reason);
-    else this.#giveUp(reason);
+    else this.#stop(reason);
   }
 
-  #send(isProbe: boolean): Promise<UpstreamAnswer> {
-    if (this.#givenUp) throw this.#givenUp;
-    const { region, origin, path, headers, body, caller } = this.#request;
-    const { service, poolOf, isFailedConnect } = this.#upstream;
-    const pool = poolOf(origin);
+  #send(isProbe: boolean): Promise<UpstreamResponse> {
+    if (this.#stopReason) throw this.#stopReason;
+    const { region, origin, path, headers, body, context } = this.#request;
+    const { service, transport } = this.#service;
+    const pool = transport.poolFor(origin);
     this.#isProbe = isProbe;
     this.#sentAt = performance.now();
-    this.#span = caller.startSpan?.(service, region);
+    this.#span = context.startSpan?.(service, region);
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
-    this.#exchange = new Exchange(pool, { path, method: 'POST', headers: allHeaders, body }, isFailedConnect);
-    return this.#exchange.start();
+    this.#pending = new PendingRequest(pool, { path, method: 'POST', headers: allHeaders, body });
+    return this.#pending.send();
   }
 
   #expire(): void {
     const { timeoutMs } = this.#request;
-    const code = this.#isOurs() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-    this.#giveUp(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+    const code = this.#isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
+    this.#stop(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
   }
 
   /**
-   * A call that finds room begins at once. One that had to wait for it is late by our own limit, and so is one during which
-   * the process was busy with something else for long: told as a fault of the service it would be an outcome, and load
-   * could be turned into a captcha that proceeds.
+   * A call that had to wait in the queue is late because of our own limit, and one during which the event loop lagged
+   * for long is late because of us. As a fault of the service it would be an outcome, and a bot could turn load into a
+   * captcha that proceeds.
    */
-  #isOurs(): boolean {
-    const stalledMs = this.#upstream.stalls.totalMs() - this.#stalledBefore;
-    return !this.#hadRoom || stalledMs > Math.max(this.#request.timeoutMs / 4, MIN_STALL_MS);
+  #isOurFault(): boolean {
+    const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
+    return this.#wasQueued || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS);
   }
 
-  #giveUp(reason: Error): void {
-    this.#givenUp = reason;
-    this.#exchange?.cancel(reason);
-    // First, because what it was given up for is what its caller hears.
+  #stop(reason: Error): void {
+    this.#stopReason = reason;
+    this.#pending?.abort(reason);
+    // Before it leaves the queue, which rejects with a reason of its own: the first rejection counts.
     this.#fail(reason);
-    this.#leave?.();
+    this.#dequeue?.();
   }
 
   #fail(error: Error): void {
-    this.#tell(error instanceof DeviceTrustError ? error.code : 'CANCELLED');
+    this.#report(error instanceof DeviceTrustError ? error.code : 'CANCELLED');
     this.#reject(error);
   }
 
-  /** Once, and only of what was sent. */
-  #tell(outcome: string): void {
-    if (this.#isTold) return;
-    this.#isTold = true;
-    if (!this.#exchange) return;
-    const { caller, region } = this.#request;
+  /** Reports the call once, and only if it was sent. */
+  #report(outcome: string): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    if (!this.#pending) return;
+    const { context, region } = this.#request;
     const ms = performance.now() - this.#sentAt;
-    caller.calls += 1;
-    caller.callMs += ms;
     try {
+      context.recordCall(ms);
       this.#span?.end(outcome);
-      this.#upstream.onCall(region, outcome, ms);
+      this.#service.onCall(region, outcome, ms);
     } catch (error) {
-      // Nobody would catch it on the way up.
+      // Thrown from here it would be uncaught: a timer or an event of a socket may have led to this.
       this.#reject(asError(error));
     }
   }
 
   #release(): void {
     clearTimeout(this.#timer);
-    this.#request.caller.cancellation.remove(this);
+    this.#request.context.cancellation.remove(this);
   }
 }
 
-function outcomeOf({ status }: UpstreamAnswer): string {
+function outcomeOf({ status }: UpstreamResponse): string {
   if (status < 400) return 'ok';
   return status < 500 ? 'http_4xx' : 'http_5xx';
 }

@@ -1,72 +1,63 @@
-import { buildConnector, Pool } from 'undici';
-import { watchStalls } from '../runtime/event-loop.ts';
-import { Call, type Upstream, type UpstreamRequest } from './call.ts';
-import type { UpstreamAnswer } from './transport.ts';
+import { Call, type CallService, type UpstreamRequest } from './call.ts';
+import { type BreakerState, createPolicy, type Policy, type PolicyState } from './policy.ts';
+import { Transport, type UpstreamResponse } from './transport.ts';
 
-/** No documented answer comes near this many bytes. */
-const MAX_BODY_BYTES = 256 * 1024;
-
-/** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second try. */
-const CONNECT_TIMEOUT_MS = 1_500;
-
-/** The process's way to one upstream service: a pool of sockets for each address. The guards bound how many are in use. */
-export interface UpstreamHttp {
+/** The client of one upstream service, with its sockets and with one policy for each region. */
+export interface UpstreamClient {
   /**
-   * Sends one request and reads the whole answer within the deadline. It is sent at most once: a second one would be a
-   * new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   * Sends one request and reads the whole response within the deadline. It is sent at most once: a second one would be
+   * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if too many
-   *   calls are under way, at once or when the deadline passes for one that had to wait
-   * @throws the reason of the caller's cancellation, once that has happened
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
+   *   is full, or if the deadline passes for a reason of our own
+   * @throws the reason of the context's cancellation, once the operation is cancelled
    */
-  post(request: UpstreamRequest): Promise<UpstreamAnswer>;
+  post(request: UpstreamRequest): Promise<UpstreamResponse>;
+  /** The state of each region that was called so far. */
+  policyStates(): Iterable<readonly [region: string, PolicyState]>;
   /** Closes every socket. */
   close(): Promise<void>;
 }
 
-/** What an upstream service is to its HTTP. */
-type UpstreamOptions = Pick<Upstream, 'service' | 'guardFor' | 'onCall'>;
+export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'> {
+  /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
+  readonly isFault: (response: UpstreamResponse) => boolean;
+  /** Calls that may be under way at once in one region. */
+  readonly upstreamMaxInFlight: number;
+  /** Calls that may wait for one of those to end. */
+  readonly upstreamMaxQueue: number;
+  /** Called when the circuit breaker of a region opens or closes. */
+  readonly onBreaker: (region: string, state: BreakerState) => void;
+}
 
-/** A client of one upstream service. Opens no socket before the first request. */
-export function createUpstreamHttp({ service, guardFor, onCall }: UpstreamOptions): UpstreamHttp {
-  const failedConnects = new WeakSet<Error>();
-  const isFailedConnect = (error: Error) => failedConnects.has(error);
-  const connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
-  const pools = new Map<string, Pool>();
-  const stalls = watchStalls();
+/** Makes the client of one upstream service. It opens no socket before the first request. */
+export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
+  const { service, eventLoop, onCall, onBreaker, isFault } = options;
+  const { upstreamMaxInFlight: maxInFlight, upstreamMaxQueue: maxQueue } = options;
+  const policies = new Map<string, Policy>();
+  const transport = new Transport();
 
-  function poolOf(origin: string): Pool {
-    const known = pools.get(origin);
+  function policyFor(region: string): Policy {
+    const known = policies.get(region);
     if (known) return known;
-    const pool = new Pool(origin, {
-      maxResponseSize: MAX_BODY_BYTES,
-      allowH2: false,
-      // The one deadline of post() covers both; these two only measure idle time between bytes.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (options, callback) =>
-        connect(options, (...[error, socket]) => {
-          if (error === null) return callback(null, socket);
-          failedConnects.add(error);
-          callback(error, null);
-        }),
+    const policy = createPolicy({
+      maxInFlight,
+      maxQueue,
+      isFault,
+      onBreaker: (state) => onBreaker(region, state),
     });
-    pools.set(origin, pool);
-    return pool;
+    policies.set(region, policy);
+    return policy;
   }
 
-  const upstream: Upstream = { service, guardFor, onCall, poolOf, isFailedConnect, stalls };
-
-  function post(request: UpstreamRequest): Promise<UpstreamAnswer> {
-    const { reason } = request.caller.cancellation;
-    if (reason) return Promise.reject(reason);
-    return new Promise((resolve, reject) => new Call(request, upstream, resolve, reject));
-  }
-
-  async function close(): Promise<void> {
-    stalls.stop();
-    await Promise.all([...pools.values()].map((pool) => pool.destroy()));
-  }
-
-  return { post, close };
+  const shared: CallService = { service, policyFor, transport, eventLoop, onCall };
+  return {
+    post: (request) => {
+      const { reason } = request.context.cancellation;
+      if (reason) return Promise.reject(reason);
+      return new Promise((resolve, reject) => new Call(request, shared, resolve, reject));
+    },
+    policyStates: () => [...policies].map(([region, policy]) => [region, policy.state()] as const),
+    close: () => transport.close(),
+  };
 }

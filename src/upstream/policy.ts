@@ -1,110 +1,124 @@
 import { BrokenCircuitError, CircuitState, CountBreaker, circuitBreaker, handleWhenResult } from 'cockatiel';
 import { DeviceTrustError } from '../errors.ts';
-import { Bulkhead, type Leave } from './bulkhead.ts';
+import { Bulkhead, type Dequeue } from './bulkhead.ts';
+import type { UpstreamResponse } from './transport.ts';
 
-/** What protects one upstream in one region from us, and us from it. */
-export interface Guard<Answer> {
+/** The circuit breaker and the bulkhead of one upstream service in one region. */
+export interface Policy {
   /**
-   * Makes a call if the upstream is well and there is room for it. One that is a probe finds out for everybody whether the
-   * upstream is well again, so it must not end when its caller hangs up.
+   * Makes a call if the circuit breaker is closed, as soon as the bulkhead admits it. After an outage one call is the
+   * probe: its outcome decides for all others, so it must not end when its own client disconnects.
    *
-   * @param onWait told how to stop waiting, if the call has to wait for room
-   * @throws DeviceTrustError OVERLOADED if there is no room, CANCELLED if it waits no more, UPSTREAM_UNAVAILABLE while the breaker is open: nothing sent
+   * @param onQueued receives the way out of the queue, if the call has to wait
+   * @throws DeviceTrustError, with nothing sent: OVERLOADED if the queue is full, CANCELLED if the call was removed
+   *   from it, UPSTREAM_UNAVAILABLE while the circuit breaker is open
    */
-  run(call: (isProbe: boolean) => Promise<Answer>, onWait: (leave: Leave) => void): Promise<Answer>;
-  /** How it stands now. */
-  state(): GuardState;
+  run(
+    call: (isProbe: boolean) => Promise<UpstreamResponse>,
+    onQueued: (dequeue: Dequeue) => void,
+  ): Promise<UpstreamResponse>;
+  state(): PolicyState;
 }
 
-interface GuardState {
+/** A policy at one moment. */
+export interface PolicyState {
+  /** Calls under way. */
   readonly inFlight: number;
+  /** Calls that wait for one of those to end. */
   readonly queued: number;
-  /** Also while it probes. */
+  /** Is the circuit breaker open? True also while it probes. */
   readonly isOpen: boolean;
 }
 
-/** What a guard has to know of its upstream. */
-interface GuardOptions<Answer> {
-  /** Calls under way at once. */
-  readonly inFlight: number;
+/** What a circuit breaker has changed to. */
+export type BreakerState = 'open' | 'closed';
+
+interface PolicyOptions {
+  /** Calls that may be under way at once. */
+  readonly maxInFlight: number;
   /** Calls that may wait for one of those to end. */
-  readonly queue: number;
-  /** Does this answer say that the upstream itself is unwell? Never true for what a caller can bring about. */
-  readonly isFault: (answer: Answer) => boolean;
-  /** Told when the breaker opens or closes. */
-  readonly onBreaker: (state: 'open' | 'closed') => void;
+  readonly maxQueue: number;
+  /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
+  readonly isFault: (response: UpstreamResponse) => boolean;
+  /** Called when the circuit breaker opens or closes. */
+  readonly onBreaker: (state: BreakerState) => void;
 }
 
-/** The breaker opens when more than half of the last 50 calls failed, once there were 20. */
+/** The circuit breaker opens when more than half of the last 50 calls failed, after the first 20. */
 const SAMPLE = { threshold: 0.5, size: 50, minimumNumberOfCalls: 20 };
 
-/** How long it stays open before one call is let through to find out, in ms. */
+/** How long the circuit breaker stays open before it admits a probe, in ms. */
 const PROBE_AFTER_MS = 1_000;
 
-/** Codes by which a call that got no answer speaks against the upstream. */
+/** Codes of calls without a response that count as faults of the upstream. */
 const FAULTS: ReadonlySet<string> = new Set(['UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_PROTOCOL_ERROR']);
 
-/** How a call ended, and whether that speaks against the upstream. */
-type Outcome<Answer> = ({ readonly answer: Answer } | { readonly error: unknown }) & { readonly isFault: boolean };
+/** How a call ended, and whether that counts as a fault of the upstream. */
+type Outcome = ({ readonly response: UpstreamResponse } | { readonly error: unknown }) & { readonly isFault: boolean };
 
-/** A closed breaker before an empty bulkhead. */
-export function createGuard<Answer>({ inFlight, queue, isFault, onBreaker }: GuardOptions<Answer>): Guard<Answer> {
-  const room = new Bulkhead(inFlight, queue);
+/** A policy with a closed circuit breaker and an empty bulkhead. */
+export function createPolicy({ maxInFlight, maxQueue, isFault, onBreaker }: PolicyOptions): Policy {
+  const bulkhead = new Bulkhead(maxInFlight, maxQueue);
   const breaker = circuitBreaker(
-    // The policy's result has no type of its own here. Sound: it only executes `attempt`.
-    handleWhenResult((outcome) => (outcome as Outcome<Answer>).isFault),
+    // cockatiel gives the result no type here. Sound: this breaker executes nothing but `attempt`.
+    handleWhenResult((outcome) => (outcome as Outcome).isFault),
     { halfOpenAfter: PROBE_AFTER_MS, breaker: new CountBreaker(SAMPLE) },
   );
   const isProbing = () => breaker.state === CircuitState.HalfOpen;
   let timesOpened = 0;
-  let isShut = false;
+  let isOpen = false;
   breaker.onBreak(() => {
     timesOpened += 1;
-    // A probe that fails opens it once more, which is no news.
-    if (!isShut) onBreaker('open');
-    isShut = true;
+    // cockatiel opens it again after each probe that fails, but nothing has changed then.
+    if (!isOpen) onBreaker('open');
+    isOpen = true;
   });
   breaker.onReset(() => {
-    isShut = false;
+    isOpen = false;
     onBreaker('closed');
   });
 
   /**
-   * Judged here and not by the library, to which a call of before the breaker opened, failing at last, would be one of now:
-   * it would put an end to a probe, or open the breaker again right after one went well.
+   * Judges the call here and not in cockatiel, which takes a call for a new one that began before the breaker opened
+   * and failed long after. It would end a probe, or open the breaker again right after a probe has succeeded.
    */
   async function attempt(
-    call: (isProbe: boolean) => Promise<Answer>,
-    onWait: (leave: Leave) => void,
-  ): Promise<Outcome<Answer>> {
+    call: (isProbe: boolean) => Promise<UpstreamResponse>,
+    onQueued: (dequeue: Dequeue) => void,
+  ): Promise<Outcome> {
     const isProbe = isProbing();
-    const openedBefore = timesOpened;
+    const timesOpenedBefore = timesOpened;
     try {
-      const answer = await room.run(() => call(isProbe), onWait);
-      return { answer, isFault: openedBefore === timesOpened && isFault(answer) };
+      const response = await bulkhead.run(() => call(isProbe), onQueued);
+      return { response, isFault: timesOpenedBefore === timesOpened && isFault(response) };
     } catch (error) {
-      // A probe that came to no answer, be it that it found no room, proves nothing; any other such call does not count.
-      const speaksAgainst = isProbe || (error instanceof DeviceTrustError && FAULTS.has(error.code));
-      if (openedBefore === timesOpened && speaksAgainst) return { error, isFault: true };
+      // A probe without a response proves nothing, whatever the reason, so the breaker stays open. Of all other calls
+      // only those count that the upstream failed.
+      const countsAsFault = isProbe || (error instanceof DeviceTrustError && FAULTS.has(error.code));
+      if (timesOpenedBefore === timesOpened && countsAsFault) return { error, isFault: true };
       throw error;
     }
   }
 
-  async function run(call: (isProbe: boolean) => Promise<Answer>, onWait: (leave: Leave) => void): Promise<Answer> {
-    // One probe at a time. Left to the library, everyone else would wait for its outcome.
+  async function run(
+    call: (isProbe: boolean) => Promise<UpstreamResponse>,
+    onQueued: (dequeue: Dequeue) => void,
+  ): Promise<UpstreamResponse> {
+    // One probe at a time. cockatiel would make all other calls wait for its outcome.
     if (isProbing()) throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is probing' });
     try {
-      const outcome = await breaker.execute(() => attempt(call, onWait));
+      const outcome = await breaker.execute(() => attempt(call, onQueued));
       if ('error' in outcome) throw outcome.error;
-      return outcome.answer;
+      return outcome.response;
     } catch (error) {
       if (!(error instanceof BrokenCircuitError)) throw error;
       throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: 'circuit breaker is open' });
     }
   }
+
   const state = () => ({
-    inFlight: room.inFlight,
-    queued: room.queued,
+    inFlight: bulkhead.inFlight,
+    queued: bulkhead.queued,
     isOpen: breaker.state !== CircuitState.Closed,
   });
   return { run, state };

@@ -1,67 +1,114 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Dispatcher, errors } from 'undici';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import { decodeUtf8, parseJson } from '../runtime/json.ts';
 
-/** What came back, before anyone asked whether it is as documented. */
-export interface UpstreamAnswer {
+/** The response of an upstream, before anyone has checked whether it is as documented. */
+export interface UpstreamResponse {
   readonly status: number;
-  /** The parsed body, free of `__proto__` and its like; undefined if it is not JSON in UTF-8. */
+  /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /** The same of a body that is not UTF-8, with U+FFFD where it is not. To be believed only where it speaks against someone. */
-  readonly mangledJson?: unknown;
+  /**
+   * The parsed body if it is JSON but not UTF-8, with U+FFFD for each broken byte. It may be believed only where it
+   * says "no".
+   */
+  readonly lossyJson?: unknown;
+}
+
+/** No documented response is nearly as long, in bytes. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
+const CONNECT_TIMEOUT_MS = 1_500;
+
+/** Errors of connections that could not be made: nothing was sent on them. */
+const failedConnects = new WeakSet<Error>();
+
+/** The sockets to one upstream service: a pool for each address. The policies limit how many are in use. */
+export class Transport {
+  readonly #pools = new Map<string, Pool>();
+  readonly #connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
+
+  /**
+   * The pool of an address, which opens no socket before its first request.
+   *
+   * @param origin scheme, host and port
+   * @throws TypeError if this is no origin
+   */
+  poolFor(origin: string): Dispatcher {
+    const known = this.#pools.get(origin);
+    if (known) return known;
+    const pool = new Pool(origin, {
+      maxResponseSize: MAX_BODY_BYTES,
+      allowH2: false,
+      // The deadline of the call covers both. These two measure only the idle time between bytes.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (options, callback) =>
+        this.#connect(options, (...[error, socket]) => {
+          if (error === null) return callback(null, socket);
+          failedConnects.add(error);
+          callback(error, null);
+        }),
+    });
+    this.#pools.set(origin, pool);
+    return pool;
+  }
+
+  /** Closes every socket. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+  }
 }
 
 /**
- * One request and its whole answer, at the level where undici has neither streams nor signals: its `request()` costs twice
- * as much. It can be cancelled at any time, and settles at once then, even while undici still waits for a connection.
+ * One request until its whole response has arrived. It handles undici's dispatch itself, because `request()` with its
+ * streams and signals costs twice as much. An abort settles it at once, even while undici still waits for a connection.
  */
-export class Exchange implements Dispatcher.DispatchHandler {
+export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
-  readonly #settled = Promise.withResolvers<UpstreamAnswer>();
+  readonly #response = Promise.withResolvers<UpstreamResponse>();
   readonly #pool: Dispatcher;
   readonly #options: Dispatcher.DispatchOptions;
-  /** Did this error come from a connection that could not be made? Nothing was sent then. */
-  readonly #isFailedConnect: (error: Error) => boolean;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
-  #isOver = false;
-  #isSecondTry = false;
+  #isSettled = false;
+  #isSecondAttempt = false;
 
-  constructor(pool: Dispatcher, options: Dispatcher.DispatchOptions, isFailedConnect: (error: Error) => boolean) {
+  constructor(pool: Dispatcher, options: Dispatcher.DispatchOptions) {
     this.#pool = pool;
     this.#options = options;
-    this.#isFailedConnect = isFailedConnect;
   }
 
   /**
    * Sends the request.
    *
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, or the reason of the cancellation
+   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, OVERLOADED if this machine has no more
+   *   sockets, or the reason of the abort
    */
-  start(): Promise<UpstreamAnswer> {
+  send(): Promise<UpstreamResponse> {
     this.#pool.dispatch(this.#options, this);
-    return this.#settled.promise;
+    return this.#response.promise;
   }
 
-  /** Ends it now; the answer is an error with this reason. */
-  cancel(reason: Error): void {
-    if (this.#isOver) return;
-    this.#fail(reason);
+  /** Rejects with this reason, unless it has settled, and closes the socket. */
+  abort(reason: Error): void {
+    if (this.#isSettled) return;
+    this.#reject(reason);
     this.#controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
+    if (this.#isSettled) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return; // hints on the way to the answer
+    if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
     const encodings = headers['content-encoding'];
-    if (encodings === undefined || String(encodings).split(',').every(isNone)) return;
-    // Not asked for, and inflating it could pass the size limit: refused unread.
+    if (encodings === undefined || String(encodings).split(',').every(isIdentity)) return;
+    // We did not ask for compression, and a small body can inflate beyond the size limit, so it is refused unread.
     this.#failBody(COMPRESSED);
     controller.abort(COMPRESSED);
   }
@@ -72,33 +119,33 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const [first, ...others] = this.#chunks;
-    this.#succeed(readBody(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
+    this.#resolve(readBody(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#isOver) return;
-    if (this.#isFailedConnect(error) && !this.#isSecondTry) {
-      this.#isSecondTry = true;
+    if (this.#isSettled) return;
+    if (failedConnects.has(error) && !this.#isSecondAttempt) {
+      this.#isSecondAttempt = true;
       this.#pool.dispatch(this.#options, this);
       return;
     }
-    this.#failBody(asUpstreamError(error));
+    this.#failBody(toUpstreamError(error));
   }
 
-  /** A status of failure has said what there is to say, whatever is wrong with the page that comes along. */
+  /** A status of 400 or more is a response by itself, whatever is wrong with its body. */
   #failBody(error: DeviceTrustError): void {
-    if (this.#status >= 400) this.#succeed({ json: undefined });
-    else this.#fail(error);
+    if (this.#status >= 400) this.#resolve({ json: undefined });
+    else this.#reject(error);
   }
 
-  #succeed(body: Body): void {
-    this.#isOver = true;
-    this.#settled.resolve({ status: this.#status, ...body });
+  #resolve(body: Body): void {
+    this.#isSettled = true;
+    this.#response.resolve({ status: this.#status, ...body });
   }
 
-  #fail(error: Error): void {
-    this.#isOver = true;
-    this.#settled.reject(error);
+  #reject(error: Error): void {
+    this.#isSettled = true;
+    this.#response.reject(error);
   }
 }
 
@@ -106,20 +153,20 @@ const COMPRESSED = new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', {
   internal: 'compressed body, though none was asked for',
 });
 
-type Body = Pick<UpstreamAnswer, 'json' | 'mangledJson'>;
+type Body = Pick<UpstreamResponse, 'json' | 'lossyJson'>;
 
-/** What is no JSON is no accident to report: whether JSON was due depends on the status, which the caller judges. */
+/** A body that is not JSON is no error here: the capability knows for which status JSON is documented. */
 function readBody(bytes: Buffer): Body {
   const text = decodeUtf8(bytes);
-  return text === undefined ? { json: undefined, mangledJson: parseJson(bytes.toString()) } : { json: parseJson(text) };
+  return text === undefined ? { json: undefined, lossyJson: parseJson(bytes.toString()) } : { json: parseJson(text) };
 }
 
 /** Does this part of a `content-encoding` leave the body as it is? */
-function isNone(encoding: string): boolean {
+function isIdentity(encoding: string): boolean {
   return ['', 'identity'].includes(encoding.trim().toLowerCase());
 }
 
-/** What a peer that does not keep to HTTP, or to the size limit, ends in. */
+/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
 const PROTOCOL_ERRORS = [
   errors.HTTPParserError,
   errors.HeadersOverflowError,
@@ -128,16 +175,16 @@ const PROTOCOL_ERRORS = [
 ];
 
 /**
- * What the system says when this process, or this machine, has no more sockets to give. Told as the upstream's failure it
- * would be a captcha outcome, and a crowd of idle connections could let everybody proceed.
+ * Codes of the system for a process or a machine that has no more sockets. As the upstream's failure they would become
+ * a captcha outcome, and a crowd of idle connections could let everybody proceed.
  */
-const OUR_OWN: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
-/** Errors of undici and node:net, told apart by class and code, never by their words. */
-function asUpstreamError(cause: unknown): DeviceTrustError {
+/** Tells errors of undici and node:net apart by class and code, never by their messages. */
+function toUpstreamError(cause: unknown): DeviceTrustError {
   const { name, code = '' } = Object(cause);
   const internal = `${name} ${code}`.trim();
-  if (OUR_OWN.has(code)) return new DeviceTrustError('OVERLOADED', { internal });
+  if (OUT_OF_SOCKETS.has(code)) return new DeviceTrustError('OVERLOADED', { internal });
   const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
   return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
 }

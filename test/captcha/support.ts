@@ -3,10 +3,20 @@ import { startInLiveMode } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** A challenge that says nothing to anyone, for upstreams that answer as they are told. */
+/** A challenge for upstreams that do not verify it. */
 export const INPUT = { lotNumber: 'lot-1', captchaOutput: 'output-1', passToken: 'pass-1', genTime: '1700000000' };
 
-/** One app for each policy, before one upstream whose answer the test sets. */
+/** The details of a documented pass for `INPUT` (2.3, 2.4), and the whole pass. */
+export const ARGS = {
+  used_type: 'slide',
+  user_ip: '203.0.113.9',
+  lot_number: 'lot-1',
+  scene: 'login',
+  referer: 'https://shop.example/',
+};
+export const PASS = { status: 'success', result: 'success', reason: '', captcha_args: ARGS };
+
+/** One app for each policy, with one upstream for all of them whose response the test sets. */
 export async function startWithAllPolicies() {
   let answer = (response: ServerResponse) => sendJson(response, 500, {});
   const upstream = await startUpstream((_request, response) => answer(response));

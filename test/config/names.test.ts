@@ -1,70 +1,155 @@
 import { describe, expect, test } from 'vitest';
 import { CANARY, LIVE, problemsOf } from './support.ts';
 
-/** Addresses and names: what could be a secret in the wrong place, or a mistake that nobody would see. */
+/** Names that are meant for this process and that it does not know. */
 
-const ADDRESS = 'expected an https address without user, query or fragment; plain http only to this machine';
+const refusal = (name: string, meant?: string) =>
+  `${name}: there is no such variable. ${meant ? `Did you mean ${meant}?` : 'Correct the name or remove it.'}`;
 
-describe('what is refused, in one sentence', () => {
-  // The address itself is never repeated: someone may have put a key into its query, or pasted one in its place.
-  test.each<[string, readonly string[]]>([
-    [
-      'no address',
-      ['fp.example', '//fp.example', 'https://', 'https://a b', 'https://fp.example ', 'sk_live_canary-7f3a'],
-    ],
-    ['not https', ['ftp://fp.example', 'http://fp.example', 'http://10.0.0.1', 'http://0.0.0.0', 'http://[::2]']],
-    ['not https', ['http://localhost.evil.com', 'http://127.0.0.1.evil.com']],
-    [
-      'a user, query or fragment',
-      ['https://fp.example?x=1', 'https://fp.example/#x', 'http://localhost?key=canary-7f3a'],
-    ],
-    // Either one swallows the path that is appended to the address.
-    ['a user, query or fragment', ['https://fp.example?', 'https://fp.example/#']],
-    [
-      'a user, query or fragment',
-      ['https://user:pw@fp.example', 'http://user:pw@127.0.0.1', 'https://user@fp.example'],
-    ],
-  ])('an address that is %s', (flaw, urls) => {
-    for (const name of ['FINGERPRINT_URL_GLB', 'CAPTCHA_URL_GLB']) {
-      for (const url of urls) {
-        const sentence = `${name}: ${ADDRESS}, but got a value that does not fit (${flaw}).`;
-        expect(problemsOf({ ...LIVE, [name]: url })).toEqual([sentence]);
-      }
-    }
-  });
-
-  test.each<[string, readonly string[]]>([
-    ['no address', ['/v1/traces', 'http://', `${CANARY} 4318`]],
-    ['neither http nor https', ['collector:4318', 'grpc://collector:4317', `file:///${CANARY}`]],
-    ['a user, query or fragment', [`http://user:${CANARY}@collector`, `https://collector?key=${CANARY}`]],
-  ])('an OTLP endpoint that is %s', (flaw, urls) => {
-    const expected = 'expected an http or https address without user, query or fragment';
-    for (const url of urls) {
-      expect(problemsOf({ ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toEqual([
-        `OTEL_EXPORTER_OTLP_ENDPOINT: ${expected}, but got a value that does not fit (${flaw}).`,
-      ]);
-    }
-  });
-
+describe('a name that is unknown', () => {
   test.each([
-    'CAPTCHA_FAILOPEN',
-    'captcha_fail_open',
-    'FINGERPRINT_APPLICATION',
-    'FINGERPRINT_URL_EU_FILE',
-    'SANDBOX_PROT',
-  ])('%s, which is no variable but looks like one', (name) => {
-    expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([
-      `${name}: there is no such variable. Correct the name or remove it.`,
+    ['MAX_ALIASE', 'MAX_ALIASES'],
+    ['Max_Aliases', 'MAX_ALIASES'],
+    ['max_depth', 'MAX_DEPTH'],
+    ['MAXALIASES', 'MAX_ALIASES'],
+    ['MX_TOKENS', 'MAX_TOKENS'],
+    ['MAX_EVENT_LOOP_LAG_MS', 'MAX_EVENT_LOOP_DELAY_MS'],
+    ['ALLOW_DIRECTACCESS', 'ALLOW_DIRECT_ACCESS'],
+    ['ALOW_DIRECT_ACCESS', 'ALLOW_DIRECT_ACCESS'],
+    ['SHUTDOWN_GRACE', 'SHUTDOWN_GRACE_MS'],
+    ['CAPTCHA_FAILOPEN', 'CAPTCHA_FAIL_OPEN'],
+    ['captcha_fail_open', 'CAPTCHA_FAIL_OPEN'],
+    ['CAPTHCA_FAIL_OPEN', 'CAPTCHA_FAIL_OPEN'],
+    ['FINGERPRINT_APPLICATION', 'FINGERPRINT_APPLICATIONS'],
+    ['FINGERPRINT_URL_EU_FILE', 'FINGERPRINT_URL_EU'],
+    ['ROUTER_SECRET', 'ROUTER_SECRETS'],
+    ['ROUTER_SECRETS_FIEL', 'ROUTER_SECRETS_FILE'],
+    ['LOG_HASH_KEY_FLIE', 'LOG_HASH_KEY_FILE'],
+    ['SANDBOX_PROT', 'SANDBOX_PORT'],
+    ['UPSTREAM_MOD', 'UPSTREAM_MODE'],
+    ['LOG_LEVL', 'LOG_LEVEL'],
+    ['LOG_LEVLE', 'LOG_LEVEL'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['ADMIN_PROT', 'ADMIN_PORT'],
+    ['PROT', 'PORT'],
+    ['port', 'PORT'],
+    ['Host', 'HOST'],
+    ['HSOT', 'HOST'],
+    ['OTEL_EXPORTER_OTLP_ENDPONT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+  ])('%s refuses the start and names %s', (name, meant) => {
+    expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([refusal(name, meant)]);
+  });
+
+  test.each(['MAX_FUN', 'CAPTCHA_COLOUR_OF_THE_BUTTON', 'ROUTER_ADDRESS', 'ALLOW_EVERYTHING', 'SHUTDOWN_NOW'])(
+    '%s begins with a word of ours, and resembles no variable',
+    (name) => {
+      expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([refusal(name)]);
+    },
+  );
+
+  test('is reported in the sandbox as well, and each one has its sentence', () => {
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', MAX_ALIASE: '1', LOG_LEVL: 'info' })).toEqual([
+      refusal('MAX_ALIASE', 'MAX_ALIASES'),
+      refusal('LOG_LEVL', 'LOG_LEVEL'),
     ]);
   });
+});
 
-  test('but not what Kubernetes sets for a service of the same name', () => {
+test('an environment as shells, containers and other software make it refuses nothing', () => {
+  const names = [
+    [
+      'PATH',
+      'HOME',
+      'PWD',
+      'OLDPWD',
+      'SHELL',
+      'SHLVL',
+      'TERM',
+      'USER',
+      'LOGNAME',
+      'LANG',
+      'LC_ALL',
+      'TZ',
+      'EDITOR',
+      '_',
+    ],
+    ['HOSTNAME', 'HOSTS', 'HOSTTYPE', 'POST', 'PORTS', 'SPORT', 'COST', 'GHOST', 'MAIL', 'MAX', 'ALLOW', 'SANDBOX'],
+    [
+      'NODE_ENV',
+      'NODE_OPTIONS',
+      'NODE_VERSION',
+      'NODE_COMPILE_CACHE',
+      'NODE_EXTRA_CA_CERTS',
+      'NO_COLOR',
+      'FORCE_COLOR',
+    ],
+    [
+      'npm_config_cache',
+      'npm_config_user_agent',
+      'npm_lifecycle_event',
+      'npm_package_name',
+      'INIT_CWD',
+      'YARN_VERSION',
+    ],
+    [
+      'HTTP_PROXY',
+      'https_proxy',
+      'no_proxy',
+      'HTTP_PORT',
+      'HTTPS_PORT',
+      'SERVER_PORT',
+      'DB_HOST',
+      'REDIS_HOST',
+      'MAIN_PORT',
+    ],
+    [
+      'LOG_FILE',
+      'LOG_FORMAT',
+      'LOG_DIR',
+      'LOG_LABEL',
+      'LOG_COLOR',
+      'ADMIN_USER',
+      'ADMIN_EMAIL',
+      'ADMIN_PASSWORD',
+      'ADMIN_HOST',
+    ],
+    ['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
+    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_TRACES_SAMPLER', 'OTEL_SDK_DISABLED'],
+    [
+      'AWS_REGION',
+      'POD_NAME',
+      'POD_IP',
+      'NAMESPACE',
+      'CI',
+      'GITHUB_SHA',
+      'DEBIAN_FRONTEND',
+      'SSH_AUTH_SOCK',
+      'DISPLAY',
+    ],
+  ].flat();
+  const environment = Object.fromEntries(names.map((name) => [name, 'anything']));
+  expect(problemsOf({ ...LIVE, ...environment })).toEqual([]);
+});
+
+describe('variables of Kubernetes', () => {
+  test('for a service that is called like our variables refuse nothing', () => {
     const ofKubernetes = {
+      KUBERNETES_SERVICE_HOST: '10.0.0.1',
+      KUBERNETES_PORT: 'tcp://10.0.0.1:443',
       CAPTCHA_SERVICE_HOST: '10.0.0.1',
+      CAPTCHA_SERVICE_PORT: '443',
       CAPTCHA_SERVICE_PORT_HTTPS: '443',
       CAPTCHA_PORT: 'tcp://10.0.0.1:443',
+      CAPTCHA_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+      CAPTCHA_PORT_8080_TCP_ADDR: '10.0.0.1',
       FINGERPRINT_API_PORT_443_TCP_ADDR: '10.0.0.1',
+      ROUTER_PORT_53_UDP_PROTO: 'udp',
     };
     expect(problemsOf({ ...LIVE, ...ofKubernetes })).toEqual([]);
+  });
+
+  test('are told from a mistyped port by their value', () => {
+    expect(problemsOf({ ...LIVE, SANDBX_PORT: '4200' })).toEqual([refusal('SANDBX_PORT', 'SANDBOX_PORT')]);
+    expect(problemsOf({ ...LIVE, CAPTCHA_PORT: '443' })).toHaveLength(1);
   });
 });

@@ -1,25 +1,25 @@
 import { ConfigError, parseConfig } from '../../src/config/parser.ts';
 
-/** What the tests of the configuration begin with: one that is right. */
+/** A configuration that is right, for the tests of the configuration to begin with. */
 
 type Texts = Readonly<Record<string, string>>;
 
 export const ID = 'a'.repeat(32);
-export const APPLICATION = { publicKey: 'pk_1', secret: 'sk_1', region: 'GLB' };
-export const CAPTCHA = { captchaId: ID, captchaKey: 'key_1', region: 'GLB' };
+export const APPLICATION = { publicKey: 'pk_shop', secret: 'sk_shop', region: 'GLB' };
+export const CAPTCHA = { captchaId: ID, captchaKey: 'key_shop', region: 'GLB' };
 export const APPLICATIONS = JSON.stringify([APPLICATION]);
 export const CAPTCHAS = JSON.stringify([CAPTCHA]);
 export const LIVE = {
   ALLOW_DIRECT_ACCESS: 'true',
   FINGERPRINT_APPLICATIONS: APPLICATIONS,
-  FINGERPRINT_URL_GLB: 'https://fp.example',
+  FINGERPRINT_URL_GLB: 'https://fp.test',
   CAPTCHA_CONFIGURATIONS: CAPTCHAS,
-  CAPTCHA_URL_GLB: 'https://captcha.example',
+  CAPTCHA_URL_GLB: 'https://captcha.test',
 };
 /** Stands where a secret could: no sentence may show it. */
 export const CANARY = 'canary-7f3a';
 
-/** No file but these can be read. */
+/** Reads a configuration; no file but these can be read. */
 export const parse = (env: Texts, files: Texts = {}) =>
   parseConfig(env, (path) => {
     const text = files[path];
@@ -27,10 +27,11 @@ export const parse = (env: Texts, files: Texts = {}) =>
     return text;
   });
 
-/** The sentences about what is wrong; none if it is right. */
-export function problemsOf(env: Texts, files: Texts = {}): readonly string[] {
+/** The sentences about what is wrong; none if it is right. Files are given by their paths, or by what reads them. */
+export function problemsOf(env: Texts, files: Texts | ((path: string) => string) = {}): readonly string[] {
   try {
-    parse(env, files);
+    if (typeof files === 'function') parseConfig(env, files);
+    else parse(env, files);
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;
     throw error;

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { parseConfig } from '../../src/config/parser.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
+import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
 import { container, deployment, env, type Manifest, manifestOf, NAME, pod } from './manifests.ts';
@@ -51,23 +52,32 @@ describe('configuration', () => {
       'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
       'log-hash-key': 'a-key-for-hashes-of-tokens',
     };
-    const config = parseConfig(env, readFrom(good));
-    expect(config).toMatchObject({
+    const ownAddresses = Object.entries(env).map(([name, value]) => [name, value.replace(/\.example$/, '.test')]);
+    expect(parseConfig(Object.fromEntries(ownAddresses), readFrom(good))).toMatchObject({
+      upstreamMode: 'live',
       host: '0.0.0.0',
       port: 4001,
       routerSecrets: ['a-new-secret-of-the-router', 'the-one-that-it-had-before'],
-      upstreams: { mode: 'live', applications: [{ region: 'GLB' }, { region: 'NA' }, { region: 'EU' }] },
+      fingerprintApplications: [{ region: 'GLB' }, { region: 'NA' }, { region: 'EU' }],
     });
   });
 
-  test('with the placeholders it refuses to start, for each of them', () => {
-    let problems: readonly string[] = [];
-    try {
-      parseConfig(env, readFrom(manifestOf('Secret')['stringData']));
-    } catch (error) {
-      if (error instanceof ConfigError) problems = error.problems;
-    }
-    expect(problems.map((problem) => problem.split(':')[0]).sort()).toEqual(secretNames.map(({ name }) => name).sort());
+  test('with what the manifests show it refuses to start, for each placeholder and for nothing else', () => {
+    const problems = problemsOf(env, readFrom(manifestOf('Secret')['stringData']));
+    const refusal = (name: string, own: string) =>
+      `${name}: expected ${own}, but got the placeholder of the documentation.`;
+    const addresses = Object.keys(env).filter((name) => name.includes('_URL_'));
+    expect([...problems].sort()).toEqual(
+      [
+        refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 0.publicKey'),
+        refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 0.secret'),
+        refusal('CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaId'),
+        refusal('CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaKey'),
+        refusal('ROUTER_SECRETS', 'a secret of your own'),
+        refusal('LOG_HASH_KEY', 'a secret of your own'),
+        ...addresses.map((name) => refusal(name, 'an address of your own')),
+      ].sort(),
+    );
   });
 });
 

@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { DEFAULTS } from '../support/app.ts';
+import type { Config } from '../../src/config/variables.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
 import { expectGood, good, many, pause, ROOMY, SERVICES, startMoody, until } from './crowd.ts';
@@ -15,11 +15,11 @@ const SOON = 100;
 expectNothingUnhandled();
 
 /** An app, with as much room for calls as is said, before an upstream that keeps what it is asked. */
-async function start({ onTestFinished }: TestContext, load: Partial<typeof DEFAULTS.load> = {}) {
+async function start({ onTestFinished }: TestContext, limits: Partial<Config> = {}) {
   const upstream = await startMoody(hang);
   const held: readonly Exchange[] = upstream.hold();
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, 10_000, { ...ROOMY, load: { ...DEFAULTS.load, ...load } });
+  const app = await startAgainst(upstream, 10_000, { ...ROOMY, ...limits });
   onTestFinished(app.stop);
   return { upstream, app, held };
 }
@@ -82,7 +82,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 
   test('a call that waits for room when its caller hangs up is never sent', async (context) => {
-    const { app, held, upstream } = await start(context, { inFlight: 1, queue: 1 });
+    const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 1, upstreamMaxQueue: 1 });
     const served = askTimed(app, question);
     await until(() => held.length === 1);
     const hangUp = dial(app.graphqlUrl, question);
@@ -98,7 +98,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
 });
 
 test('several calls of one caller all end within 100 ms', async (context) => {
-  const { app, held, upstream } = await start(context, { inFlight: 20, queue: 30 });
+  const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 20, upstreamMaxQueue: 30 });
   const hangUp = dial(app.graphqlUrl, many(FINGERPRINT, 50));
   await until(() => held.length === 20);
   await expectAbortedSoon(context, held, hangUp);

@@ -12,8 +12,8 @@ export const SERVICES: readonly [string, Question][] = [
   ['captcha', CAPTCHA],
 ];
 
-/** The default limits, but that one request may verify as many captchas as it may ask about tokens. */
-export const ROOMY = { limits: { ...DEFAULTS.limits, captchas: DEFAULTS.limits.upstreamCalls } };
+/** One request may verify as many captchas as it may ask about tokens. */
+export const ROOMY = { maxCaptchas: DEFAULTS.maxUpstreamCalls };
 
 /** One operation that makes so many calls, at most 100. */
 export function many({ field, variables }: Question, count: number): Omit<Question, 'good'> {

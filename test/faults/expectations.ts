@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';

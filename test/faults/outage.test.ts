@@ -1,5 +1,4 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { answer, hang, reset } from '../support/hostile.ts';
 import { elsewhere, expectGood, expectUnavailable, good, type Moody, pause, SERVICES, startMoody } from './crowd.ts';
@@ -69,11 +68,12 @@ async function startHalfDead(
     {
       fingerprintTimeoutMs: DEADLINE,
       captchaTimeoutMs: DEADLINE,
-      upstreams: {
-        mode: 'live',
-        applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: baseUrl('fingerprint', row.region) })),
-        captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: baseUrl('captcha', row.region) })),
-      },
+      fingerprintUrlGlb: baseUrl('fingerprint', 'GLB'),
+      fingerprintUrlNa: baseUrl('fingerprint', 'NA'),
+      fingerprintUrlEu: baseUrl('fingerprint', 'EU'),
+      captchaUrlGlb: baseUrl('captcha', 'GLB'),
+      captchaUrlNa: baseUrl('captcha', 'NA'),
+      captchaUrlEu: baseUrl('captcha', 'EU'),
     },
   );
   for (const { stop } of [dead, alive, app]) onTestFinished(stop);

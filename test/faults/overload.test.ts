@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { DEFAULTS, type TestApp } from '../support/app.ts';
+import type { Config } from '../../src/config/variables.ts';
+import type { TestApp } from '../support/app.ts';
 import { ask, type GraphqlError } from '../support/graphql.ts';
 import { type Exchange, hang } from '../support/hostile.ts';
 import {
@@ -22,20 +23,23 @@ import { expectNothingUnhandled } from './process-watch.ts';
 
 /** What a crowd of calls means for those who come next: each service has room of its own in each region. */
 
-const SMALL = { ...DEFAULTS.load, inFlight: 3, queue: 2 };
-const ROOM = SMALL.inFlight + SMALL.queue;
+const SMALL = { upstreamMaxInFlight: 3, upstreamMaxQueue: 2 };
+const ROOM = SMALL.upstreamMaxInFlight + SMALL.upstreamMaxQueue;
 
 expectNothingUnhandled();
 
 interface Options {
   readonly deadlineMs?: number;
-  readonly load?: typeof DEFAULTS.load;
+  readonly limits?: Partial<Config>;
   /** Answers to a request that is not to be kept. */
   readonly exception?: (request: string) => Question | undefined;
 }
 
 /** An app before an upstream that keeps what it is asked until it is told to answer. */
-async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, load = SMALL, exception }: Options = {}) {
+async function start(
+  { onTestFinished }: TestContext,
+  { deadlineMs = 10_000, limits = SMALL, exception }: Options = {},
+) {
   const held: Exchange[] = [];
   const upstream = await startMoody((exchange) => {
     const other = exception?.(exchange.request);
@@ -43,7 +47,7 @@ async function start({ onTestFinished }: TestContext, { deadlineMs = 10_000, loa
     else held.push(exchange);
   });
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, deadlineMs, { ...ROOMY, load });
+  const app = await startAgainst(upstream, deadlineMs, { ...ROOMY, ...limits });
   onTestFinished(app.stop);
   const answerAll = (question: Question) => {
     upstream.behave(good(question));
@@ -64,7 +68,7 @@ async function hangUpOn({ graphqlUrl }: TestApp, { query, variables }: Question)
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, question) => {
   test('beyond 512 calls under way and 512 that wait, the next ones are OVERLOADED at once; the others are served', async (context) => {
-    const { upstream, app, held, answerAll } = await start(context, { load: DEFAULTS.load });
+    const { upstream, app, held, answerAll } = await start(context, { limits: {} });
     const { answers, all } = gather(app, question, 512 + 512 + 20);
     await until(() => answers.length === 20 && held.length === 512);
     for (const answered of answers) expectOverloaded(question, answered);
@@ -76,8 +80,8 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
 
   test('one that had to wait and then is late ends at its deadline as OVERLOADED, which is no outcome that proceeds', async (context) => {
     const { upstream, app, held } = await start(context, { deadlineMs: 5_000 });
-    const first = crowd(app, question, SMALL.inFlight);
-    await until(() => held.length === SMALL.inFlight);
+    const first = crowd(app, question, SMALL.upstreamMaxInFlight);
+    await until(() => held.length === SMALL.upstreamMaxInFlight);
     const waiting = askTimed(app, question);
     await pause(2_500);
     upstream.behave(hang);
@@ -89,15 +93,15 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
     expect(elapsed).toBeGreaterThan(4_980);
     expect(elapsed).toBeLessThan(6_000);
     // It was sent when there was room, with half of its time left.
-    expect(upstream.requests()).toBe(SMALL.inFlight + 1);
+    expect(upstream.requests()).toBe(SMALL.upstreamMaxInFlight + 1);
   });
 
   test('one whose caller hangs up while it waits leaves its place to the next one', async (context) => {
     const { app, held, answerAll } = await start(context);
-    const first = crowd(app, question, SMALL.inFlight);
-    await until(() => held.length === SMALL.inFlight);
-    for (let caller = 0; caller < SMALL.queue; caller += 1) await hangUpOn(app, question);
-    const { answers, all } = gather(app, question, SMALL.queue + 1);
+    const first = crowd(app, question, SMALL.upstreamMaxInFlight);
+    await until(() => held.length === SMALL.upstreamMaxInFlight);
+    for (let caller = 0; caller < SMALL.upstreamMaxQueue; caller += 1) await hangUpOn(app, question);
+    const { answers, all } = gather(app, question, SMALL.upstreamMaxQueue + 1);
     await until(() => answers.length === 1);
     for (const answered of answers) expectOverloaded(question, answered);
     answerAll(question);
@@ -112,9 +116,9 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
       exception: (request) => (isElsewhere(request) ? another : undefined),
     });
     const { answers, all } = gather(app, question, ROOM + 1);
-    await until(() => answers.length === 1 && held.length === SMALL.inFlight);
+    await until(() => answers.length === 1 && held.length === SMALL.upstreamMaxInFlight);
     for (const answered of answers) expectOverloaded(question, answered);
-    for (const answered of await crowd(app, another, SMALL.inFlight)) expectGood(another, answered);
+    for (const answered of await crowd(app, another, SMALL.upstreamMaxInFlight)) expectGood(another, answered);
     answerAll(question);
     await all;
   });
@@ -126,9 +130,9 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (_service, questio
       exception: (request) => (isOther(request) ? other : undefined),
     });
     const { answers, all } = gather(app, question, ROOM + 1);
-    await until(() => answers.length === 1 && held.length === SMALL.inFlight);
+    await until(() => answers.length === 1 && held.length === SMALL.upstreamMaxInFlight);
     for (const answered of answers) expectOverloaded(question, answered);
-    for (const answered of await crowd(app, other, SMALL.inFlight)) expectGood(other, answered);
+    for (const answered of await crowd(app, other, SMALL.upstreamMaxInFlight)) expectGood(other, answered);
     answerAll(question);
     await all;
   });
@@ -138,7 +142,7 @@ test('within one operation, those that find no room fail alone', async (context)
   const { upstream, app, held, answerAll } = await start(context);
   const { query } = many(FINGERPRINT, 100);
   const asked = ask(app.graphqlUrl, query);
-  await until(() => held.length === SMALL.inFlight);
+  await until(() => held.length === SMALL.upstreamMaxInFlight);
   answerAll(FINGERPRINT);
   const { data, errors = [] } = await asked;
   expect(Object.values(data).filter((device) => device !== null)).toHaveLength(ROOM);

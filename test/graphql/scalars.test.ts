@@ -148,7 +148,7 @@ describe('JSONObject', () => {
     ] as const) {
       const { status, errors } = await ask(app.graphqlUrl, query, variables);
       expect(status).toBe(400);
-      expect(errors?.[0]?.message).toMatch(/JSONObject|JSON object|larger than this subgraph takes/);
+      expect(errors?.[0]?.message).toMatch(/JSONObject|JSON object|larger than this subgraph accepts/);
     }
     expect(upstream.received).toEqual([]);
   });

@@ -7,11 +7,11 @@ export interface Sample {
   readonly value: number;
 }
 
-/** What Prometheus reads, in the order in which it stands there. */
+/** Metrics in the text format of Prometheus, in their order. */
 interface Exposition {
   readonly families: ReadonlyMap<string, { readonly type: string; readonly help: string }>;
   readonly samples: readonly Sample[];
-  /** The one sample of this name with at least these labels; undefined if there is none. Throws if there are several. */
+  /** The value of the sample with this name and at least these labels; undefined if there is none. Throws if there are several. */
   value(name: string, labels?: Sample['labels']): number | undefined;
 }
 
@@ -21,8 +21,8 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? ([+-]?Inf|NaN|Nan|[+-]?\d+(?:\.
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 
 /**
- * Reads the text format (https://prometheus.io/docs/instrumenting/exposition_formats/#text-format-details), as strictly as
- * `promtool check metrics`. Throws at whatever does not fit.
+ * Parses the text format (https://prometheus.io/docs/instrumenting/exposition_formats/#text-format-details), as strictly as
+ * `promtool check metrics`. Throws for a line that is not valid.
  */
 export function parseExposition(text: string): Exposition {
   const families = new Map<string, { type: string; help: string }>();
@@ -30,10 +30,11 @@ export function parseExposition(text: string): Exposition {
   const helps = new Map<string, string>();
   if (!text.endsWith('\n')) throw new Error('expected the last line to end');
   for (const line of text.split('\n').filter((it) => it !== '')) {
-    const [, helped, help = ''] = HELP.exec(line) ?? [];
-    const [, typed, type = ''] = TYPE.exec(line) ?? [];
-    if (helped) helps.set(unseen(helped, helps), help);
-    else if (typed) families.set(unseen(typed, families), { type, help: helps.get(typed) ?? fail(line, 'no HELP') });
+    const [, helpName, help = ''] = HELP.exec(line) ?? [];
+    const [, typeName, type = ''] = TYPE.exec(line) ?? [];
+    if (helpName) helps.set(requireNew(helpName, helps), help);
+    else if (typeName)
+      families.set(requireNew(typeName, families), { type, help: helps.get(typeName) ?? fail(line, 'no HELP') });
     else samples.push(sampleOf(line, [...families.entries()].at(-1) ?? ['', { type: '' }]));
   }
   const identities = samples.map(({ name, labels }) => JSON.stringify([name, Object.entries(labels).sort()]));
@@ -51,28 +52,28 @@ function hasLabels(sample: Sample, labels: Sample['labels']): boolean {
 }
 
 function sampleOf(line: string, [family, { type }]: readonly [string, { type: string }]): Sample {
-  const [, name = '', list = '', number = ''] = SAMPLE.exec(line) ?? fail(line, 'neither comment nor sample');
+  const [, name = '', list = '', number = ''] = SAMPLE.exec(line) ?? fail(line, 'neither a comment nor a sample');
   const suffixes = type === 'histogram' ? ['_bucket', '_sum', '_count'] : [''];
-  if (!suffixes.some((suffix) => name === family + suffix)) fail(line, 'not of the family above it');
+  if (!suffixes.some((suffix) => name === family + suffix)) fail(line, 'not of the family before it');
   if (type === 'counter' && !name.endsWith('_total')) fail(line, 'a counter without _total');
   const labels: Record<string, string> = {};
   LABEL.lastIndex = 0;
   for (let at = 0; at < list.length; at = LABEL.lastIndex) {
     const [, label = '', value = ''] = LABEL.exec(list) ?? fail(line, 'no label');
-    labels[unseen(label, new Map(Object.entries(labels)))] = value;
+    labels[requireNew(label, new Map(Object.entries(labels)))] = value;
   }
   return { name, labels, value: Number(number.replace('Inf', 'Infinity')) };
 }
 
-function unseen(name: string, seen: ReadonlyMap<string, unknown>): string {
-  return seen.has(name) ? fail(name, 'twice') : name;
+function requireNew(name: string, known: ReadonlyMap<string, unknown>): string {
+  return known.has(name) ? fail(name, 'twice') : name;
 }
 
 function fail(what: string, why: string): never {
   throw new Error(`not the text format (${why}): ${what}`);
 }
 
-/** Reads the metrics of an app, and nothing that is not in their format. */
+/** Reads the metrics of an app. Throws if they are not in the text format. */
 export async function readMetrics({ metricsUrl }: TestApp): Promise<Exposition> {
   const response = await fetch(metricsUrl);
   if (response.status !== 200) throw new Error(`expected metrics, but got status ${response.status}`);

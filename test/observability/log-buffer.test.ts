@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { bufferLines } from '../../src/observability/log-buffer.ts';
 
-/** When lines are written, and what becomes of those that nobody reads. */
+/** When lines are written, and when they are dropped. */
 
 const MEBIBYTE = 1024 * 1024;
 const LINES = 5_000;
 
-test('a log that nobody reads takes little memory, and says how much of it is missing once it is read', async () => {
+test('lines are dropped while nothing reads the log, and a warning counts them when it is read again', async () => {
   const stream = new PassThrough();
   const { write } = bufferLines(stream, new PassThrough());
   for (let at = 0; at < LINES; at += 1) write(`{"at":${at},"rest":"${'x'.repeat(1_000)}"}\n`);
@@ -27,7 +27,7 @@ test('a log that nobody reads takes little memory, and says how much of it is mi
   const warning = lines.findIndex(({ level }) => level === 'warn');
   expect(lines.slice(0, warning)).toMatchObject(Array.from({ length: warning }, (_, at) => ({ at })));
   expect(warning).toBeGreaterThan(900);
-  // All but the dropped ones: what came last was not written yet when it was read again.
+  // The last lines were still in the buffer when reading started again, so they were not dropped.
   expect(lines[warning]).toEqual({
     level: 'warn',
     time: expect.any(String),
@@ -38,7 +38,7 @@ test('a log that nobody reads takes little memory, and says how much of it is mi
   expect(Date.now() - Date.parse(lines[warning].time)).toBeLessThan(5_000);
 });
 
-test('a line after a quiet time goes out at once, and those that follow it together', async () => {
+test('the first line after a quiet interval is written at once, and the next ones together', async () => {
   const writes: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LINE } from '../../src/observability/logger.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
 
-/** What becomes of a call to the logger that says too much. */
+/** A log line has allowed fields alone, and no message of an error. */
 
 const CANARY = 'tok_canary_9f8e7d';
 
@@ -15,11 +15,11 @@ function startLog() {
       done();
     },
   });
-  return { log: pino({ ...LINE, level: 'trace' }, sink), lines };
+  return { log: pino({ ...LOGGER_OPTIONS, level: 'trace' }, sink), lines };
 }
 
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(
-  '%s leaves out whatever has no place in a line',
+  'a line at %s has allowed fields alone',
   (level) => {
     const { log, lines } = startLog();
     log[level](
@@ -33,12 +33,12 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(
 );
 
 test.each<[string, (log: ReturnType<typeof startLog>['log'], error: Error) => void]>([
-  ['alone', (log, error) => log.error(error)],
-  ['with a sentence', (log, error) => log.error(error, 'a line')],
-  ['within a sentence', (log, error) => log.error('a line about %s', error)],
-  ['as the error of a line', (log, error) => log.error({ error })],
-  ['as what went wrong, without a sentence', (log, error) => log.error({ err: error })],
-])('an error that is logged %s shows its name and frames at most, and never its words', (_how, write) => {
+  ['without a message', (log, error) => log.error(error)],
+  ['with a message', (log, error) => log.error(error, 'a line')],
+  ['as a value in a message', (log, error) => log.error('a line about %s', error)],
+  ['as a field', (log, error) => log.error({ error })],
+  ['as the field err', (log, error) => log.error({ err: error })],
+])('an error that is logged %s has a name and frames at most, and no message', (_how, write) => {
   const { log, lines } = startLog();
   write(log, Object.assign(new TypeError(CANARY, { cause: new Error(CANARY) }), { input: CANARY }));
   expect(lines).toHaveLength(1);
@@ -48,7 +48,7 @@ test.each<[string, (log: ReturnType<typeof startLog>['log'], error: Error) => vo
   expect(lines[0]).not.toContain(CANARY);
 });
 
-test('an error whose words look like frames shows none of them', () => {
+test('no line of an error message is taken for a frame, even if it looks like one', () => {
   const { log, lines } = startLog();
   log.error(new Error(`first line\n    at ${CANARY} (/nowhere.ts:1:1)\n    at ${CANARY}`), 'a line');
   expect(JSON.parse(lines[0] ?? '').error.frames.length).toBeGreaterThan(1);

@@ -4,13 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
-import { aboutTokens, send, startAgainst, startSandboxed } from './support.ts';
+import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
-/** What the metrics say of requests and their answers. */
+/** The metrics of requests and operations, and of the process. */
 
 const DURATION = 'device_trust_operation_duration_seconds';
 
-test('every metric is there from the start, each with what it means', async () => {
+test('every metric exists from the start, with a help text', async () => {
   const { families } = await readMetrics(await startSandboxed());
   expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
     device_trust_operation_duration_seconds: 'histogram',
@@ -34,7 +34,7 @@ test('every metric is there from the start, each with what it means', async () =
   for (const { help } of families.values()) expect(help).toMatch(/^\S.{9,}/);
 });
 
-test('those of the process are its own', async () => {
+test('the metrics of the process describe this process', async () => {
   const app = await startSandboxed();
   const burn = process.cpuUsage();
   const { value } = await readMetrics(app);
@@ -52,8 +52,8 @@ test('those of the process are its own', async () => {
   expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
 });
 
-test('a first error, refusal or drift is an increase of something that was there', async () => {
-  // Prometheus takes a series that appears with 1 for one that was always 1, and no alert on an increase goes off.
+test('errors, refusals and drift count from zero, so that the first one is an increase', async () => {
+  // Prometheus sees no increase in a series that appears with the value 1, so no alert on an increase would fire.
   const { value } = await readMetrics(await startSandboxed());
   for (const code of ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']) {
     expect(value('device_trust_errors_total', { code })).toBe(0);
@@ -71,12 +71,12 @@ const representations = (tokens: readonly string[]) =>
 
 describe('an operation', () => {
   test.each<[string, string, object, Readonly<Record<string, number>>]>([
-    ['answered', 'ok', { query: '{ signalCatalogue { code } }' }, {}],
-    ['answered with a rejection, which is data', 'ok', { query: aboutTokens(['made-up']) }, {}],
+    ['with a response', 'ok', { query: '{ signalCatalogue { code } }' }, {}],
+    ['with a rejection, which is data', 'ok', { query: queryForTokens(['made-up']) }, {}],
     [
-      'answered in part',
+      'with some fields that failed',
       'partial',
-      { query: aboutTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']) },
+      { query: queryForTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']) },
       { UPSTREAM_UNAVAILABLE: 2, UPSTREAM_REJECTED: 1 },
     ],
     [
@@ -99,7 +99,7 @@ describe('an operation', () => {
     ],
     ['that cannot be parsed', 'error', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
     ['that is not valid', 'error', { query: '{ a b }' }, { GRAPHQL_VALIDATION_FAILED: 2 }],
-    ['with unacceptable variables', 'error', { query: FINGERPRINT_QUERY }, { BAD_USER_INPUT: 1 }],
+    ['with variables that are not valid', 'error', { query: FINGERPRINT_QUERY }, { BAD_USER_INPUT: 1 }],
   ])('%s counts as %s, with its errors', async (_what, outcome, body, errors) => {
     const app = await startSandboxed();
     await send(app, body);
@@ -113,7 +113,7 @@ describe('an operation', () => {
     expect(value('device_trust_operations_in_flight')).toBe(0);
   });
 
-  test('whose answer has no content type that the caller takes counts as error', async () => {
+  test('whose Accept header has no available content type counts as error', async () => {
     const app = await startSandboxed();
     await send(app, { query: '{ __typename }' }, { accept: 'image/png' });
     const { value } = await readMetrics(app);
@@ -123,7 +123,7 @@ describe('an operation', () => {
 
   test('is measured in seconds', async () => {
     const app = await startSandboxed();
-    await send(app, { query: aboutTokens(['sandbox:delay:300:web']) });
+    await send(app, { query: queryForTokens(['sandbox:delay:300:web']) });
     const { value } = await readMetrics(app);
     expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
     expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
@@ -131,13 +131,13 @@ describe('an operation', () => {
     expect(value(`${DURATION}_bucket`, { outcome: 'ok', le: '5' })).toBe(1);
   });
 
-  test('is in flight while its call hangs, and no longer', async () => {
+  test('is in flight until its call ends', async () => {
     const { app } = await startAgainst(hang, { fingerprintTimeoutMs: 2_000, captchaTimeoutMs: 2_000 });
     const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
     const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
     const asked = [
-      send(app, { query: aboutTokens(['a', 'b']) }),
-      send(app, { query: aboutTokens(['a']) }),
+      send(app, { query: queryForTokens(['a', 'b']) }),
+      send(app, { query: queryForTokens(['a']) }),
       send(app, { query: CAPTCHA_MUTATION, variables: { input } }),
     ];
     await expect.poll(inFlight, { interval: 20 }).toBe(3);
@@ -146,17 +146,17 @@ describe('an operation', () => {
   });
 });
 
-describe('a request that becomes no operation', () => {
+describe('a request that is refused', () => {
   test.each<[string, string, RequestInit & { path?: string }]>([
-    ['BAD_REQUEST', 'no JSON', { body: '{' }],
-    ['BAD_REQUEST', 'nothing to execute', { body: '{}' }],
+    ['BAD_REQUEST', 'a body that is not JSON', { body: '{' }],
+    ['BAD_REQUEST', 'a body without a query', { body: '{}' }],
     ['BAD_REQUEST', 'a batch', { body: '[{"query":"{ __typename }"}]' }],
     ['BAD_REQUEST', 'another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
-    ['BAD_REQUEST', 'too many bytes', { body: ' '.repeat(200_000) }],
+    ['BAD_REQUEST', 'a body that is too large', { body: ' '.repeat(200_000) }],
     ['BAD_REQUEST', 'another method', { method: 'PUT', body: '{}' }],
     ['BAD_REQUEST', 'another path', { path: '/nothing', body: '{}' }],
-    ['UNAUTHENTICATED', 'no secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
-  ])('is refused as %s for %s', async (code, _why, { path = '/graphql', ...init }) => {
+    ['UNAUTHENTICATED', 'a wrong secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
+  ])('counts as %s for %s', async (code, _why, { path = '/graphql', ...init }) => {
     const secret = 'the-secret-of-the-router';
     const app = await startSandboxed({ routerSecrets: [secret] });
     const headers = { 'content-type': 'application/json', 'router-authorization': secret, ...init.headers };
@@ -170,10 +170,10 @@ describe('a request that becomes no operation', () => {
   });
 
   test.each([
-    ['no HTTP', 'hello\r\n\r\n', 1],
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 1],
     ['headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 1],
-    ['nothing', '', 0],
-  ])('is refused for %s', async (_what, bytes, refused) => {
+    ['a connection without a request, which counts as none,', '', 0],
+  ])('counts as BAD_REQUEST for %s', async (_what, bytes, refused) => {
     const app = await startSandboxed();
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     socket.end(bytes);

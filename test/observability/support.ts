@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
+import type { Config } from '../../src/config/variables.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, type Hostile, startHostile } from '../support/hostile.ts';
 
-/** A line of the log. */
+/** A log line. */
 type Line = Readonly<Record<string, unknown>>;
 
-/** Every line so far. */
+/** Every log line so far. */
 export function linesOf({ logged }: Pick<TestApp, 'logged'>): Line[] {
   return logged()
     .trimEnd()
@@ -14,24 +14,24 @@ export function linesOf({ logged }: Pick<TestApp, 'logged'>): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The lines that tell of an operation. */
+/** The log lines of operations. */
 export function operationsOf(app: Pick<TestApp, 'logged'>): Line[] {
   return linesOf(app).filter(({ msg }) => msg === 'operation');
 }
 
-/** The lines that may wake somebody. */
-export function alarmsOf(app: Pick<TestApp, 'logged'>): Line[] {
+/** The log lines at WARN and above. */
+export function warningsOf(app: Pick<TestApp, 'logged'>): Line[] {
   return linesOf(app).filter(({ level }) => level !== 'info' && level !== 'debug');
 }
 
-/** The app with its sandbox, until the test is over. */
+/** Starts the app with its sandbox, and stops it after the test. */
 export async function startSandboxed(overrides: Partial<Config> = {}): Promise<TestApp> {
   const app = await startInSandboxMode(overrides);
   onTestFinished(app.stop);
   return app;
 }
 
-/** The app against an upstream for everything that behaves like this, until the test is over. */
+/** Starts the app with one upstream for both services that behaves like this, and stops both after the test. */
 export async function startAgainst(
   behave: Behaviour,
   overrides: Partial<Config> = {},
@@ -44,7 +44,7 @@ export async function startAgainst(
   return { app, upstream };
 }
 
-/** Sends a GraphQL request with these headers, and reads the answer to its end. */
+/** Sends a GraphQL request with these headers, and reads the whole response. */
 export async function send(
   { graphqlUrl }: Pick<TestApp, 'graphqlUrl'>,
   body: unknown,
@@ -60,8 +60,8 @@ export async function send(
   return { status: response.status, text: await response.text() };
 }
 
-/** Asks about each of these tokens, under an alias of its own. */
-export function aboutTokens(tokens: readonly string[]): string {
+/** A query for each of these tokens, under an alias of its own. */
+export function queryForTokens(tokens: readonly string[]): string {
   const fields = tokens.map((token, index) => `a${index}: deviceFingerprint(token: "${token}") { __typename }`);
   return `{ ${fields.join(' ')} }`;
 }

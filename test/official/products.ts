@@ -1,19 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gql } from 'graphql-tag';
-import type { Logger } from 'pino';
-import { parseConfig } from '../../src/config/parser.ts';
-import type { Capabilities } from '../../src/graphql/context.ts';
-import { buildSchema } from '../../src/graphql/schema.ts';
-import { createMetrics } from '../../src/observability/metrics.ts';
-import { createTokenHash } from '../../src/observability/token-hash.ts';
-import { startEngine } from '../../src/server/apollo.ts';
-import { createGate } from '../../src/server/callers.ts';
-import { GRAPHQL_PATH, listen } from '../../src/server/listener.ts';
+import { startServer } from '../support/server.ts';
 
 /**
- * The subgraph that the compatibility suite asks everyone to implement, on our server: our schema builder with what it
- * does to `_entities`, our Apollo Server, our listener. The SDL comes from the suite itself, so the two can't drift apart.
+ * The subgraph that the compatibility suite asks everyone to implement, on our server, which includes what our schema builder
+ * does to `_entities`. The SDL comes from the suite itself, so the two can't drift apart.
  */
 
 const SDL = createRequire(import.meta.url).resolve('@apollo/federation-subgraph-compatibility-tests/products.graphql');
@@ -97,41 +89,7 @@ const resolvers = {
 /** What a router has to send. */
 export const ROUTER_SECRET = 'secret-of-the-router';
 
-const notOurs = async () => {
-  throw new Error('expected an operation on products, but a capability of device trust was asked for');
-};
-const { limits: LIMITS } = parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => '');
-const NOTHING: Capabilities = {
-  queryFingerprint: notOurs,
-  applicationFor: () => undefined,
-  validateCaptcha: notOurs,
-  limits: LIMITS,
-};
-
 /** Starts it as in live mode, on a free port, for a router with this secret. Whoever starts it stops it. */
-export async function startProducts(log: Logger): Promise<{ graphqlUrl: string; stop: () => Promise<void> }> {
-  const explorable = false;
-  const schema = buildSchema(LIMITS.representations, [{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }]);
-  const engine = await startEngine(schema, log, { explorable, traceable: true, limits: LIMITS });
-  const gate = createGate([ROUTER_SECRET]);
-  const listener = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 100,
-    engine,
-    capabilities: NOTHING,
-    maxBodyBytes: LIMITS.bodyBytes,
-    gate,
-    pressure: { isTooHigh: () => false },
-    shutdownGraceMs: 0,
-    explorable,
-    telemetry: { log, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
-  });
-  return {
-    graphqlUrl: listener.url + GRAPHQL_PATH,
-    stop: async () => {
-      await listener.stop();
-      await engine.apollo.stop();
-    },
-  };
+export function startProducts(): ReturnType<typeof startServer> {
+  return startServer([{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }], { routerSecrets: [ROUTER_SECRET] });
 }

@@ -24,7 +24,7 @@ export async function startSuiteSupergraph(): Promise<SuiteSupergraph> {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const guarded = await startProducts(log);
+    const guarded = await startProducts();
     closers.push(guarded.stop);
     const products = await startRouterTo(guarded.graphqlUrl);
     closers.push(products.stop);

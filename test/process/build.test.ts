@@ -25,9 +25,9 @@ test('the build starts in live mode, answers and ends', async () => {
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
     ADMIN_PORT: '0',
-    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_1","secret":"sk_1","region":"GLB"}]',
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_shop","secret":"sk_shop","region":"GLB"}]',
     FINGERPRINT_URL_GLB: upstream.url,
-    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_1","region":"GLB"}]`,
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"key_shop","region":"GLB"}]`,
     CAPTCHA_URL_GLB: upstream.url,
   });
   const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
@@ -35,7 +35,7 @@ test('the build starts in live mode, answers and ends', async () => {
 
   const { errors } = await ask(graphqlUrl, FINGERPRINT_QUERY, { token: 'tok' });
   expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
-  expect(upstream.received).toMatchObject([{ url: '/api/v2/fp_query/pk_1', body: '{"device_token":"tok"}' }]);
+  expect(upstream.received).toMatchObject([{ url: '/api/v2/fp_query/pk_shop', body: '{"device_token":"tok"}' }]);
 
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');

@@ -99,7 +99,7 @@ beforeAll(async () => {
     ALLOW_DIRECT_ACCESS: 'true',
     SHUTDOWN_GRACE_MS: '0',
     ADMIN_PORT: '0',
-    FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_1', secret: SECRETS.secret, region: 'EU' }]),
+    FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_shop', secret: SECRETS.secret, region: 'EU' }]),
     FINGERPRINT_URL_EU: upstream.url,
     FINGERPRINT_TIMEOUT_MS: '300',
     CAPTCHA_CONFIGURATIONS: JSON.stringify([

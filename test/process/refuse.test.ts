@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { listen } from '../support/loopback.ts';
-import { MAIN, startProcess } from '../support/process.ts';
+import { MAIN, ROOT, startCommand, startProcess } from '../support/process.ts';
 
-/** How the process says that it will not start. */
+/** What the process writes when it refuses to start. */
 
 const open: { stop(): Promise<unknown> }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
@@ -27,7 +28,7 @@ const CANARY = 'canary-7f3a';
 const LIVE = {
   ALLOW_DIRECT_ACCESS: 'true',
   ADMIN_PORT: '0',
-  FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_1","secret":"${CANARY}","region":"GLB"}]`,
+  FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_shop","secret":"${CANARY}","region":"GLB"}]`,
   FINGERPRINT_URL_GLB: 'http://127.0.0.1:9',
   CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'a'.repeat(32)}","captchaKey":"${CANARY}","region":"GLB"}]`,
   CAPTCHA_URL_GLB: 'http://127.0.0.1:9',
@@ -37,9 +38,9 @@ test('five mistakes are five sentences, without the secret that is among them', 
   const { code, stdout, stderr } = await run({
     ...LIVE,
     PORT: '70000',
-    FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_1","secret":"${CANARY} ","region":"GLB"}]`,
+    FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_shop","secret":"${CANARY} ","region":"GLB"}]`,
     FINGERPRINT_TIMEOUT_MS: '3s',
-    CAPTCHA_URL_GLB: 'http://captcha.example',
+    CAPTCHA_URL_GLB: 'http://captcha.test',
     CAPTCHA_FAIL_OPEN: 'true',
   });
   expect([code, stdout]).toEqual([1, '']);
@@ -59,7 +60,7 @@ describe('live mode', () => {
   test.each([
     ['with nothing', {}],
     ['asked for by name', { UPSTREAM_MODE: 'live' }],
-    ['with addresses alone', { FINGERPRINT_URL_GLB: 'https://fp.example', CAPTCHA_URL_GLB: 'https://captcha.example' }],
+    ['with addresses alone', { FINGERPRINT_URL_GLB: 'https://fp.test', CAPTCHA_URL_GLB: 'https://captcha.test' }],
     ['with a sandbox port', { SANDBOX_PORT: '0' }],
   ])('%s does not become the sandbox', async (_what, env) => {
     const { code, stdout, stderr } = await run({ PORT: '0', ...env });
@@ -86,70 +87,104 @@ test('the sandbox does not start beside live credentials', async () => {
 });
 
 describe('what cannot be listened on', () => {
-  const SENTENCE = (what: string) => new RegExp(`^The subgraph cannot listen:\\n {2}[^\\n]*${what}[^\\n]*\\n$`);
+  /** What stderr has to be, to the letter. */
+  const refusal = (...sentences: string[]) =>
+    ['The subgraph cannot listen:', ...sentences.map((sentence) => `  ${sentence}`), ''].join('\n');
+  const SANDBOX = { UPSTREAM_MODE: 'sandbox', ADMIN_PORT: '0', SANDBOX_PORT: '0', PORT: '0' };
 
-  test('a port that is taken', async () => {
-    const port = await takePort();
-    const { code, stderr } = await run({ UPSTREAM_MODE: 'sandbox', ADMIN_PORT: '0', SANDBOX_PORT: '0', PORT: port });
-    expect(code).toBe(1);
-    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+  test.each([
+    ['the sandbox', SANDBOX],
+    ['live mode', { ...LIVE, PORT: '0' }],
+  ])('both ports are taken, in %s: each is a sentence', async (_what, env) => {
+    const [port, adminPort] = [await takePort(), await takePort()];
+    const { code, stdout, stderr } = await run({ ...env, PORT: port, ADMIN_PORT: adminPort });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe(
+      refusal(
+        `PORT: expected a free port, but ${port} is taken.`,
+        `ADMIN_PORT: expected a free port, but ${adminPort} is taken.`,
+      ),
+    );
   });
 
-  test("one of the sandbox's ports that is taken", async () => {
+  test.each(['PORT', 'ADMIN_PORT'])('%s alone is taken', async (name) => {
     const port = await takePort();
-    const { code, stdout, stderr } = await run({
-      UPSTREAM_MODE: 'sandbox',
-      ADMIN_PORT: '0',
-      SANDBOX_PORT: port,
-      PORT: '0',
-    });
+    const { code, stdout, stderr } = await run({ ...LIVE, PORT: '0', [name]: port });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+    expect(stderr).toBe(refusal(`${name}: expected a free port, but ${port} is taken.`));
   });
 
-  test('in live mode', async () => {
+  test("one of the sandbox's ports is taken", async () => {
     const port = await takePort();
-    const { code, stdout, stderr } = await run({ ...LIVE, PORT: port });
+    const { code, stdout, stderr } = await run({ ...SANDBOX, SANDBOX_PORT: port });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+    expect(stderr).toContain(`  SANDBOX_PORT: expected a free port for region GLB, but ${port} is taken.\n`);
   });
 
-  test('a port of the metrics that is taken', async () => {
-    const port = await takePort();
-    const { code, stdout, stderr } = await run({ ...LIVE, PORT: '0', ADMIN_PORT: port });
+  test('one port for both is a mistake in the configuration', async () => {
+    const { code, stdout, stderr } = await run({ ...LIVE, PORT: '5000', ADMIN_PORT: '5000' });
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
-  });
-
-  test('one port for both', async () => {
-    // Whoever else may have it by then, the process cannot have it twice.
-    const server = createServer();
-    const port = String(await listen(server));
-    await new Promise((resolve) => server.close(resolve));
-    const { code, stdout, stderr } = await run({ ...LIVE, PORT: port, ADMIN_PORT: port });
-    expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(SENTENCE(`EADDRINUSE.*:${port}`));
+    expect(stderr).toContain('  ADMIN_PORT: expected another port than PORT, but got 5000 for both.\n');
   });
 
   test('an address of another machine', async () => {
     const { code, stderr } = await run({ ...LIVE, PORT: '0', HOST: '192.0.2.1' });
     expect(code).toBe(1);
-    expect(stderr).toMatch(SENTENCE('EADDRNOTAVAIL.*192\\.0\\.2\\.1'));
+    expect(stderr).toBe(refusal('HOST: expected an address of this machine, but got "192.0.2.1".'));
   });
+
+  const lowestOpenPort = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
+  test.skipIf(lowestOpenPort <= 80)('a port that needs a privilege', async () => {
+    // Only root may run a process as somebody else, and whoever is not root has no privilege anyhow.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { PATH = '' } = process.env;
+    const child = startCommand([process.execPath, MAIN], { cwd: ROOT, env: { PATH, ...LIVE, PORT: '80' }, ...user });
+    open.push(child);
+    expect(await child.ended).toBe(1);
+    expect(child.stderr()).toBe(refusal('PORT: expected a port that this user may open, but 80 needs a privilege.'));
+  });
+});
+
+describe('names that are unknown', () => {
+  test('refuse the start with the right name, beside every other mistake', async () => {
+    const { code, stdout, stderr } = await run({ ...LIVE, MAX_ALIASE: '10', LOG_LEVL: 'debug', PORT: 'http' });
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr.trimEnd().split('\n').sort()).toEqual([
+      '  LOG_LEVL: there is no such variable. Did you mean LOG_LEVEL?',
+      '  MAX_ALIASE: there is no such variable. Did you mean MAX_ALIASES?',
+      '  PORT: expected a port from 0 to 65535, but got "http".',
+      'The configuration has to be corrected:',
+    ]);
+  });
+});
+
+test('a placeholder of the documentation does not start in live mode', async () => {
+  const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
+  const { code, stderr } = await run({ ...rest, ROUTER_SECRETS: 'change-me-to-a-long-random-text' });
+  expect(code).toBe(1);
+  expect(stderr).toBe(
+    'The configuration has to be corrected:\n  ROUTER_SECRETS: expected a secret of your own, but got the placeholder of the documentation.\n',
+  );
 });
 
 describe('the sandbox alone', () => {
   test.each(['65534', 'auto', '-1'])('SANDBOX_PORT=%s', async (port) => {
     const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/sandbox/main.ts');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^SANDBOX_PORT: expected a port from 0 to 65533[^\n]*\.\n$/);
+    expect(stderr).toBe(`SANDBOX_PORT: expected a port from 0 to 65533, but got "${port}".\n`);
   });
 
-  test('a port that is taken is one sentence, without a stack', async () => {
+  test('a port that is taken is named with its region, without a stack', async () => {
     const port = await takePort();
     const { code, stdout, stderr } = await run({ SANDBOX_PORT: port }, 'src/sandbox/main.ts');
     expect([code, stdout]).toEqual([1, '']);
-    expect(stderr).toContain('EADDRINUSE');
-    expect(stderr).not.toMatch(/^\s+at /m);
+    expect(stderr).toContain(`SANDBOX_PORT: expected a free port for region GLB, but ${port} is taken.\n`);
+    for (const line of stderr.trimEnd().split('\n')) expect(line).toMatch(/^SANDBOX_PORT: .* is taken\.$/);
+  });
+
+  test('a mistyped name', async () => {
+    const { code, stdout, stderr } = await run({ SANDBOX_PROT: '0' }, 'src/sandbox/main.ts');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toBe('SANDBOX_PROT: there is no such variable. Did you mean SANDBOX_PORT?\n');
   });
 });

@@ -41,7 +41,7 @@ test('all three are rotated under load without a failed request, and a broken fi
     await writeFile(path(`${name}.next`), text);
     await rename(path(`${name}.next`), path(name));
   };
-  const application = (secret: string) => JSON.stringify([{ publicKey: 'pk_1', secret, region: 'GLB' }]);
+  const application = (secret: string) => JSON.stringify([{ publicKey: 'pk_shop', secret, region: 'GLB' }]);
   const captcha = (captchaKey: string) => JSON.stringify([{ captchaId: ID, captchaKey, region: 'GLB' }]);
   await put('applications', application('sk_old'));
   await put('captchas', captcha('key_old'));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EXCEPTIONS } from '../../src/captcha/contract.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { A, B, C, D, E, formOf, issue, issueAnswer, outcomeOf, sign, validate } from './support.ts';
+import { A, B, C, D, E, formOf, issue, outcomeOf, requestChallenge, sign, validate } from './support.ts';
 
 let sandbox: Sandbox;
 let url: string;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-/** A form whose values are well-formed, for a lot number that was never issued. */
+/** A form with valid values, for a lot number that was never issued. */
 function madeUp(lotNumber: string, changes: Record<string, string | undefined> = {}) {
   return formOf(
     { lot_number: lotNumber, captcha_output: 'output', pass_token: 'pass', gen_time: '1767323045' },
@@ -22,7 +22,7 @@ function madeUp(lotNumber: string, changes: Record<string, string | undefined> =
 const outcome = async (form: URLSearchParams, captchaId = A) => outcomeOf(await validate(url, form, captchaId));
 
 describe('issuing a challenge', () => {
-  test('gives the four values of a client', async () => {
+  test('returns the four values that the client SDK returns', async () => {
     expect(await issue(url)).toEqual({
       captcha_id: A,
       lot_number: expect.stringMatching(/^[0-9a-f]{32}$/),
@@ -40,15 +40,15 @@ describe('issuing a challenge', () => {
     [C, '-50103'],
     [D, '-50104'],
     [E, '-50105'],
-  ])('for %j it is refused with %s, as a verification is', async (captchaId, code) => {
-    const refused = await issueAnswer(url, captchaId);
+  ])('for captcha id %j is refused with %s, like a verification', async (captchaId, code) => {
+    const refused = await requestChallenge(url, captchaId);
     expect(refused).toMatchObject({ status: 'error', code, desc: { type: 'defined error' } });
     expect(await validate(url, madeUp('sandbox:fail:x'), captchaId)).toEqual(refused);
   });
 });
 
-describe('where the parameters stand', () => {
-  test('the captcha id may stand in the form, or in both places', async () => {
+describe('the place of the parameters', () => {
+  test('the captcha id may be in the form, or in both the URL and the form', async () => {
     const post = async (search: string, form: URLSearchParams) =>
       outcomeOf(await (await fetch(`${url}/validate${search}`, { method: 'POST', body: form })).json());
     expect(await post('', formOf(await issue(url), { captcha_id: A }))).toBe('pass');
@@ -58,13 +58,13 @@ describe('where the parameters stand', () => {
     expect(await post('?captcha_id=123456789012345', formOf({}, { captcha_id: '1234567890123456' }))).toBe('-50102');
   });
 
-  test('a GET has them all in the query, whatever its content type', async () => {
+  test('a GET has all parameters in the query, and its content type does not matter', async () => {
     const form = formOf(await issue(url), { captcha_id: A });
     const response = await fetch(`${url}/validate?${form}`, { headers: { 'content-type': 'application/json' } });
     expect(outcomeOf(await response.json())).toBe('pass');
   });
 
-  test('a POST has all but the captcha id in the form', async () => {
+  test('a POST has all parameters in the form, except the captcha id', async () => {
     const form = formOf(await issue(url));
     const response = await fetch(`${url}/validate?captcha_id=${A}&${form}`, {
       method: 'POST',
@@ -73,7 +73,7 @@ describe('where the parameters stand', () => {
     expect(outcomeOf(await response.json())).toBe('-50005');
   });
 
-  test('JSON is -50005 if the URL has the captcha id, and without it -50101', async () => {
+  test('JSON is -50005 if the URL has the captcha id, and otherwise -50101', async () => {
     const post = (search: string) =>
       fetch(`${url}/validate${search}`, {
         method: 'POST',
@@ -84,7 +84,7 @@ describe('where the parameters stand', () => {
     expect(outcomeOf(await (await post('')).json())).toBe('-50101');
   });
 
-  test('a body of more than 256 KiB is a 413 with an exception', async () => {
+  test('a body of more than 256 KiB gets a 413 with an exception', async () => {
     const post = (bytes: number) => {
       const body = new URLSearchParams({ lot_number: 'x'.repeat(bytes - 'lot_number='.length) });
       return fetch(`${url}/validate?captcha_id=${A}`, { method: 'POST', body });
@@ -101,7 +101,7 @@ describe('where the parameters stand', () => {
   });
 });
 
-describe('missing and ill-formed parameters', () => {
+describe('a missing or malformed parameter', () => {
   test.each([
     ['gen_time', undefined, '-50005'],
     ['gen_time', '', '-50005'],
@@ -116,24 +116,24 @@ describe('missing and ill-formed parameters', () => {
     ['pass_token', undefined, '-50306'],
     ['sign_token', undefined, 'illegal sign_token'],
     ['sign_token', '', 'illegal sign_token'],
-  ])('%s %j is %s', async (name, value, expected) => {
+  ])('%s %j gets %s', async (name, value, expected) => {
     expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
   });
 });
 
-describe('the life of a challenge', () => {
-  test('it passes once; after that it is a duplicate', async () => {
+describe('a challenge', () => {
+  test('passes once, and is a duplicate after that', async () => {
     const form = formOf(await issue(url));
     expect(await outcome(form)).toBe('pass');
     expect(await outcome(form)).toBe('-50003');
   });
 
-  test('of two at the same time one passes', async () => {
+  test('passes once for two concurrent verifications', async () => {
     const form = formOf(await issue(url));
     expect((await Promise.all([outcome(form), outcome(form)])).sort()).toEqual(['-50003', 'pass']);
   });
 
-  test('nothing but a pass consumes it', async () => {
+  test('is consumed by a pass and by nothing else', async () => {
     const challenge = await issue(url);
     const lotNumber = challenge['lot_number'] ?? '';
     expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber, 'wrong') }))).toBe('illegal sign_token');
@@ -146,12 +146,12 @@ describe('the life of a challenge', () => {
     expect(await outcome(formOf(challenge))).toBe('pass');
   });
 
-  test('one that was never issued is no proof, which only a right signature can learn', async () => {
+  test('that was never issued gets -50301 with a right signature, and only then', async () => {
     expect(await outcome(madeUp('0'.repeat(32)))).toBe('-50301');
     expect(await outcome(madeUp('0'.repeat(32), { sign_token: 'x' }))).toBe('illegal sign_token');
   });
 
-  test('it expires', async () => {
+  test('expires', async () => {
     const brief = await startSandbox({ host: '127.0.0.1', port: 0, challengeLifetimeMs: 0 });
     try {
       const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
@@ -161,7 +161,7 @@ describe('the life of a challenge', () => {
     }
   });
 
-  test('another sandbox does not know it', async () => {
+  test('is not known to another sandbox', async () => {
     const other = await startSandbox({ host: '127.0.0.1', port: 0 });
     try {
       expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
@@ -171,9 +171,9 @@ describe('the life of a challenge', () => {
   });
 });
 
-describe('forced outcomes', () => {
+describe('a lot number that forces an outcome', () => {
   test.each(['pass_token expire', 'lot_number not match', 'illegal sign_token', 'a reason: ünheard of'])(
-    'sandbox:fail:%s',
+    'sandbox:fail:%s fails with that reason',
     async (reason) => {
       const lotNumber = `sandbox:fail:${reason}`;
       expect(await validate(url, madeUp(lotNumber))).toEqual({
@@ -185,14 +185,14 @@ describe('forced outcomes', () => {
     },
   );
 
-  test.each([...EXCEPTIONS])('sandbox:exception:%s', async (code, { msg }) => {
+  test.each([...EXCEPTIONS])('sandbox:exception:%s gets that exception', async (code, { msg }) => {
     const type = code === '-50000' ? 'undefined error' : 'defined error';
     const answer = await validate(url, madeUp(`sandbox:exception:${code}`));
     expect(answer).toEqual({ status: 'error', code, msg, desc: { type } });
   });
 
   test.each(['sandbox:fail:pass_token expire', 'sandbox:exception:-50000'])(
-    '%s takes a right signature',
+    '%s needs a right signature',
     async (lot) => {
       expect(await outcome(madeUp(lot, { sign_token: sign(lot, 'wrong') }))).toBe('illegal sign_token');
     },

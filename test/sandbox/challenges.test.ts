@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createChallengeStore } from '../../src/sandbox/challenges.ts';
 import { A } from './support.ts';
 
-test('a full store forgets its oldest challenge', () => {
+test('a full store removes its oldest challenge', () => {
   const store = createChallengeStore(60_000, 2);
   const [first, second, third] = [store.issue(A), store.issue(A), store.issue(A)].map((row) => row.lot_number);
   expect(store.find(first ?? '')).toBeUndefined();
@@ -10,7 +10,7 @@ test('a full store forgets its oldest challenge', () => {
   expect(store.find(third ?? '')).toBeDefined();
 });
 
-test('verifying a challenge does not keep it longer', () => {
+test('a verified challenge is not kept longer', () => {
   const store = createChallengeStore(60_000, 1);
   const { lot_number } = store.issue(A);
   store.markVerified(lot_number);
@@ -19,7 +19,7 @@ test('verifying a challenge does not keep it longer', () => {
   expect(store.find(lot_number)).toBeUndefined();
 });
 
-test('ten thousand are remembered unless told otherwise', () => {
+test('a store holds ten thousand challenges by default', () => {
   const store = createChallengeStore(60_000);
   const { lot_number } = store.issue(A);
   for (let issued = 1; issued < 10_000; issued++) store.issue(A);

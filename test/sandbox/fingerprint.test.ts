@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerQuery, isAllowed } from '../../src/sandbox/fingerprint.ts';
+import { isAllowed, queryFingerprint } from '../../src/sandbox/fingerprint.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
 import { dataOf, errorsOf, INVALID_TOKEN, query } from './support.ts';
 
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.stop());
 
-describe('order of the checks', () => {
+describe('the order of the checks', () => {
   const wrong = { authorization: 'Bearer wrong', 'content-type': 'text/plain' };
   const right = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'text/plain' };
 
@@ -21,17 +21,20 @@ describe('order of the checks', () => {
     expect((await query(sandbox.urls.EU, '', { headers: wrong })).status).toBe(404);
   });
 
-  test.each(['pk_sandbox_disabled', 'pk_sandbox_allowlist'])('%s: secret, then 403, then body', async (publicKey) => {
-    expect((await query(url, '', { publicKey, headers: wrong })).status).toBe(401);
-    expect((await query(url, '', { publicKey, headers: right })).status).toBe(403);
-  });
+  test.each(['pk_sandbox_disabled', 'pk_sandbox_allowlist'])(
+    '%s checks the secret before the 403, and the 403 before the body',
+    async (publicKey) => {
+      expect((await query(url, '', { publicKey, headers: wrong })).status).toBe(401);
+      expect((await query(url, '', { publicKey, headers: right })).status).toBe(403);
+    },
+  );
 
   test('the fields come before the token', async () => {
     const errors = await errorsOf(await query(url, { device_token: 'no such token', event_time: 'noon' }));
     expect(errors).toMatchObject([{ field: 'event_time' }]);
   });
 
-  test('a body that is refused unread does not spoil the answer', async () => {
+  test('a request that is refused before its body is read still gets the response', async () => {
     const response = await query(url, 'x'.repeat(1024 * 1024), { headers: wrong });
     expect([response.status, await response.json()]).toEqual([
       401,
@@ -40,13 +43,13 @@ describe('order of the checks', () => {
   });
 });
 
-describe('the caller', () => {
-  test('the scheme may be written in any case', async () => {
+describe('the authentication of a caller', () => {
+  test('accepts the scheme in any case', async () => {
     const headers = { authorization: 'bearer sk_sandbox_glb', 'content-type': 'application/json; charset=utf-8' };
     expect((await query(url, { device_token: 'sandbox:web' }, { headers })).status).toBe(200);
   });
 
-  test('an allow-list holds the address of the socket, IPv4 in either spelling', () => {
+  test('compares the address of the connection with the allow-list, with both spellings of IPv4', () => {
     expect(isAllowed('192.0.2.1', ['192.0.2.1'])).toBe(true);
     expect(isAllowed('::ffff:192.0.2.1', ['192.0.2.1'])).toBe(true);
     expect(isAllowed('192.0.2.2', ['192.0.2.1'])).toBe(false);
@@ -54,19 +57,26 @@ describe('the caller', () => {
     expect(isAllowed('192.0.2.2', undefined)).toBe(true);
   });
 
-  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])('%s cannot pass an allow-list', async (header) => {
-    const headers = {
-      authorization: 'Bearer sk_sandbox_glb',
-      'content-type': 'application/json',
-      [header]: '192.0.2.1',
-    };
-    const response = await query(url, { device_token: 'sandbox:web' }, { publicKey: 'pk_sandbox_allowlist', headers });
-    expect(response.status).toBe(403);
-  });
+  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])(
+    'ignores the header %s for an allow-list',
+    async (header) => {
+      const headers = {
+        authorization: 'Bearer sk_sandbox_glb',
+        'content-type': 'application/json',
+        [header]: '192.0.2.1',
+      };
+      const response = await query(
+        url,
+        { device_token: 'sandbox:web' },
+        { publicKey: 'pk_sandbox_allowlist', headers },
+      );
+      expect(response.status).toBe(403);
+    },
+  );
 });
 
-describe('field errors beyond the two that are documented', () => {
-  test('every error is reported at once', async () => {
+describe('field errors that the document does not have', () => {
+  test('all errors are reported together', async () => {
     const body = {
       colour: 'red',
       metadata: { email: 1, ja4: null, score: 7, nested: { any: ['thing'] } },
@@ -97,26 +107,26 @@ describe('field errors beyond the two that are documented', () => {
     ['{"device_token":', 'body', 'json_invalid'],
     ['x'.repeat(256 * 1024), 'body', 'json_invalid'],
     ['x'.repeat(256 * 1024 + 1), 'body', 'bytes_too_long'],
-  ])('%.60j: %s is %s', async (body, field, type) => {
+  ])('the body %.60j gets an error of %s: %s', async (body, field, type) => {
     expect(await errorsOf(await query(url, body))).toEqual([{ field, reason: expect.any(String), type }]);
   });
 
-  test('text that is not UTF-8 is not JSON', async () => {
+  test('a body that is not UTF-8 is not JSON', async () => {
     const headers = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'application/json' };
     const body = Buffer.from('{"device_token":"sandbox:web#\xff"}', 'latin1');
     const response = await fetch(`${url}/api/v2/fp_query/pk_sandbox_glb`, { method: 'POST', headers, body });
     expect(await errorsOf(response)).toMatchObject([{ field: 'body', type: 'json_invalid' }]);
   });
 
-  test('a media type other than JSON', async () => {
+  test('a media type other than JSON gets an error of Content-Type', async () => {
     const headers = { authorization: 'Bearer sk_sandbox_glb', 'content-type': 'text/json' };
     const response = await query(url, { device_token: 'sandbox:web' }, { headers });
     expect(await errorsOf(response)).toMatchObject([{ field: 'Content-Type', type: 'literal_error' }]);
   });
 });
 
-describe('what a token asks for', () => {
-  test('an unknown token is invalid, and so is sandbox:error:400', async () => {
+describe('a device token', () => {
+  test('is invalid if it is unknown or sandbox:error:400', async () => {
     for (const token of ['anything', 'sandbox:web:NO_SUCH_SIGNAL', 'sandbox:error:400']) {
       expect(await errorsOf(await query(url, { device_token: token }))).toEqual(INVALID_TOKEN);
     }
@@ -127,12 +137,12 @@ describe('what a token asks for', () => {
     [403, 'Forbidden'],
     [404, 'integration not found'],
     [500, 'Internal server error'],
-  ])('sandbox:error:%i gives that envelope', async (code, message) => {
+  ])('sandbox:error:%i gets that envelope', async (code, message) => {
     const response = await query(url, { device_token: `sandbox:error:${code}#1` });
     expect([response.status, await response.json()]).toEqual([code, { code, message, data: {} }]);
   });
 
-  test('a suffix makes another analysis of another device', async () => {
+  test('with another suffix is another analysis of another device', async () => {
     const ask = async (token: string) => dataOf(await query(url, { device_token: token }));
     const [one, same, other] = [await ask('sandbox:ios#1'), await ask('sandbox:ios#1'), await ask('sandbox:ios#2')];
     expect([same.request_id, same.fp_detail, same.signals]).toEqual([one.request_id, one.fp_detail, []]);
@@ -140,35 +150,35 @@ describe('what a token asks for', () => {
     expect(other.fp_detail.device_id).not.toBe(one.fp_detail.device_id);
   });
 
-  test('a web device has keys that the document does not list', async () => {
+  test('for the web gets keys that the document does not list', async () => {
     const { detail } = await dataOf(await query(url, { device_token: 'sandbox:web' }));
     expect(detail.device_basic).toMatchObject({ browser: { type: 'desktop' }, os: { arch: 'arm64' } });
   });
 
-  test('a delay holds the answer back', async () => {
+  test('with a delay gets its response after that delay', async () => {
     const begin = performance.now();
     await dataOf(await query(url, { device_token: 'sandbox:delay:200:android' }));
     expect(performance.now() - begin).toBeGreaterThan(190);
   });
 
-  test('a delay ends when the client hangs up', async () => {
+  test('with a delay stops waiting when the client disconnects', async () => {
     const client = new AbortController();
     const body = JSON.stringify({ device_token: 'sandbox:delay:60000:android' });
-    const answer = answerQuery({
+    const response = queryFingerprint({
       region: 'GLB',
       publicKey: 'pk_sandbox_glb',
       authorization: 'Bearer sk_sandbox_glb',
       contentType: 'application/json',
       remoteAddress: '127.0.0.1',
       readBody: async () => Buffer.from(body),
-      hangUp: client.signal,
+      abortSignal: client.signal,
     });
     client.abort();
-    await expect(answer).rejects.toMatchObject({ name: 'AbortError' });
+    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
   });
 });
 
-describe('anything else', () => {
+describe('any other request', () => {
   const notFound = [404, { code: 404, message: 'integration not found', data: {} }];
 
   test.each([

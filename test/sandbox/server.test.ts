@@ -36,7 +36,7 @@ test('port 0 takes three ports that are free', async () => {
   expect(new Set(Object.values(urls)).size).toBe(3);
 });
 
-test.each([0, 1, 2])('if port N+%i is taken, nothing is left listening; later N, N+1 and N+2 serve', async (taken) => {
+test.each([0, 1, 2])('a start fails if port N+%i is taken, and a later start can use N, N+1 and N+2', async (taken) => {
   const { port, release } = await occupy(taken);
   await expect(startSandbox({ host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
   await release();
@@ -49,11 +49,11 @@ test.each([0, 1, 2])('if port N+%i is taken, nothing is left listening; later N,
   }
 });
 
-test('ports beyond the last one are refused like any other', async () => {
+test('a start fails if one of the three ports is above 65535', async () => {
   await expect(startSandbox({ host, port: 65_535 })).rejects.toMatchObject({ code: 'ERR_SOCKET_BAD_PORT' });
 });
 
-test('stop ends what is under way and frees the ports; a second stop is harmless', async () => {
+test('stop closes open connections and frees the ports, and a second stop does nothing', async () => {
   const sandbox = await startSandbox({ host, port: 0 });
   const url = sandbox.urls.GLB;
   const idle = await query(url, { device_token: 'sandbox:web' });

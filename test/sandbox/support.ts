@@ -5,15 +5,15 @@ import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 type Values = Record<string, string | undefined>;
 
-/** As much of every captcha answer as tells one outcome from another. */
-const anyAnswer = z.object({
+/** The fields that tell one outcome of a verification from another. */
+const verificationResponse = z.object({
   status: z.enum(['success', 'error']),
   result: z.enum(['success', 'fail']).optional(),
   reason: z.string().optional(),
   code: z.string().optional(),
 });
 
-/** Asks for a device token with the GLB application, or with whatever the options say. */
+/** Sends a query with the GLB application, unless the options have another public key or other headers. */
 export function query(
   baseUrl: string,
   body: unknown,
@@ -45,18 +45,18 @@ export function sign(lotNumber: string, captchaKey = 'key_sandbox_glb') {
   return createHmac('sha256', captchaKey).update(lotNumber).digest('hex');
 }
 
-/** Asks for a challenge; returns the JSON of the answer. */
-export async function issueAnswer(baseUrl: string, captchaId: string): Promise<unknown> {
+/** Requests a challenge; returns the JSON of the response. */
+export async function requestChallenge(baseUrl: string, captchaId: string): Promise<unknown> {
   const response = await fetch(`${baseUrl}/sandbox/challenges?captcha_id=${captchaId}`, { method: 'POST' });
   return response.json();
 }
 
 /** A solved challenge for the first captcha id. */
 export async function issue(baseUrl: string) {
-  return z.record(z.string(), z.string()).parse(await issueAnswer(baseUrl, A));
+  return z.record(z.string(), z.string()).parse(await requestChallenge(baseUrl, A));
 }
 
-/** A complete, well-signed form; `changes` add or replace values, and leave one out with undefined. */
+/** A complete form with a valid signature. `changes` adds or replaces values; undefined leaves one out. */
 export function formOf(challenge: Values, changes: Values = {}): URLSearchParams {
   const { captcha_id: _, ...values } = challenge;
   const form = new URLSearchParams();
@@ -65,15 +65,15 @@ export function formOf(challenge: Values, changes: Values = {}): URLSearchParams
   return form;
 }
 
-/** Posts a form to /validate; returns the JSON of the answer. */
+/** Posts a form to /validate; returns the JSON of the response. */
 export async function validate(baseUrl: string, form: URLSearchParams, captchaId = A): Promise<unknown> {
   const response = await fetch(`${baseUrl}/validate?captcha_id=${captchaId}`, { method: 'POST', body: form });
   return response.json();
 }
 
-/** What an answer comes to: `pass`, the failure's reason, or the exception's code. */
-export function outcomeOf(answer: unknown): string | undefined {
-  const { status, result, reason, code } = anyAnswer.parse(answer);
+/** The outcome of a verification: `pass`, the reason of a failure, or the code of an exception. */
+export function outcomeOf(response: unknown): string | undefined {
+  const { status, result, reason, code } = verificationResponse.parse(response);
   if (status === 'error') return code;
   return result === 'success' ? 'pass' : reason;
 }

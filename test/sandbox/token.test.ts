@@ -21,7 +21,7 @@ describe('device tokens', () => {
     });
   });
 
-  test('all signals of the catalogue fit into one token', () => {
+  test('one token can have all signals of the catalogue', () => {
     const all = SIGNAL_CATALOGUE.map((row) => row.code);
     expect(names(`sandbox:web:${all.join()}`)).toEqual(all);
   });
@@ -30,11 +30,11 @@ describe('device tokens', () => {
     expect(names('sandbox:ios:EMULATOR,EMULATOR')).toEqual(['EMULATOR']);
   });
 
-  test.each([400, 401, 403, 404, 500])('sandbox:error:%i asks for an error', (error) => {
+  test.each([400, 401, 403, 404, 500])('sandbox:error:%i is an error', (error) => {
     expect(parseToken(`sandbox:error:${error}`)).toEqual({ delayMs: 0, error });
   });
 
-  test('a delay stands before a device or an error', () => {
+  test('a delay comes before a device or an error', () => {
     expect(parseToken('sandbox:delay:2000:web')).toMatchObject({ delayMs: 2000, device: 'web' });
     expect(parseToken('sandbox:delay:60000:error:500')).toEqual({ delayMs: 60_000, error: 500 });
   });
@@ -66,7 +66,7 @@ describe('device tokens', () => {
     'sandbox:delay:-1:android',
     'sandbox:delay:60001:android',
     'sandbox:delay:1:delay:1:android',
-  ])('%j describes nothing', (token) => {
+  ])('%j is invalid', (token) => {
     expect(parseToken(token)).toBeUndefined();
   });
 });

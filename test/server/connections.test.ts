@@ -1,14 +1,14 @@
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
-import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
+import { startInSandboxMode } from '../support/app.ts';
 
 /** How many connections callers may have. */
 
 const CONNECTIONS = 3;
 
 test('one connection more than there may be is closed at once, counted, and let in when another one ends', async () => {
-  const app = await startInSandboxMode({ load: { ...DEFAULTS.load, connections: CONNECTIONS } });
+  const app = await startInSandboxMode({ maxConnections: CONNECTIONS });
   onTestFinished(app.stop);
   const { port } = new URL(app.url);
   const open = async (): Promise<{ socket: Socket; answers: boolean }> => {

@@ -7,14 +7,14 @@ import { json, request } from './support.ts';
 /** How much one request may ask: each limit of the configuration at its edge, and one beyond it. */
 
 const LIMITS = {
-  bodyBytes: 2_000,
-  tokens: 60,
-  depth: 5,
-  aliases: 4,
-  directives: 3,
-  representations: 6,
-  upstreamCalls: 4,
-  captchas: 2,
+  maxBodyBytes: 2_000,
+  maxTokens: 60,
+  maxDepth: 5,
+  maxAliases: 4,
+  maxDirectives: 3,
+  maxRepresentations: 6,
+  maxUpstreamCalls: 4,
+  maxCaptchas: 2,
 };
 
 const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: {} };
@@ -24,7 +24,7 @@ const upstream = await startUpstream(({ url }, response) =>
     : sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} }),
 );
 const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-const small = await startInLiveMode(urls, { limits: LIMITS });
+const small = await startInLiveMode(urls, LIMITS);
 const usual = await startInLiveMode(urls);
 afterAll(async () => {
   await Promise.all([small.stop(), usual.stop()]);
@@ -55,7 +55,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
       `{ ${times(58, () => '__typename')} }`,
       `{ ${times(59, () => '__typename')} }`,
       'GRAPHQL_PARSE_FAILED',
-      /larger than this subgraph takes/,
+      /larger than this subgraph accepts/,
     ],
     [
       'levels',

@@ -1,6 +1,6 @@
 import { connect, createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
+import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -82,7 +82,7 @@ describe('stop', () => {
   });
 
   test('fails readiness for the grace period, and answers all the while, asking for no next request', async () => {
-    const app = await startInSandboxMode({ load: { ...DEFAULTS.load, shutdownGraceMs: 500 } });
+    const app = await startInSandboxMode({ shutdownGraceMs: 500 });
     open.push(app);
     const start = performance.now();
     const stopped = app.stop();
@@ -157,21 +157,21 @@ describe('a port that is taken', () => {
 
   test('the app does not start, and leaves nothing listening', async () => {
     const { port, free, taken } = await occupyLast();
-    const start = startInSandboxMode({ port: taken, upstreams: { mode: 'sandbox', port } });
+    const start = startInSandboxMode({ port: taken, sandboxPort: port });
     await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken });
     await expectFree(free);
   });
 
   test('nor does it when its sandbox cannot listen', async () => {
     const { port, free, taken } = await occupyLast();
-    const start = startInSandboxMode({ port, upstreams: { mode: 'sandbox', port: taken - 2 } });
+    const start = startInSandboxMode({ port, sandboxPort: taken - 2 });
     await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken });
     await expectFree(free);
   });
 
   test('nor at an address that is not of this machine', async () => {
     const { port, free } = await occupyLast();
-    const start = startInSandboxMode({ host: '192.0.2.1', upstreams: { mode: 'sandbox', port } });
+    const start = startInSandboxMode({ host: '192.0.2.1', sandboxPort: port });
     await expect(start).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
     await expectFree(free);
   });

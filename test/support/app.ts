@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
-import type { Config, LiveUpstreams } from '../../src/config/config.ts';
 import { parseConfig } from '../../src/config/parser.ts';
+import type { Config } from '../../src/config/variables.ts';
 import { loadCompiler } from '../../src/graphql/document-cache.ts';
-import { LINE } from '../../src/observability/logger.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 /** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */
@@ -13,31 +13,20 @@ export interface TestApp extends App {
   readonly logged: () => string;
 }
 
-const { fingerprintTimeoutMs, captchaTimeoutMs, captchaFailOpen, limits, load, logHashKey, otlpEndpoint } = parseConfig(
-  { UPSTREAM_MODE: 'sandbox' },
-  () => '',
-);
-
-/** The defaults of the configuration, but for what a test needs: free ports, no secret to send, no wait at the end. */
-export const DEFAULTS: Omit<Config, 'upstreams'> = {
-  host: '127.0.0.1',
+/** The defaults of the configuration, apart from what a test needs: free ports, no router secret, no wait at the end. */
+export const DEFAULTS: Config = {
+  ...parseConfig({ UPSTREAM_MODE: 'sandbox' }, () => ''),
   port: 0,
-  fingerprintTimeoutMs,
-  captchaTimeoutMs,
-  captchaFailOpen,
-  limits,
-  // A test's clients and upstreams run in this process as well, so that its event loop may be late for no fault of ours.
-  load: { ...load, shutdownGraceMs: 0, eventLoopDelayMs: 10_000 },
-  routerSecrets: [],
-  logLevel: 'info',
-  logHashKey,
   adminPort: 0,
-  otlpEndpoint,
+  sandboxPort: 0,
+  shutdownGraceMs: 0,
+  // A test's clients and upstreams run in this process as well, so its event loop may be late for no fault of ours.
+  maxEventLoopDelayMs: 10_000,
 };
 
 /** The app as `npm run dev` starts it: with the embedded sandbox. */
 export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<TestApp> {
-  return start({ ...DEFAULTS, upstreams: { mode: 'sandbox', port: 0 }, ...overrides });
+  return start({ ...DEFAULTS, ...overrides });
 }
 
 /** The app in live mode against whatever listens at these addresses, with the accounts of the sandbox. */
@@ -45,12 +34,19 @@ export function startInLiveMode(
   baseUrls: Readonly<Record<'GLB' | 'NA' | 'EU', string>>,
   overrides: Partial<Config> = {},
 ): Promise<TestApp> {
-  const upstreams: LiveUpstreams = {
-    mode: 'live',
-    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: baseUrls[row.region] })),
-    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: baseUrls[row.region] })),
-  };
-  return start({ ...DEFAULTS, upstreams, ...overrides });
+  return start({
+    ...DEFAULTS,
+    upstreamMode: 'live',
+    fingerprintApplications: SANDBOX_APPLICATIONS,
+    captchaConfigurations: SANDBOX_CAPTCHAS,
+    fingerprintUrlGlb: baseUrls.GLB,
+    fingerprintUrlNa: baseUrls.NA,
+    fingerprintUrlEu: baseUrls.EU,
+    captchaUrlGlb: baseUrls.GLB,
+    captchaUrlNa: baseUrls.NA,
+    captchaUrlEu: baseUrls.EU,
+    ...overrides,
+  });
 }
 
 async function start(config: Config): Promise<TestApp> {
@@ -63,6 +59,6 @@ async function start(config: Config): Promise<TestApp> {
       done();
     },
   });
-  const app = await createApp(config, pino({ ...LINE, level: config.logLevel }, sink));
+  const app = await createApp(config, pino({ ...LOGGER_OPTIONS, level: config.logLevel }, sink));
   return { ...app, logged: () => lines.join('') };
 }

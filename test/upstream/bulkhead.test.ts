@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { Bulkhead, type Leave } from '../../src/upstream/bulkhead.ts';
+import { Bulkhead, type Dequeue } from '../../src/upstream/bulkhead.ts';
 
-/** Who gets room, and in which order. */
+/** Which calls run, which ones wait, and in which order. */
 
-/** A call that is under way until it is told to end. */
+/** A call that is under way until the test ends it. */
 function callOf(begun: string[], name: string) {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const call = () => {
@@ -13,23 +13,23 @@ function callOf(begun: string[], name: string) {
   return { call, end: () => resolve(name), fail: () => reject(new Error(name)) };
 }
 
-const neverWaits = () => expect.unreachable('there was room');
-const waits = () => {};
+const neverQueued = () => expect.unreachable('the call should not have to wait');
+const queued = () => {};
 
-test('calls begin at once while there is room, then in the order in which they came', async () => {
+test('calls begin at once up to the limit, then in the order in which they came', async () => {
   const bulkhead = new Bulkhead(2, 2);
   const begun: string[] = [];
   const a = callOf(begun, 'a');
   const b = callOf(begun, 'b');
   const c = callOf(begun, 'c');
   const d = callOf(begun, 'd');
-  const ended = [bulkhead.run(a.call, neverWaits), bulkhead.run(b.call, neverWaits)];
+  const ended = [bulkhead.run(a.call, neverQueued), bulkhead.run(b.call, neverQueued)];
   expect(begun).toEqual(['a', 'b']);
-  ended.push(bulkhead.run(c.call, waits), bulkhead.run(d.call, waits));
+  ended.push(bulkhead.run(c.call, queued), bulkhead.run(d.call, queued));
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([2, 2]);
-  await expect(bulkhead.run(a.call, neverWaits)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  await expect(bulkhead.run(a.call, neverQueued)).rejects.toMatchObject({ code: 'OVERLOADED' });
 
-  // One that fails makes room as well.
+  // A call that fails is replaced as well.
   b.fail();
   await expect(ended[1]).rejects.toThrow('b');
   expect(begun).toEqual(['a', 'b', 'c']);
@@ -39,41 +39,41 @@ test('calls begin at once while there is room, then in the order in which they c
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([0, 0]);
 });
 
-test('nobody comes in before one that waited', async () => {
+test('a new call never begins before one that waits', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
   const first = callOf(begun, 'first');
   const waiting = callOf(begun, 'waiting');
   const late = callOf(begun, 'late');
-  const ended = bulkhead.run(first.call, neverWaits);
-  const waited = bulkhead.run(waiting.call, waits);
+  const ended = bulkhead.run(first.call, neverQueued);
+  const waited = bulkhead.run(waiting.call, queued);
   first.end();
   await ended;
-  // The room is given away already, so that there is only the line.
-  const lastly = bulkhead.run(late.call, waits);
+  // The call that waited is under way already, so this one has to wait.
+  const last = bulkhead.run(late.call, queued);
   waiting.end();
   late.end();
-  expect(await Promise.all([waited, lastly])).toEqual(['waiting', 'late']);
+  expect(await Promise.all([waited, last])).toEqual(['waiting', 'late']);
   expect(begun).toEqual(['first', 'waiting', 'late']);
 });
 
-test('one that leaves the line is never made, and its place is free; leaving late does nothing', async () => {
+test('a call that is removed from the queue is never made and frees its place; a later removal does nothing', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
   const first = callOf(begun, 'first');
-  const gone = callOf(begun, 'gone');
+  const second = callOf(begun, 'second');
   const next = callOf(begun, 'next');
-  const ended = bulkhead.run(first.call, neverWaits);
-  const leaves: Leave[] = [];
-  const left = bulkhead.run(gone.call, (leave) => leaves.push(leave));
-  leaves[0]?.();
-  await expect(left).rejects.toMatchObject({ code: 'CANCELLED' });
+  const ended = bulkhead.run(first.call, neverQueued);
+  const dequeues: Dequeue[] = [];
+  const removed = bulkhead.run(second.call, (dequeue) => dequeues.push(dequeue));
+  dequeues[0]?.();
+  await expect(removed).rejects.toMatchObject({ code: 'CANCELLED' });
   expect(bulkhead.queued).toBe(0);
 
-  const served = bulkhead.run(next.call, (leave) => leaves.push(leave));
+  const served = bulkhead.run(next.call, (dequeue) => dequeues.push(dequeue));
   first.end();
   await ended;
-  for (const leave of leaves) leave();
+  for (const dequeue of dequeues) dequeue();
   next.end();
   expect(await served).toBe('next');
   expect(begun).toEqual(['first', 'next']);

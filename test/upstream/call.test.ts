@@ -1,60 +1,109 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Caller, Cancellation } from '../../src/upstream/call-context.ts';
-import { createUpstreamHttp } from '../../src/upstream/client.ts';
-import { createGuard } from '../../src/upstream/policy.ts';
-import type { UpstreamAnswer } from '../../src/upstream/transport.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { createContext, createTestClient, requestTo } from './support.ts';
 
-/** A mistake in what counts calls must fail the calls that it is told of, and nothing else: neither hang nor crash. */
+/** How one call ends, and what is reported of it. */
 
 let hangs = false;
 const upstream = await startUpstream((_received, response) => {
   if (!hangs) sendJson(response, 200, { a: 1 });
 });
-const guard = createGuard<UpstreamAnswer>({ inFlight: 10, queue: 10, isFault: () => false, onBreaker: () => {} });
-const http = createUpstreamHttp({
-  service: 'test',
-  guardFor: () => guard,
+const reports: [string, string][] = [];
+const client = createTestClient({ onCall: (region, outcome) => reports.push([region, outcome]) });
+const failing = createTestClient({
   onCall: () => {
     throw new TypeError('a mistake in a metric');
   },
 });
-afterAll(() => Promise.all([http.close(), upstream.stop()]));
+afterAll(() => Promise.all([client.close(), failing.close(), upstream.stop()]));
 beforeEach(() => {
   hangs = false;
+  reports.length = 0;
 });
 
-const callerOf = (): Caller => ({ requestId: 'r', cancellation: new Cancellation(), calls: 0, callMs: 0 });
-const post = (caller: Caller, timeoutMs = 5_000) =>
-  http.post({ region: 'GLB', origin: upstream.url, path: '/', headers: {}, body: '', timeoutMs, caller });
+describe('a call is reported once, with its span', () => {
+  const spans: string[] = [];
+  const createTracedContext = () =>
+    createContext((service, region) => ({
+      headers: { traceparent: `${service} ${region}` },
+      end: (outcome) => void spans.push(outcome),
+    }));
+  beforeEach(() => {
+    spans.length = 0;
+    upstream.received.length = 0;
+  });
 
-describe('counting that throws fails the call', () => {
-  test('after an answer', async () => {
-    await expect(post(callerOf())).rejects.toThrow('a mistake in a metric');
+  test('after a response, whose request carried the headers of the span', async () => {
+    const context = createTracedContext();
+    expect(await client.post(requestTo(upstream.url, context))).toEqual({ status: 200, json: { a: 1 } });
+    expect([context.calls.length, spans, reports]).toEqual([1, ['ok'], [['GLB', 'ok']]]);
+    expect(upstream.received).toMatchObject([{ method: 'POST', headers: { traceparent: 'test GLB' } }]);
+  });
+
+  test('after its deadline', async () => {
+    hangs = true;
+    const context = createTracedContext();
+    await expect(client.post(requestTo(upstream.url, context, 50))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(context.calls).toHaveLength(1);
+    expect([spans, reports]).toEqual([['UPSTREAM_TIMEOUT'], [['GLB', 'UPSTREAM_TIMEOUT']]]);
+  });
+
+  test('but not if its address is invalid, so that it was never sent', async () => {
+    const context = createTracedContext();
+    await expect(client.post(requestTo('nonsense', context))).rejects.toThrow('Invalid URL');
+    expect([context.calls, spans, reports]).toEqual([[], [], []]);
+  });
+
+  test('and not at all if its operation was cancelled before', async () => {
+    const context = createTracedContext();
+    context.cancellation.cancel(new Error('disconnected'));
+    await expect(client.post(requestTo(upstream.url, context))).rejects.toThrow('disconnected');
+    expect(upstream.received).toEqual([]);
+    expect([context.calls, spans, reports]).toEqual([[], [], []]);
+  });
+});
+
+describe('a call that is late', () => {
+  test('is OVERLOADED if the event loop lagged for more than a quarter of the deadline', async () => {
+    hangs = true;
+    let lagMs = 0;
+    const lagging = createTestClient({ eventLoop: { totalLagMs: () => lagMs } });
+    const call = lagging.post(requestTo(upstream.url, createContext(), 1_200));
+    lagMs = 301;
+    await expect(call).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await lagging.close();
+  });
+
+  test('is UPSTREAM_TIMEOUT if it lagged for no more than that', async () => {
+    hangs = true;
+    let lagMs = 0;
+    const lagging = createTestClient({ eventLoop: { totalLagMs: () => lagMs } });
+    const call = lagging.post(requestTo(upstream.url, createContext(), 1_200));
+    lagMs = 300;
+    await expect(call).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    await lagging.close();
+  });
+});
+
+// A mistake in what counts calls must fail those calls and nothing else: no call may hang, and the process must not
+// crash.
+describe('a report that throws fails the call', () => {
+  test('after a response', async () => {
+    await expect(failing.post(requestTo(upstream.url, createContext()))).rejects.toThrow('a mistake in a metric');
   });
 
   test('after the deadline', async () => {
     hangs = true;
-    await expect(post(callerOf(), 50)).rejects.toThrow('a mistake in a metric');
+    const call = failing.post(requestTo(upstream.url, createContext(), 50));
+    await expect(call).rejects.toThrow('a mistake in a metric');
   });
 
-  test('when the caller hangs up, and the other calls of the operation are ended as well', async () => {
+  test('after a cancellation, which ends the other calls of the operation as well', async () => {
     hangs = true;
-    const caller = callerOf();
-    const calls = [post(caller), post(caller)];
+    const context = createContext();
+    const calls = [failing.post(requestTo(upstream.url, context)), failing.post(requestTo(upstream.url, context))];
     const outcomes = Promise.allSettled(calls);
-    caller.cancellation.cancel(new Error('hung up'));
+    context.cancellation.cancel(new Error('disconnected'));
     expect(await outcomes).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
   });
-});
-
-test('an address that is none is the end of its call, with nothing left open', async () => {
-  const spans: string[] = [];
-  const caller: Caller = {
-    ...callerOf(),
-    startSpan: () => ({ headers: {}, end: (outcome) => void spans.push(outcome) }),
-  };
-  const request = { region: 'GLB', origin: 'nonsense', path: '/', headers: {}, body: '', timeoutMs: 5_000, caller };
-  await expect(http.post(request)).rejects.toThrow('Invalid URL');
-  expect([caller.calls, spans]).toEqual([0, []]);
 });

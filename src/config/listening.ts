@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { expectedBut } from './sentences.ts';
+import { REGIONS } from './values.ts';
+import { type Config, VARIABLES } from './variables.ts';
+
+/** What to say when an address of the configuration cannot be listened on. */
+
+/** Where the sandbox listens, whatever `HOST` is: it knows no secrets, so that only this machine may reach it. */
+export const SANDBOX_HOST = '127.0.0.1';
+
+interface Address {
+  /** The variable that has the port. */
+  readonly variable: string;
+  readonly host: string;
+  readonly port: number;
+  /** What the port is for, where a variable stands for several. */
+  readonly purpose?: string;
+}
+
+/** The addresses that the app listens on. */
+export function addressesOf(
+  config: Pick<Config, 'upstreamMode' | 'host' | 'port' | 'adminPort' | 'sandboxPort'>,
+): Address[] {
+  const { host, port, adminPort } = config;
+  return [
+    { variable: VARIABLES.port.name, host, port },
+    { variable: VARIABLES.adminPort.name, host, port: adminPort },
+    ...(config.upstreamMode === 'sandbox' ? sandboxAddressesOf(config) : []),
+  ];
+}
+
+/** The addresses that the sandbox listens on: one for each region, on ports that follow one another. */
+export function sandboxAddressesOf({ sandboxPort }: Pick<Config, 'sandboxPort'>): Address[] {
+  return REGIONS.map((region, index) => ({
+    variable: VARIABLES.sandboxPort.name,
+    host: SANDBOX_HOST,
+    port: sandboxPort === 0 ? 0 : sandboxPort + index,
+    purpose: `for region ${region}`,
+  }));
+}
+
+/** Whether a start failed because the system does not let it listen. */
+export function isListenError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'syscall' in error && /^(listen|bind|getaddrinfo)$/.test(String(error.syscall));
+}
+
+/**
+ * Tries every address, so that all that are wrong are reported at once and not only the first. For a start that has failed
+ * and has closed what it had opened.
+ *
+ * @param failure what the start failed with; reported as it is if every address is free again by now
+ */
+export async function listenProblems(addresses: readonly Address[], failure: Error): Promise<string[]> {
+  const servers = addresses.map(() => createServer());
+  const tries = await Promise.allSettled(
+    servers.map((server, index) => once(server.listen(addresses[index]), 'listening')),
+  );
+  for (const server of servers) server.close();
+  const sentences = addresses.flatMap((address, index) => {
+    const outcome = tries[index];
+    return outcome?.status === 'rejected' ? listenProblem(address, outcome.reason) : [];
+  });
+  return sentences.length > 0 ? [...new Set(sentences)] : [failure.message];
+}
+
+/** One sentence that names the variable to correct. */
+export function listenProblem({ variable, host, port, purpose }: Address, error: NodeJS.ErrnoException): string {
+  const wanted = (kind: string) =>
+    purpose ? `${variable}: expected ${kind} ${purpose}` : `${variable}: expected ${kind}`;
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return `${wanted('a free port')}, but ${port} is taken.`;
+    case 'EACCES':
+      return `${wanted('a port that this user may open')}, but ${port} needs a privilege.`;
+    case 'EADDRNOTAVAIL':
+    case 'EAFNOSUPPORT':
+    case 'EINVAL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return expectedBut(VARIABLES.host.name, VARIABLES.host.expected, JSON.stringify(host));
+    default:
+      return `${wanted('a port to listen on')}, but the system answers ${error.code} for ${port}.`;
+  }
+}

@@ -1,0 +1,55 @@
+import leven, { closestMatch } from 'leven';
+import type { Variable } from './values.ts';
+import { VARIABLES } from './variables.ts';
+
+/** Names in the environment that are meant for us and that we do not know: a default would stay in force unnoticed. */
+
+const NAMES = Object.values<Variable>(VARIABLES).map(({ name }) => name);
+const FILE_NAMES = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : []));
+const KNOWN = [...NAMES, ...FILE_NAMES];
+
+/** First words that other software uses in an environment as well. */
+const SHARED_FIRST_WORDS: ReadonlySet<string> = new Set(['LOG', 'OTEL', 'ADMIN']);
+const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
+  NAMES.filter((name) => name.includes('_'))
+    .map(firstWordOf)
+    .filter((word) => !SHARED_FIRST_WORDS.has(word)),
+);
+
+/** A sentence for each name that is unknown, and either begins with a first word of ours or nearly is a name of ours. */
+export function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    if (KNOWN.includes(name) || isOfKubernetes(name, value)) return [];
+    const upper = name.toUpperCase();
+    const near = KNOWN.find((known) => isNear(upper, known));
+    if (!near && !(name.includes('_') && OWN_FIRST_WORDS.has(firstWordOf(upper)))) return [];
+    const meant = near ?? closestMatch(upper, KNOWN, { maxDistance: Math.floor(name.length / 4) });
+    const advice = meant ? `Did you mean ${meant}?` : 'Correct the name or remove it.';
+    return [`${name}: there is no such variable. ${advice}`];
+  });
+}
+
+function firstWordOf(name: string): string {
+  return name.split('_', 1).join();
+}
+
+/**
+ * Whether a name is a slip of the keyboard away from a known one. The shorter the known one is, the more words resemble
+ * it by chance: POST and HOSTS are not PORT and HOST, but PROT, which has the same letters, is.
+ */
+function isNear(name: string, known: string): boolean {
+  const distance = leven(name, known);
+  if (distance <= 2 && lettersOf(name) === lettersOf(known)) return true;
+  if (known.length < 8) return false;
+  return distance <= (known.length < 16 ? 1 : 2);
+}
+
+function lettersOf(name: string): string {
+  return [...name].sort().join('');
+}
+
+/** Kubernetes puts these into every container for each service of the namespace, and a service may be called `captcha`. */
+function isOfKubernetes(name: string, value: string): boolean {
+  if (/_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/.test(name)) return true;
+  return /_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value);
+}

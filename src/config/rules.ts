@@ -1,0 +1,63 @@
+import { CAPTCHA_URLS, FINGERPRINT_URLS } from './accounts.ts';
+import { expectedBut } from './sentences.ts';
+import { type Config, VARIABLES } from './variables.ts';
+
+/** Rules that more than one variable takes part in. */
+
+const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as const;
+
+/**
+ * A sentence for each rule that is broken. The rules of a mode apply only if the mode can be read.
+ *
+ * @param values those that could be read
+ * @param isSet whether a variable is set, readable or not
+ */
+export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
+  return [...samePort(values), ...rulesOfMode(values, isSet)];
+}
+
+/** Both listen on `HOST`. */
+function samePort({ port, adminPort }: Partial<Config>): string[] {
+  if (port === undefined || port === 0 || port !== adminPort) return [];
+  return [expectedBut(VARIABLES.adminPort.name, `another port than ${VARIABLES.port.name}`, `${port} for both`)];
+}
+
+function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
+  const { upstreamMode } = values;
+  if (upstreamMode === undefined) return [];
+  if (upstreamMode === 'sandbox') return presentCredentials(isSet);
+  return [...missingCredentials(isSet), ...accessRule(values, isSet), ...missingAddresses(values, isSet)];
+}
+
+/** Credentials of the real services beside the sandbox are an accident that must not pass for production. */
+function presentCredentials(isSet: (key: keyof Config) => boolean): string[] {
+  const absent = `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox`;
+  return CREDENTIALS.filter(isSet).map((key) => expectedBut(VARIABLES[key].name, absent, 'a value'));
+}
+
+function missingCredentials(isSet: (key: keyof Config) => boolean): string[] {
+  return CREDENTIALS.filter((key) => !isSet(key)).map((key) =>
+    expectedBut(VARIABLES[key].name, VARIABLES[key].expected, 'nothing'),
+  );
+}
+
+/** Live mode is told who may ask, in exactly one way. */
+function accessRule({ allowDirectAccess }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
+  if (allowDirectAccess !== isSet('routerSecrets')) return [];
+  const { routerSecrets, allowDirectAccess: direct } = VARIABLES;
+  const expected = `either ${routerSecrets.expected}, or ${direct.name}=true`;
+  return [expectedBut(routerSecrets.name, expected, allowDirectAccess ? 'both' : 'neither')];
+}
+
+function missingAddresses(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
+  const inUse = [
+    ...(values.fingerprintApplications ?? []).map(({ region }) => ({ region, key: FINGERPRINT_URLS[region] })),
+    ...(values.captchaConfigurations ?? []).map(({ region }) => ({ region, key: CAPTCHA_URLS[region] })),
+  ];
+  const sentences = inUse
+    .filter(({ key }) => !isSet(key))
+    .map(({ region, key }) =>
+      expectedBut(VARIABLES[key].name, VARIABLES[key].expected, `nothing, although region ${region} is in use`),
+    );
+  return [...new Set(sentences)];
+}

@@ -1,0 +1,54 @@
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { ERROR_CATALOGUE } from '../errors.ts';
+import { SIGNAL_DRIFTS } from '../fingerprint/drift.ts';
+
+/** Upper bounds of the histograms in seconds: from an immediate refusal to the longest deadline. */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** The codes with which a request can be refused before it becomes an operation. */
+const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
+
+/**
+ * The metrics of this subgraph, in that registry. Every label has few values, none of which a client chooses: a token in a
+ * label would be a leak, and unbounded values would exhaust the memory of Prometheus.
+ */
+export function defineMetrics(registry: Registry) {
+  const registers = [registry];
+  const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
+  const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge({ name: `device_trust_${name}`, help, labelNames, registers });
+  const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
+
+  const perRegion = ['service', 'region'] as const;
+  const metrics = {
+    operationSeconds: histogram('operation_duration_seconds', 'Duration of GraphQL operations, by outcome', [
+      'outcome',
+    ]),
+    operationsInFlight: gauge('operations_in_flight', 'GraphQL operations in flight'),
+    refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by error code', [
+      'code',
+    ]),
+    errors: counter('errors_total', 'Errors in responses, by error code', ['code']),
+    callSeconds: histogram('upstream_duration_seconds', 'Duration of upstream calls, by service, region and outcome', [
+      ...perRegion,
+      'outcome',
+    ]),
+    callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
+    callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
+    breakerOpen: gauge('upstream_breaker_open', '1 while the circuit breaker is open or probing, else 0', perRegion),
+    lookups: counter('fingerprint_lookups_total', 'Device tokens that operations asked about'),
+    fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
+    signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
+    drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
+    verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
+  };
+
+  // Prometheus sees no increase in a series that appears with the value 1, so these exist from the start: an alert has to
+  // fire at the first of them.
+  for (const code of Object.keys(ERROR_CATALOGUE)) metrics.errors.inc({ code }, 0);
+  for (const code of REFUSALS) metrics.refusals.inc({ code }, 0);
+  for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
+  return metrics;
+}

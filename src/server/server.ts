@@ -1,0 +1,78 @@
+import type { GraphQLSchema } from 'graphql';
+import { framesOf } from '../errors.ts';
+import type { Capabilities } from '../graphql/context.ts';
+import { createDocumentCache } from '../graphql/document-cache.ts';
+import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import { startApollo } from './apollo.ts';
+import { Callers } from './callers.ts';
+import { handleGraphql } from './handler.ts';
+import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
+import { createListener, type Explorer } from './listener.ts';
+import type { Telemetry } from './operation-log.ts';
+
+/** A `Config` has all of these values except the last three. */
+export interface ServerOptions extends DocumentLimits {
+  /** Every GraphQL request must present one of these; with none, anyone may ask. */
+  readonly routerSecrets: readonly string[];
+  readonly maxTokens: number;
+  readonly maxBodyBytes: number;
+  readonly maxConnections: number;
+  readonly maxEventLoopDelayMs: number;
+  readonly shutdownGraceMs: number;
+  readonly telemetry: Telemetry;
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
+  /** Pages for people in development. With them, introspection is allowed. */
+  readonly explorer?: Explorer | undefined;
+}
+
+/** A GraphQL server that can listen. */
+export interface GraphqlServer {
+  /**
+   * Starts to listen.
+   *
+   * @returns scheme, host and port, without a trailing slash
+   * @throws the error of the socket, if it cannot listen
+   */
+  listen(host: string, port: number): Promise<string>;
+  /** From now on, every GraphQL request must present one of these. */
+  replaceRouterSecrets(routerSecrets: readonly string[]): void;
+  /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
+  stop(): Promise<void>;
+}
+
+/** Puts a server together for a schema and the capabilities that its resolvers use. It does not listen yet. */
+export async function createServer(
+  schema: GraphQLSchema,
+  capabilities: Capabilities,
+  options: ServerOptions,
+): Promise<GraphqlServer> {
+  const { telemetry, eventLoop, explorer, routerSecrets, maxEventLoopDelayMs } = options;
+  const { log } = telemetry;
+  const documents = createDocumentCache(schema, (error) => {
+    log.warn({ error: framesOf(error) }, 'the compiler could not be loaded; Apollo Server executes all operations');
+  });
+  const landingPage = explorer?.landingPage;
+  const inlineTraces = routerSecrets.length > 0;
+  const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, limits: options });
+  const callers = new Callers(routerSecrets);
+  const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
+  const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
+  const handler = { apollo, documents, capabilities, maxBodyBytes, telemetry, beforeOperation };
+  const listener = createListener({
+    handle: (request, response) => handleGraphql(handler, request, response),
+    callers,
+    beforeOperation,
+    maxConnections,
+    shutdownGraceMs,
+    explorer,
+    telemetry,
+  });
+  return {
+    listen: listener.listen,
+    replaceRouterSecrets: (secrets) => callers.replaceSecrets(secrets),
+    stop: async () => {
+      await listener.stop();
+      await apollo.stop();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
+ * all of them at once; a call under way keeps the account with which it began.
+ */
+export class Accounts<Account> {
+  readonly #idOf: (account: Account) => string;
+  #default: Account | undefined;
+  #byId: ReadonlyMap<string, Account> = new Map();
+
+  constructor(idOf: (account: Account) => string, accounts: readonly Account[]) {
+    this.#idOf = idOf;
+    this.replace(accounts);
+  }
+
+  /** The account for a request that names none; undefined if none is configured. */
+  get default(): Account | undefined {
+    return this.#default;
+  }
+
+  /** The account with this id, without an id the default one; undefined if it is unknown. */
+  find(id: string | null | undefined): Account | undefined {
+    return id == null ? this.#default : this.#byId.get(id);
+  }
+
+  replace(accounts: readonly Account[]): void {
+    this.#default = accounts[0];
+    this.#byId = new Map(accounts.map((account) => [this.#idOf(account), account]));
+  }
+}

@@ -1,0 +1,145 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { startInSandboxMode } from '../support/app.ts';
+import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+
+/** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
+
+const app = await startInSandboxMode();
+const generous = await startInSandboxMode({ maxCaptchas: 2 });
+afterAll(() => Promise.all([app.stop(), generous.stop()]));
+
+const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
+
+async function solve(captchaId = A, region: 'GLB' | 'NA' | 'EU' = 'GLB', at = app) {
+  const response = await fetch(`${at.sandboxUrls?.[region]}/sandbox/challenges?captcha_id=${captchaId}`, {
+    method: 'POST',
+  });
+  const { lot_number, captcha_output, pass_token, gen_time } = await response.json();
+  return { captchaId, lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
+}
+
+async function validate(input: Record<string, unknown>) {
+  const { data, errors } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
+  return errors ?? data.validateCaptcha;
+}
+
+const ANYTHING = { lotNumber: 'x', captchaOutput: 'x', passToken: 'x', genTime: '1' };
+
+describe('a solved challenge', () => {
+  test('passes, with its details (2.3)', async () => {
+    const challenge = await solve();
+    expect(await validate(challenge)).toEqual({
+      __typename: 'CaptchaPassed',
+      proceed: true,
+      details: {
+        usedType: expect.any(String),
+        userIp: expect.any(String),
+        lotNumber: challenge.lotNumber,
+        scene: expect.any(String),
+        referer: expect.any(String),
+      },
+    });
+  });
+
+  test('passes in every region, and under the first captcha id when none is named', async () => {
+    expect(await validate(await solve(B, 'NA'))).toMatchObject({ proceed: true });
+    expect(await validate(await solve(C, 'EU'))).toMatchObject({ proceed: true });
+    const { captchaId, ...unnamed } = await solve();
+    expect(captchaId).toBe(A);
+    expect(await validate(unnamed)).toMatchObject({ __typename: 'CaptchaPassed' });
+  });
+
+  test('never passes again: a replay does not proceed (-50003)', async () => {
+    const challenge = await solve();
+    expect(await validate(challenge)).toMatchObject({ proceed: true });
+    for (let i = 0; i < 3; i++) {
+      expect(await validate(challenge)).toMatchObject({
+        __typename: 'CaptchaIndeterminate',
+        proceed: false,
+        cause: 'CLIENT',
+        code: '-50003',
+      });
+    }
+  });
+
+  test('passes once of many at the same moment', async () => {
+    const challenge = await solve();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => validate(challenge)));
+    expect(answers.filter(({ proceed }) => proceed)).toHaveLength(1);
+  });
+
+  test('twice in one operation is verified twice: the second time is a replay', async () => {
+    const input = await solve(A, 'GLB', generous);
+    const field = 'validateCaptcha(input: $input) { proceed }';
+    const query = `mutation ($input: ValidateCaptchaInput!) { one: ${field} two: ${field} }`;
+    const { data } = await ask(generous.graphqlUrl, query, { input });
+    expect(data).toEqual({ one: { proceed: true }, two: { proceed: false } });
+  });
+
+  test('twice in one operation is one too many by default: the second one fails alone, without a call', async () => {
+    const first = await solve();
+    const second = await solve();
+    const query = `mutation ($first: ValidateCaptchaInput!, $second: ValidateCaptchaInput!) {
+      one: validateCaptcha(input: $first) { proceed }
+      two: validateCaptcha(input: $second) { proceed }
+    }`;
+    const { data, errors } = await ask(app.graphqlUrl, query, { first, second });
+    expect(data).toEqual({ one: { proceed: true }, two: null });
+    expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'OVERLOADED', retryable: false } }]);
+    expect(await validate(second)).toMatchObject({ proceed: true });
+  });
+
+  test('does not pass under another captcha id', async () => {
+    expect(await validate({ ...(await solve(A)), captchaId: B })).not.toMatchObject({ proceed: true });
+  });
+
+  test.each(['captchaOutput', 'passToken', 'genTime', 'lotNumber'])('does not pass with another %s', async (name) => {
+    expect(await validate({ ...(await solve()), [name]: '123' })).toMatchObject({ proceed: false });
+  });
+});
+
+describe('what does not pass', () => {
+  test.each([
+    ['pass_token expire', 'PASS_TOKEN_EXPIRED'],
+    ['lot_number not match', 'LOT_NUMBER_MISMATCH'],
+    ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
+    ['anything else', 'OTHER'],
+  ])('a failure with reason %s is %s (7.1)', async (reason, category) => {
+    const lotNumber = `sandbox:fail:${reason}`;
+    expect(await validate({ ...ANYTHING, lotNumber })).toEqual({
+      __typename: 'CaptchaFailed',
+      proceed: false,
+      reason,
+      category,
+      details: { usedType: expect.any(String), userIp: expect.any(String), lotNumber },
+    });
+  });
+
+  test.each([
+    [DELETED, '-50104'],
+    [PAUSED, '-50105'],
+  ])(
+    'a captcha id out of service is for the operator to correct, and does not proceed: %s',
+    async (captchaId, code) => {
+      expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({
+        cause: 'CONFIGURATION',
+        code,
+        proceed: false,
+      });
+      expect(app.logged()).toContain(code);
+    },
+  );
+
+  test('an error leaves another verification of the same operation intact', async () => {
+    const { data, errors } = await ask(
+      generous.graphqlUrl,
+      `mutation ($good: ValidateCaptchaInput!, $bad: ValidateCaptchaInput!) {
+        bad: validateCaptcha(input: $bad) { proceed }
+        good: validateCaptcha(input: $good) { proceed }
+      }`,
+      { good: await solve(A, 'GLB', generous), bad: { ...ANYTHING, genTime: 'soon' } },
+    );
+    expect(data).toEqual({ bad: null, good: { proceed: true } });
+    expect(errors).toMatchObject([{ path: ['bad'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+});

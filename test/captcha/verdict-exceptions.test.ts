@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
+import { INPUT, startWithAllPolicies } from './support.ts';
+
+/**
+ * Who can cause an exception, and when it may proceed under each policy. Section numbers are the captcha document's.
+ */
+
+const { apps, answerWith, validate, stop } = await startWithAllPolicies();
+afterAll(stop);
+
+const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
+
+describe('exceptions (7.2) and the policy', () => {
+  test('there are 19', () => {
+    expect(exceptions).toHaveLength(19);
+  });
+
+  test.each(exceptions)('$code has the cause $cause', async ({ code, msg, cause }) => {
+    answerWith({ ...EXCEPTION, code, msg });
+    const expected = {
+      __typename: 'CaptchaIndeterminate',
+      cause,
+      code,
+      type: 'defined error',
+      message: expect.any(String),
+    };
+    const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)];
+    expect(await validate()).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
+    expect(await validate({ ...INPUT, captchaId: FIRST })).toEqual({ ...expected, proceed: cause !== 'CLIENT' });
+    // The client chooses whether to name another id, so a wrong configuration of that one must not let it proceed.
+    expect(await validate({ ...INPUT, captchaId: SECOND })).toEqual({ ...expected, proceed: cause === 'SERVICE' });
+    expect(await validate(INPUT, 'always')).toEqual({ ...expected, proceed: true });
+    expect(await validate(INPUT, 'never')).toEqual({ ...expected, proceed: false });
+  });
+
+  test.each<[string, unknown, Record<string, unknown>, number?]>([
+    [
+      'an unknown code is the service',
+      { ...EXCEPTION, code: '-59999' },
+      { cause: 'SERVICE', code: '-59999', proceed: true },
+    ],
+    ['no code is the service', { ...EXCEPTION, code: undefined }, { cause: 'SERVICE', code: null, proceed: true }],
+    [
+      'a numeric code is read as its text',
+      { ...EXCEPTION, code: -50003 },
+      { cause: 'CLIENT', code: '-50003', proceed: false },
+    ],
+    ['no status does not help a client', { ...EXCEPTION, status: undefined }, { cause: 'CLIENT', proceed: false }],
+    [
+      'an unknown code with an HTTP status of 429 is the client',
+      { ...EXCEPTION, code: '-59999' },
+      { cause: 'CLIENT', code: '-59999', proceed: false },
+      429,
+    ],
+    [
+      'a documented failure of the service with an HTTP status of 413 is the client',
+      { ...EXCEPTION, code: '-50000' },
+      { cause: 'CLIENT', code: '-50000', proceed: false },
+      413,
+    ],
+    [
+      'no status and an unknown code is no answer',
+      { code: '-59999' },
+      { cause: 'TRANSPORT', code: null, proceed: true },
+    ],
+    [
+      'an HTTP status of 400 does not help a client',
+      EXCEPTION,
+      { cause: 'CLIENT', code: '-50003', proceed: false },
+      400,
+    ],
+    [
+      'an HTTP status of 502 does not help a client',
+      EXCEPTION,
+      { cause: 'CLIENT', code: '-50003', proceed: false },
+      502,
+    ],
+    ['no desc is no type', { ...EXCEPTION, desc: undefined }, { cause: 'CLIENT', type: null, proceed: false }],
+    [
+      'a desc of a wrong type is no type',
+      { ...EXCEPTION, desc: { type: 4 } },
+      { cause: 'CLIENT', type: null, proceed: false },
+    ],
+  ])('%s', async (_what, body, expected, status) => {
+    answerWith(body, status);
+    expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', ...expected });
+  });
+
+  test.each([400, 401, 403, 404, 413, 429])('a bare %i can be provoked, so it does not proceed', async (status) => {
+    answerWith('<html>Request blocked</html>', status);
+    expect(await validate()).toMatchObject({ cause: 'CLIENT', code: null, proceed: false });
+    expect(await validate(INPUT, 'always')).toMatchObject({ cause: 'CLIENT', proceed: true });
+    // It may be a wrong address as well, and then the operator has to act.
+    expect(apps.faults.logged()).toContain(`"status":${status},"cause":"CLIENT"`);
+  });
+
+  test('our message about a replay does not repeat that of the service', async () => {
+    answerWith({ ...EXCEPTION, msg: '<b>internal host 10.1.2.3</b>' });
+    const { message } = await validate();
+    expect(message).not.toContain('10.1.2.3');
+  });
+});

@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { accountsOf } from '../../src/config/accounts.ts';
+import { APPLICATION, APPLICATIONS, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
+
+/** How the environment becomes a configuration: defaults, files, and every mistake at once (design, section 3). */
+
+const DEFAULTS = {
+  upstreamMode: 'live',
+  host: '127.0.0.1',
+  port: 4001,
+  routerSecrets: [],
+  allowDirectAccess: false,
+  sandboxPort: 4100,
+  fingerprintApplications: [],
+  fingerprintTimeoutMs: 3000,
+  captchaConfigurations: [],
+  captchaTimeoutMs: 5000,
+  captchaFailOpen: 'faults',
+  maxBodyBytes: 128 * 1024,
+  maxTokens: 2_000,
+  maxDepth: 12,
+  maxAliases: 100,
+  maxDirectives: 50,
+  maxRepresentations: 1_000,
+  maxUpstreamCalls: 100,
+  maxCaptchas: 1,
+  maxConnections: 4_096,
+  upstreamMaxInFlight: 512,
+  upstreamMaxQueue: 512,
+  maxEventLoopDelayMs: 200,
+  shutdownGraceMs: 2_000,
+  logLevel: 'info',
+  adminPort: 9464,
+};
+
+describe('defaults', () => {
+  test('live mode is the default, and the rest has defaults too', () => {
+    expect(parse(LIVE)).toEqual({
+      ...DEFAULTS,
+      allowDirectAccess: true,
+      fingerprintApplications: [APPLICATION],
+      fingerprintUrlGlb: 'https://fp.test',
+      captchaConfigurations: [CAPTCHA],
+      captchaUrlGlb: 'https://captcha.test',
+    });
+  });
+
+  test('the sandbox serves only when it is asked for, and needs nothing else', () => {
+    expect(parse({ UPSTREAM_MODE: 'sandbox' })).toEqual({ ...DEFAULTS, upstreamMode: 'sandbox' });
+  });
+
+  test('an empty text counts as not set', () => {
+    const names = ['UPSTREAM_MODE', 'HOST', 'PORT', 'SANDBOX_PORT', 'CAPTCHA_FAIL_OPEN', 'FINGERPRINT_URL_NA'];
+    const secrets = ['FINGERPRINT_APPLICATIONS_FILE', 'CAPTCHA_CONFIGURATIONS_FILE'];
+    const times = ['FINGERPRINT_TIMEOUT_MS', 'CAPTCHA_TIMEOUT_MS'];
+    const empty = Object.fromEntries([...names, ...secrets, ...times].map((name) => [name, '']));
+    expect(parse({ ...empty, ...LIVE })).toEqual(parse(LIVE));
+    expect(problemsOf({ FINGERPRINT_APPLICATIONS: '', CAPTCHA_CONFIGURATIONS: '', ROUTER_SECRETS: '' })).toHaveLength(
+      3,
+    );
+  });
+});
+
+describe('NAME_FILE', () => {
+  const { FINGERPRINT_APPLICATIONS, ...rest } = LIVE;
+  const path = '/run/secrets/fp';
+  const env = { ...rest, FINGERPRINT_APPLICATIONS_FILE: path };
+  const EXPECTED =
+    'FINGERPRINT_APPLICATIONS: expected a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys, but got ';
+
+  test('holds the value, whose last line may end', () => {
+    const { CAPTCHA_CONFIGURATIONS: _, ...others } = rest;
+    const files = { [path]: `${APPLICATIONS}\n`, '/run/captcha': CAPTCHAS };
+    const names = { FINGERPRINT_APPLICATIONS_FILE: path, CAPTCHA_CONFIGURATIONS_FILE: '/run/captcha' };
+    expect(parse({ ...others, ...names }, files)).toEqual(parse(LIVE));
+  });
+
+  test('that cannot be read is reported without its path', () => {
+    expect(problemsOf(env)).toEqual([
+      expect.stringMatching(
+        /^FINGERPRINT_APPLICATIONS_FILE: expected a readable file with .*, but got a path that cannot be read\.$/,
+      ),
+    ]);
+  });
+
+  test('beside NAME is one too many', () => {
+    const both = { ...LIVE, FINGERPRINT_APPLICATIONS_FILE: path };
+    expect(problemsOf(both, { [path]: FINGERPRINT_APPLICATIONS })).toEqual([
+      'FINGERPRINT_APPLICATIONS: expected either it or FINGERPRINT_APPLICATIONS_FILE, but got both.',
+    ]);
+  });
+
+  test.each([
+    ['is malformed', `[{"secret":"${CANARY}"`],
+    ['is empty', ''],
+  ])('that %s is reported without its content', (_what, text) => {
+    expect(problemsOf(env, { [path]: text })).toEqual([`${EXPECTED}a value that does not fit (it is not JSON).`]);
+  });
+
+  test('that holds the value itself instead of a path, by mistake, does not show it', () => {
+    const mistaken = { ...rest, FINGERPRINT_APPLICATIONS_FILE: JSON.stringify([{ ...APPLICATION, secret: CANARY }]) };
+    expect(problemsOf(mistaken)).toEqual([expect.stringContaining('FINGERPRINT_APPLICATIONS_FILE: expected ')]);
+    expect(problemsOf(mistaken).join()).not.toContain(CANARY);
+  });
+});
+
+describe('every mistake at once', () => {
+  test('five variables that are wrong are five sentences', () => {
+    const problems = problemsOf({
+      ...LIVE,
+      PORT: '70000',
+      FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_shop","secret":"${CANARY}","region":"MARS"}]`,
+      FINGERPRINT_TIMEOUT_MS: '3s',
+      CAPTCHA_URL_GLB: 'http://captcha.test',
+      CAPTCHA_FAIL_OPEN: 'sometimes',
+    });
+    expect(problems).toHaveLength(5);
+    for (const [name, got] of [
+      ['PORT', '"70000"'],
+      ['FINGERPRINT_APPLICATIONS', '0.region'],
+      ['FINGERPRINT_TIMEOUT_MS', '"3s"'],
+      ['CAPTCHA_URL_GLB', 'not https'],
+      ['CAPTCHA_FAIL_OPEN', '"sometimes"'],
+    ]) {
+      const sentence = problems.find((problem) => problem.startsWith(`${name}: expected `));
+      expect(sentence).toContain(got);
+      expect(sentence).not.toContain(CANARY);
+    }
+  });
+
+  test('a wrong mode hides no other mistake', () => {
+    const problems = problemsOf({
+      ...LIVE,
+      UPSTREAM_MODE: 'production',
+      FINGERPRINT_URL_EU: 'ftp://x',
+      CAPTCHA_CONFIGURATIONS: '[]',
+    });
+    expect(problems.map((problem) => problem.split(':', 1)[0]).sort()).toEqual([
+      'CAPTCHA_CONFIGURATIONS',
+      'FINGERPRINT_URL_EU',
+      'UPSTREAM_MODE',
+    ]);
+  });
+});
+
+test('a parsed configuration has an address for each of its accounts', () => {
+  expect(accountsOf(parse(LIVE))).toEqual({
+    applications: [{ ...APPLICATION, baseUrl: 'https://fp.test' }],
+    captchas: [{ ...CAPTCHA, baseUrl: 'https://captcha.test' }],
+  });
+});

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
+
+/** What several variables have to say together. */
+
+const APPLICATIONS_EXPECTED =
+  'FINGERPRINT_APPLICATIONS: expected a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys, but got ';
+const CAPTCHAS_EXPECTED =
+  'CAPTCHA_CONFIGURATIONS: expected a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters, but got ';
+
+describe('live mode needs both lists', () => {
+  test('and reports each that is missing', () => {
+    expect(problemsOf({ ALLOW_DIRECT_ACCESS: 'true' })).toEqual([
+      `${APPLICATIONS_EXPECTED}nothing.`,
+      `${CAPTCHAS_EXPECTED}nothing.`,
+    ]);
+  });
+
+  test('also where it has addresses', () => {
+    const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
+    expect(problemsOf(addresses)).toHaveLength(2);
+  });
+});
+
+describe('live mode needs exactly one answer to who may ask', () => {
+  const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
+  const sentence = (got: string) =>
+    `ROUTER_SECRETS: expected either a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
+
+  test('neither is refused', () => {
+    expect(problemsOf(rest)).toEqual([sentence('neither')]);
+    expect(problemsOf({ ...rest, ALLOW_DIRECT_ACCESS: 'false' })).toEqual([sentence('neither')]);
+  });
+
+  test('both are refused', () => {
+    expect(problemsOf({ ...LIVE, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([sentence('both')]);
+    expect(problemsOf({ ...LIVE, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router' })).toEqual([
+      sentence('both'),
+    ]);
+  });
+
+  test('router secrets alone are enough, from a file as well', () => {
+    expect(problemsOf({ ...rest, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
+    expect(problemsOf({ ...rest, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router\n' })).toEqual([]);
+  });
+
+  test('the sandbox may ask for a router secret, and need not', () => {
+    const guarded = parse({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' });
+    expect(guarded.routerSecrets).toEqual(['secret-of-the-router']);
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
+  });
+});
+
+describe('each region in use needs an address', () => {
+  test.each([
+    [
+      'FINGERPRINT_APPLICATIONS',
+      'FINGERPRINT_URL_EU',
+      'EU',
+      [APPLICATION, { ...APPLICATION, publicKey: 'pk_2', region: 'EU' }],
+    ],
+    [
+      'CAPTCHA_CONFIGURATIONS',
+      'CAPTCHA_URL_NA',
+      'NA',
+      [CAPTCHA, { ...CAPTCHA, captchaId: 'b'.repeat(32), region: 'NA' }],
+    ],
+  ])('a region of %s needs its %s', (list, address, region, rows) => {
+    const env = { ...LIVE, [list]: JSON.stringify(rows) };
+    expect(problemsOf(env)).toEqual([
+      `${address}: expected an https address without user, query or fragment; plain http only to this machine, but got nothing, although region ${region} is in use.`,
+    ]);
+    expect(problemsOf({ ...env, [address]: 'https://there.test' })).toEqual([]);
+  });
+
+  test('and one that several entries need is reported once', () => {
+    const rows = ['1', '2', '3'].map((publicKey) => ({ ...APPLICATION, publicKey, region: 'NA' }));
+    expect(problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: JSON.stringify(rows) })).toHaveLength(1);
+  });
+
+  test('one that is set and wrong is reported as wrong, and not as missing too', () => {
+    expect(problemsOf({ ...LIVE, FINGERPRINT_URL_GLB: 'ftp://fp.test' })).toHaveLength(1);
+  });
+});
+
+describe('the sandbox beside credentials of the real services', () => {
+  test.each([
+    'FINGERPRINT_APPLICATIONS',
+    'CAPTCHA_CONFIGURATIONS',
+    'FINGERPRINT_APPLICATIONS_FILE',
+    'CAPTCHA_CONFIGURATIONS_FILE',
+  ])('does not start with %s', (name) => {
+    const problems = problemsOf({ UPSTREAM_MODE: 'sandbox', [name]: CANARY });
+    // There is another sentence about the value itself.
+    expect(problems).toContain(
+      `${name.replace('_FILE', '')}: expected it to be absent while UPSTREAM_MODE is sandbox, but got a value.`,
+    );
+    expect(problems.join()).not.toContain(CANARY);
+  });
+});
+
+describe('the two ports', () => {
+  test('have to differ, also from each other’s default', () => {
+    const sentence = (port: number) => `ADMIN_PORT: expected another port than PORT, but got ${port} for both.`;
+    expect(problemsOf({ ...LIVE, PORT: '5000', ADMIN_PORT: '5000' })).toEqual([sentence(5000)]);
+    expect(problemsOf({ ...LIVE, PORT: '9464' })).toEqual([sentence(9464)]);
+  });
+
+  test('may both be picked by the system', () => {
+    expect(problemsOf({ ...LIVE, PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
+  });
+});

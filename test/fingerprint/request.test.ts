@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { toBody } from '../../src/fingerprint/request.ts';
+import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
+import { DATA, startRecorded } from './support.ts';
+
+/** What `deviceFingerprint` sends. Section numbers are the fingerprint document's. */
+
+const { received, respondWith, query, stop } = await startRecorded();
+afterAll(stop);
+beforeEach(() => {
+  received.length = 0;
+  respondWith(DATA);
+});
+
+const sentBody = () => JSON.parse(received[0]?.body ?? 'nothing was sent');
+
+describe('the request', () => {
+  test('is a POST with the public key in the path and the secret as bearer token (sections 4 and 5)', async () => {
+    await query({ token: 'some-token', publicKey: 'pk_sandbox_na' });
+    expect(received).toMatchObject([
+      {
+        method: 'POST',
+        url: '/api/v2/fp_query/pk_sandbox_na',
+        headers: { authorization: 'Bearer sk_sandbox_na', 'content-type': 'application/json' },
+        body: '{"device_token":"some-token"}',
+      },
+    ]);
+    // A small compressed body can inflate beyond the size limit, so compression is not asked for.
+    expect(received[0]?.headers).not.toHaveProperty('accept-encoding');
+  });
+
+  test('has each documented metadata key under the name of the document (2.2)', async () => {
+    const ours = Object.fromEntries(metadataKeys.map(({ graphql }) => [graphql, `value of ${graphql}`]));
+    const wire = Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [wire, `value of ${graphql}`]));
+    await query({ token: 't', metadata: ours });
+    expect(Object.keys(wire)).toHaveLength(16);
+    expect(sentBody()).toEqual({ device_token: 't', metadata: wire });
+  });
+
+  test('has further metadata keys as they are, of any type (2.2)', async () => {
+    const additional = { store: 7, nested: { b: [1, { z: null }], a: true } };
+    await query({ token: 't', metadata: { accountId: 'a', additional } });
+    expect(sentBody().metadata).toEqual({ account_id: 'a', ...additional });
+  });
+
+  test.each(['account_id', 'ip_addr_v4', 'ja3'])(
+    'is refused without a call if a documented key is among the further ones: %s',
+    async (key) => {
+      const { errors } = await query({ token: 't', metadata: { additional: { [key]: 'x' } } });
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
+      expect(errors?.[0]?.message).toContain(key);
+      expect(received).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['null metadata', { metadata: null }],
+    ['empty metadata', { metadata: {} }],
+    ['metadata of nulls', { metadata: { email: null, additional: { store: null } } }],
+    ['null event fields', { eventType: null, eventTime: null }],
+  ])('leaves out %s', async (_what, variables) => {
+    await query({ token: 't', ...variables });
+    expect(sentBody()).toEqual({ device_token: 't' });
+  });
+
+  test.each(['2026-02-28T23:59:59.123456789-00:30', '2026-03-01t09:30:00.5z', '2024-02-29T00:00:00+14:00'])(
+    'has the time as it was written: %s',
+    async (eventTime) => {
+      await query({ token: 't', eventTime });
+      expect(sentBody()).toEqual({ device_token: 't', event_time: eventTime });
+    },
+  );
+
+  test.each(['2026-03-01T09:30:00', '2026-02-30T09:30:00Z', '2026-03-01T24:00:00Z', 'yesterday'])(
+    'is refused without a call if the time is not RFC 3339: %s',
+    async (eventTime) => {
+      const { errors } = await query({ token: 't', eventTime });
+      expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
+      expect(received).toEqual([]);
+    },
+  );
+
+  test('has eventType as it is (2.1)', async () => {
+    await query({ token: 't', eventType: 'checkout ✓' });
+    expect(sentBody()).toEqual({ device_token: 't', event_type: 'checkout ✓' });
+  });
+
+  test('is refused without a call if the application is unknown', async () => {
+    const { errors } = await query({ token: 't', publicKey: 'pk_unknown' });
+    expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
+    expect(received).toEqual([]);
+  });
+});
+
+describe('canonical metadata', () => {
+  const json = fc.dictionary(
+    fc.string({ minLength: 1 }).filter((key) => key !== '__proto__'),
+    fc.jsonValue({ maxDepth: 3 }),
+    { maxKeys: 6 },
+  );
+  const documented = fc.record({ accountId: fc.string(), email: fc.string(), ja4: fc.string() }, { requiredKeys: [] });
+  const KNOWN = new Set(['account_id', 'email', 'ja4', 'ja3', 'phone_num', 'user_agent']);
+  const metadata = fc.record({ documented, additional: json }).map(({ documented, additional }) => ({
+    documented,
+    additional: Object.fromEntries(Object.entries(additional).filter(([key]) => !KNOWN.has(key))),
+  }));
+
+  /** The same JSON value, with the keys of every object inserted in reverse. */
+  const reversed = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(reversed);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(
+      Object.entries(value)
+        .reverse()
+        .map(([key, inner]) => [key, reversed(inner)]),
+    );
+  };
+  // Sound: reversing the keys of an object gives an object.
+  const reversedObject = (value: object) => reversed(value) as Record<string, unknown>;
+
+  test('does not depend on the order of keys', () => {
+    fc.assert(
+      fc.property(metadata, ({ documented, additional }) => {
+        const one = toBody({ token: 't', metadata: { ...documented, additional } });
+        const other = toBody({
+          token: 't',
+          metadata: { additional: reversedObject(additional), ...reversedObject(documented) },
+        });
+        return one === other;
+      }),
+    );
+  });
+
+  test('keeps every value', () => {
+    fc.assert(
+      fc.property(metadata, ({ additional }) => {
+        const sent = JSON.parse(toBody({ token: 't', metadata: { additional } })).metadata ?? {};
+        const notNull = Object.fromEntries(Object.entries(additional).filter(([, value]) => value !== null));
+        expect(sent).toEqual(JSON.parse(JSON.stringify(notNull)));
+      }),
+    );
+  });
+
+  test('differs if one value does', () => {
+    fc.assert(
+      fc.property(metadata, fc.string(), ({ documented, additional }, value) => {
+        const body = (accountId: string) => toBody({ token: 't', metadata: { ...documented, accountId, additional } });
+        return body(value) !== body(`${value}x`);
+      }),
+    );
+  });
+});

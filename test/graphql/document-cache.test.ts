@@ -1,0 +1,166 @@
+import { parse } from 'graphql';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { createDocumentCache, type DocumentCache, loadCompiler } from '../../src/graphql/document-cache.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
+
+/** Which documents the cache keeps, when it compiles them, and how much memory they may take. */
+
+const schema = buildSchema();
+const neverFails = () => expect.unreachable();
+beforeAll(loadCompiler);
+
+/** Does with the cache what Apollo Server does for a request: it looks the document up, and adds it if it is not there. */
+async function request({ store }: DocumentCache, source: string): Promise<{ wasKept: boolean }> {
+  const key = `key of ${source}`;
+  const kept = await store.get(key);
+  if (!kept) await store.set(key, parse(source));
+  return { wasKept: kept !== undefined };
+}
+
+async function requestTimes(cache: DocumentCache, source: string, times: number): Promise<void> {
+  for (let time = 0; time < times; time += 1) await request(cache, source);
+}
+
+async function compiledAfter(times: number, source: string) {
+  const cache = createDocumentCache(schema, neverFails);
+  await requestTimes(cache, source, times);
+  return cache.findCompiled(source, undefined);
+}
+
+describe('a document', () => {
+  test('is kept from its second time on, and compiled at its third', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: false });
+    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: false });
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeUndefined();
+    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: true });
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
+  });
+
+  test('is not compiled before the compiler is loaded, and is at its next time after that', async () => {
+    vi.resetModules();
+    const fresh = await import('../../src/graphql/document-cache.ts');
+    const cache = fresh.createDocumentCache(schema, neverFails);
+    const isCompiled = () => cache.findCompiled('{ __typename }', undefined) !== undefined;
+    await cache.store.set('key', parse('{ __typename }'));
+    expect(isCompiled()).toBe(false);
+    await fresh.loadCompiler();
+    expect(isCompiled()).toBe(false);
+    await cache.store.set('key', parse('{ __typename }'));
+    await cache.store.get('key');
+    expect(isCompiled()).toBe(true);
+  });
+
+  test('gives its compiled operation only to requests that name it, or name none', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    for (const source of ['query A { __typename }', '{ __typename }']) {
+      await requestTimes(cache, source, 3);
+      expect(cache.findCompiled(source, undefined)).toBeDefined();
+      expect(cache.findCompiled(source, 'B')).toBeUndefined();
+      expect(cache.findCompiled(source, '')).toBeUndefined();
+    }
+    expect(cache.findCompiled('query A { __typename }', 'A')).toBeDefined();
+    expect(cache.findCompiled('{ __typename }', 'A')).toBeUndefined();
+  });
+
+  test('can be deleted', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    await requestTimes(cache, '{ __typename }', 3);
+    await cache.store.delete('key of { __typename }');
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeUndefined();
+    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: false });
+  });
+});
+
+describe('a document is never compiled', () => {
+  test.each([
+    [
+      'with a field that is selected twice, once with a condition',
+      'query ($c: Boolean!) { a: __typename a: __typename @include(if: $c) }',
+    ],
+    [
+      'with a variable inside a literal',
+      'query ($r: ID!) { _entities(representations: [{ __typename: "DeviceFingerprint", token: $r }]) { __typename } }',
+    ],
+    [
+      'with a variable inside a free-form object',
+      'query ($t: String!, $a: String!) { deviceFingerprint(token: $t, metadata: { additional: { list: [$a] } }) { __typename } }',
+    ],
+    ['with an alias that every object has', '{ __proto__: __typename }'],
+    [
+      'with two filters that can fail below one parent',
+      'query ($c: Float) { deviceFingerprint(token: "a") { ... on DeviceFingerprint { x: signals(minConfidence: $c) { name } y: signals(minConfidence: $c) { name } } } }',
+    ],
+    ['with two operations', 'query A { __typename } query B { __typename }'],
+    [
+      'with references beside another field, which they can set to null if they are too many',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } a: __typename }',
+    ],
+    [
+      'with the same in a fragment',
+      'query ($r: [_Any!]!) { ...F } fragment F on Query { _entities(representations: $r) { __typename } a: __typename }',
+    ],
+    ['with a default of a variable', 'query ($t: String = "a") { deviceFingerprint(token: $t) { __typename } }'],
+    [
+      'with a variable called constructor',
+      'query ($constructor: String!) { deviceFingerprint(token: $constructor) { __typename } }',
+    ],
+  ])('%s', async (_what, source) => {
+    expect(await compiledAfter(5, source)).toBeUndefined();
+  });
+
+  const aliases = (count: number) => {
+    const fields = Array.from({ length: count }, (_, at) => `a${at}: deviceFingerprint(token: $t) { ...F }`);
+    // Each alias stands for five fields: itself and the four of the fragment.
+    return `query ($t: String!) { ${fields.join(' ')} } fragment F on DeviceFingerprint { requestId eventId device { id } }`;
+  };
+
+  test('if it selects more than 500 fields, each fragment counted wherever it is spread', async () => {
+    expect(await compiledAfter(5, aliases(100))).toBeDefined();
+    expect(await compiledAfter(5, aliases(101))).toBeUndefined();
+  });
+
+  test('if its fragments double the fields with each level, which must not take long to find out', async () => {
+    const levels = Array.from({ length: 40 }, (_, at) => `fragment F${at} on Query { ...F${at + 1} ...F${at + 1} }`);
+    expect(
+      await compiledAfter(3, `{ ...F0 } ${levels.join(' ')} fragment F40 on Query { __typename }`),
+    ).toBeUndefined();
+  });
+});
+
+describe('memory', () => {
+  const wide = (name: string) =>
+    `query ${name} { ${Array.from({ length: 300 }, (_, at) => `a${at}: __typename`).join(' ')} }`;
+
+  test('valid documents take a bounded part of it: the least recently used go first', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    // Some 900 tokens and 300 fields each, which is more than 600 KB compiled: 60 of them are more than 32 MiB.
+    await requestTimes(cache, wide('First'), 3);
+    for (let at = 0; at < 60; at += 1) {
+      await requestTimes(cache, wide(`Q${at}`), 3);
+      if (at === 30) expect(cache.findCompiled(wide('First'), undefined)).toBeDefined();
+    }
+    expect(cache.findCompiled(wide('First'), undefined)).toBeDefined();
+    expect(cache.findCompiled(wide('Q0'), undefined)).toBeUndefined();
+    expect(cache.findCompiled(wide('Q59'), undefined)).toBeDefined();
+  });
+
+  test('documents that never come again do not displace those that do', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    await requestTimes(cache, '{ __typename }', 3);
+    for (let at = 0; at < 10_000; at += 1) {
+      await request(cache, `{ a${at}: __typename }`);
+      expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
+    }
+  });
+
+  test('invalid documents have a cache of their own, so that they cannot displace a valid one', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    await requestTimes(cache, '{ __typename }', 3);
+    const response = { status: 400, errors: [{ message: 'no' }] };
+    for (let at = 0; at < 100; at += 1) cache.addInvalid(`{ wrong${at} } # ${'x'.repeat(100_000)}`, response);
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
+    expect(cache.findInvalid(`{ wrong99 } # ${'x'.repeat(100_000)}`)).toBe(response);
+    expect(cache.findInvalid(`{ wrong0 } # ${'x'.repeat(100_000)}`)).toBeUndefined();
+  });
+});

@@ -1,0 +1,194 @@
+import { connect } from 'node:net';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ANDROID } from '../faults/documented.ts';
+import { startFailingServer } from '../support/failing-server.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { answer, reset } from '../support/hostile.ts';
+import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
+
+/** Lines at WARN and ERROR, at which an operator may be called: a caller must not be able to cause them. */
+
+const times = <Item>(count: number, item: (index: number) => Item) =>
+  Array.from({ length: count }, (_, index) => item(index));
+const input = { lotNumber: 'unheard-of', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const captchas = (count: number) =>
+  `mutation ($input: ValidateCaptchaInput!) {
+    ${times(count, (index) => `a${index}: validateCaptcha(input: $input) { proceed }`).join(' ')}
+  }`;
+/** Fragments, each of which spreads the next one: 8 lexical tokens for each. */
+const chain = (links: number) =>
+  `{ ...F0 } ${times(links, (index) => `fragment F${index} on Query { ...F${index + 1} }`).join(' ')}
+   fragment F${links} on Query { __typename }`;
+const entities = (representations: readonly object[]) => ({ query: ENTITIES_QUERY, variables: { representations } });
+const DEVICE = { __typename: 'DeviceFingerprint' };
+
+describe('a caller causes no warning', () => {
+  test.each<[string, object]>([
+    ['a syntax error', { query: '{ "' }],
+    ['a document that is not valid', { query: '{ a { b { c } } }' }],
+    [
+      'fragments that spread each other',
+      { query: '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }' },
+    ],
+    ['a document that is too deep', { query: `{ ${'...{'.repeat(400)}__typename${'}'.repeat(400)} }` }],
+    ['a document that is too large', { query: chain(1_000) }],
+    ['a deep value', { query: `{ deviceFingerprint(token: ${'['.repeat(900)}1${']'.repeat(900)}) { __typename } }` }],
+    ['names that JavaScript objects have', { query: '{ __proto__ constructor(toString: 1) @hasOwnProperty }' }],
+    [
+      'the name of an operation that the document does not have',
+      { query: 'query A { __typename }', operationName: 'constructor' },
+    ],
+    ['a subscription', { query: 'subscription { __typename }' }],
+    ['variables of the wrong type', { query: FINGERPRINT_QUERY, variables: { token: { a: [] } } }],
+    [
+      'null for a variable whose default made it valid',
+      { query: 'query ($t: String = "a") { deviceFingerprint(token: $t) { __typename } }', variables: { t: null } },
+    ],
+    ['the hash of a persisted query', { extensions: { persistedQuery: { version: 9, sha256Hash: 'x' } } }],
+    ['a made-up token', { query: queryForTokens(['made-up']) }],
+    ['an unknown public key', { query: FINGERPRINT_QUERY, variables: { token: 'a', publicKey: 'b' } }],
+    ['more tokens than a request may have', { query: queryForTokens(times(20, (index) => `sandbox:web#${index}`)) }],
+    ['more captchas than a request may have', { query: captchas(20), variables: { input } }],
+    ['a made-up captcha', { query: captchas(1), variables: { input } }],
+    ['a captcha without values', { query: captchas(1), variables: { input: { ...input, passToken: '' } } }],
+    ['an unknown captcha id', { query: captchas(1), variables: { input: { ...input, captchaId: 'x' } } }],
+    ['references of another type', entities([{ __typename: 'User' }, {}])],
+    ['a reference without a token', entities([DEVICE])],
+    ['a reference with a made-up token', entities([{ ...DEVICE, token: 'made-up' }])],
+    ['more references than a request may have', entities(times(1_001, () => DEVICE))],
+  ])('by sending %s', async (_what, body) => {
+    const app = await startSandboxed({ maxUpstreamCalls: 10 });
+    await send(app, body);
+    expect(operationsOf(app)).toHaveLength(1);
+    expect(warningsOf(app)).toEqual([]);
+  });
+
+  test.each([
+    ['fragments that spread one another', chain],
+    ['nested fields', (levels: number) => `{ ${'a{'.repeat(levels)}b${'}'.repeat(levels)} }`],
+    ['nested inline fragments', (levels: number) => `{ ${'...{'.repeat(levels)}a${'}'.repeat(levels)} }`],
+    ['nested list values', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
+    ['nested list types', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
+  ])('by sending as many %s as the largest MAX_TOKENS accepts', async (_what, documentOf) => {
+    const limits = { maxTokens: 5_000, maxBodyBytes: 10_000_000, maxDepth: 100 };
+    for (const tokensEach of [8, 6, 4, 3, 2]) {
+      const app = await startSandboxed(limits);
+      const { status } = await send(app, { query: documentOf(Math.floor(5_000 / tokensEach) - 10) });
+      expect(status).toBe(400);
+      expect(warningsOf(app)).toEqual([]);
+    }
+  });
+
+  test.each<[string, RequestInit]>([
+    ['a body that is not JSON', { body: '{' }],
+    ['a JSON list', { body: '[]' }],
+    [
+      'JSON of 50,000 levels',
+      { body: `{"query":"{ a }","variables":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}` },
+    ],
+    ['a batch', { body: '[{"query":"{ __typename }"},{"query":"{ __typename }"}]' }],
+    ['a query that is not a string', { body: '{"query":{"kind":"Document"}}' }],
+    ['too many bytes', { body: ' '.repeat(200_000) }],
+    ['another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    [
+      'an Accept header with a type that is not available',
+      { body: '{"query":"{ __typename }"}', headers: { accept: 'image/png' } },
+    ],
+    ['a malformed Accept header', { body: '{"query":"{ __typename }"}', headers: { accept: ';;q=x,,*' } }],
+    ['another method', { method: 'DELETE' }],
+    ['a wrong secret', { body: '{}', headers: { 'router-authorization': 'x' } }],
+  ])('by sending %s', async (_what, init) => {
+    const secret = 'the-secret-of-the-router';
+    const app = await startSandboxed({ routerSecrets: [secret] });
+    const headers = { 'content-type': 'application/json', 'router-authorization': secret, ...init.headers };
+    expect((await fetch(app.graphqlUrl, { method: 'POST', ...init, headers })).status).toBeGreaterThanOrEqual(400);
+    expect(warningsOf(app)).toEqual([]);
+  });
+
+  test('by disconnecting in the middle of a request', async () => {
+    const app = await startSandboxed();
+    const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+    for (const rest of ['content-length: 99\r\n\r\n{"q', 'transfer-encoding: chunked\r\n\r\n3\r\n{"q\r\n', 'a: b']) {
+      for (const close of ['end', 'destroy', 'resetAndDestroy'] as const) {
+        const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+        socket.write(head + rest, () => setTimeout(() => socket[close](), 20));
+        await new Promise((resolve) => socket.resume().once('close', resolve));
+      }
+    }
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    expect(linesOf(app)).toMatchObject([{ msg: 'ready' }]);
+  });
+});
+
+describe('a warning is logged', () => {
+  const ID = { 'x-request-id': 'the-request' };
+
+  test.each<[string, Parameters<typeof answer>, object]>([
+    [
+      'an application that the service refuses',
+      [401, '{"code":401}'],
+      { code: 'UPSTREAM_REJECTED', field: 'deviceFingerprint' },
+    ],
+    ['a response that is not as documented', [200, '{}'], { code: 'UPSTREAM_PROTOCOL_ERROR' }],
+    ['an upstream that fails', [503, ''], { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503' }],
+  ])('for %s, with the request id of the operation', async (_what, response, expected) => {
+    const { app } = await startAgainst(answer(...response));
+    await send(app, { query: queryForTokens(['a']) }, ID);
+    expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', ...expected }]);
+    expect(operationsOf(app)).toMatchObject([{ requestId: 'the-request' }]);
+  });
+
+  test.each<[string, Parameters<typeof startAgainst>[0]]>([
+    ['no verdict', answer(500, '')],
+    ['no response', reset],
+    ['a refusal of the signature', answer(200, '{"result":"fail","reason":"illegal sign_token"}')],
+    ['a verdict for another challenge', answer(200, '{"result":"fail","captcha_args":{"lot_number":"of-another"}}')],
+  ])('for a captcha service that sends %s, with the request id of the operation', async (_what, behave) => {
+    const { app } = await startAgainst(behave);
+    await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
+    expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
+  });
+
+  test('with less than 1,000 characters, however much an upstream sends', async () => {
+    const signals = times(20_000, () => ({}));
+    const { app } = await startAgainst(answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } })));
+    await send(app, { query: queryForTokens(['a']) });
+    const [line] = warningsOf(app);
+    expect(line?.['internal']).toMatch(/^data\.signals\.0\.signal: invalid_type; .*; and 59995 more$/);
+    expect(JSON.stringify(line).length).toBeLessThan(1_000);
+  });
+
+  test('once for each operation, however many of its fields fail for the same reason', async () => {
+    const { app } = await startAgainst(answer(503, ''));
+    await send(app, { query: queryForTokens(times(15, String)) }, ID);
+    await send(app, { query: queryForTokens(['1']) });
+    expect(warningsOf(app)).toMatchObject([{ requestId: 'the-request' }, { code: 'UPSTREAM_UNAVAILABLE' }]);
+  });
+
+  test('when the queue for all requests is full', async () => {
+    const { app } = await startAgainst(answer(503, ''), { upstreamMaxInFlight: 1, upstreamMaxQueue: 0 });
+    await send(app, { query: queryForTokens(['1', '2', '3']) });
+    const codes = warningsOf(app).map(({ code }) => code);
+    expect(codes.sort()).toEqual(['OVERLOADED', 'UPSTREAM_UNAVAILABLE']);
+  });
+
+  test('for a bug in this subgraph, with its stack frames and nothing of the request', async () => {
+    const app = await startFailingServer();
+    onTestFinished(app.stop);
+    const { status, text } = await send(app, { query: '{ mistake(token: "canary") }' }, ID);
+    expect([status, text]).toEqual([200, expect.stringContaining('INTERNAL_SERVER_ERROR')]);
+    expect(warningsOf(app)).toEqual([
+      {
+        level: 'error',
+        time: expect.any(String),
+        requestId: 'the-request',
+        code: 'INTERNAL_SERVER_ERROR',
+        field: 'mistake',
+        error: { name: 'TypeError', frames: expect.arrayContaining([expect.stringContaining('failing-server')]) },
+        msg: expect.stringMatching(/inside this subgraph/),
+      },
+    ]);
+    expect(operationsOf(app)).toMatchObject([{ requestId: 'the-request', errors: ['INTERNAL_SERVER_ERROR'] }]);
+    expect(app.logged() + text).not.toContain('canary');
+  });
+});

@@ -1,0 +1,180 @@
+import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { startReceiver } from './otlp-receiver.ts';
+import { queryForTokens, send } from './support.ts';
+
+/** Logs, metrics and traces contain no secret and nothing that a caller or an upstream sent, at any level and for any fault. */
+
+const CANARIES = {
+  token: 'tok_canary_9f8e7d',
+  phone: '13800138000',
+  email: 'ada.canary@mail.example',
+  lotNumber: 'lot_canary_51c3',
+  captchaOutput: 'out_canary_a1b2',
+  passToken: 'pass_canary_77aa',
+  genTime: '20493817261',
+  publicKey: 'pk_canary_unknown',
+  captchaId: 'id_canary_unknown',
+  header: 'hdr_canary_0042',
+  secret: 'sk_canary_4b1d',
+  captchaKey: 'key_canary_c06e',
+  routerSecret: 'router_canary_of_16_or_more',
+  logHashKey: 'hash_canary_of_16_or_more',
+};
+const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header } = CANARIES;
+const EVERYTHING = Object.values(CANARIES).join(' ');
+
+/** An upstream that repeats what it was sent. The number behind the token or lot number chooses the response. */
+function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse): void {
+  const sent = `${JSON.stringify(headers)} ${decodeURIComponent(body)} ${EVERYTHING}`;
+  const variant = /(?:tok|lot)_canary_\w{4,6}-(\d+)/.exec(body)?.[1] ?? '0';
+  const data = { echo: sent, errors: [{ field: sent, reason: sent, type: sent }], [sent]: sent };
+  const signals = [{ signal: sent, level: 'HIGH', confidence: 1 }];
+  const browser = { name: sent, [sent]: { [sent]: sent } };
+  const fingerprint = [
+    { ...ANDROID, data: { ...ANDROID.data, request_id: sent, event_id: sent, signals } },
+    {
+      ...WEB,
+      data: { ...WEB.data, detail: { ...WEB.data.detail, device_basic: { browser, device: {}, os: browser } } },
+    },
+    { code: 400, message: sent, data },
+    { code: 500, message: sent, data },
+    { code: 200, message: sent, data: { [sent]: sent, signals: { [sent]: 1 } } },
+    { code: 200, message: sent, data: { ...ANDROID.data, signals: [sent, { [sent]: sent }] } },
+  ];
+  const args = { ...PASS.captcha_args, lot_number: lotNumber, scene: sent, referer: sent };
+  const captcha = [
+    { ...PASS, captcha_args: args },
+    { ...FAIL, reason: sent, captcha_args: { lot_number: sent } },
+    { ...FAIL, reason: 'illegal sign_token', captcha_args: { lot_number: sent } },
+    JSON.parse(exception('-50000', sent)),
+    { status: 'error', code: sent, msg: sent, desc: { type: sent } },
+    { status: 'success', [sent]: { [sent]: sent } },
+  ];
+  const reply = (url.startsWith('/validate') ? captcha : fingerprint)[Number(variant)];
+  if (reply) sendJson(response, reply.code === 400 || reply.code === 500 ? reply.code : 200, reply);
+  else response.socket?.resetAndDestroy();
+}
+
+const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
+const input = (variant: number) => ({ lotNumber: `${lotNumber}-${variant}`, captchaOutput, passToken, genTime });
+const quoted = JSON.stringify(EVERYTHING);
+
+/** Requests with those values in every place of a GraphQL request. */
+const BODIES: readonly unknown[] = [
+  ...[0, 1, 2, 3, 4, 5, 6].flatMap((variant) => [
+    { query: FINGERPRINT_QUERY, variables: { token: `${token}-${variant}`, metadata, eventType: EVERYTHING } },
+    { query: queryForTokens([`${token}-${variant}`]) },
+    {
+      query: ENTITIES_QUERY,
+      variables: {
+        representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }],
+      },
+    },
+    { query: CAPTCHA_MUTATION, variables: { input: input(variant) } },
+  ]),
+  { query: FINGERPRINT_QUERY, variables: { token, publicKey: CANARIES.publicKey } },
+  { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), captchaId: CANARIES.captchaId } } },
+  { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), genTime: email } } },
+  { query: FINGERPRINT_QUERY, variables: { token, eventTime: EVERYTHING } },
+  { query: FINGERPRINT_QUERY, variables: { token: { [token]: email }, metadata: EVERYTHING, [token]: phone } },
+  { query: ENTITIES_QUERY, variables: { representations: [{ __typename: email, token }, { [token]: token }] } },
+  { query: 'query Named { __typename }', operationName: token },
+  { query: 'query Named { __typename }', operationName: EVERYTHING, extensions: { [token]: EVERYTHING } },
+  { query: `{ ${token}: deviceFingerprint(token: "${token}-3", eventType: ${quoted}) { __typename } }` },
+  { query: `{ ${token}(${token}: ${quoted}) @${token} { ...${token} } }` },
+  { query: `query ($${token}: String! = ${quoted}) { deviceFingerprint(token: $${token}) { ${token} } }` },
+  { query: `# ${EVERYTHING}\n{ deviceFingerprint(token: [${quoted}]) { __typename } }` },
+  { query: `{ deviceFingerprint(token: """${EVERYTHING}\n    at ${token} (a.ts:1:1)""" }` },
+  { query: EVERYTHING },
+  { [token]: EVERYTHING },
+  [EVERYTHING],
+  EVERYTHING,
+];
+
+const HEADERS = {
+  'router-authorization': CANARIES.routerSecret,
+  authorization: `Bearer ${header}`,
+  cookie: `session=${header}`,
+  baggage: `user=${header}`,
+  tracestate: `vendor=${header}`,
+  referer: `https://shop.example/?${header}`,
+  'user-agent': header,
+  'x-forwarded-for': header,
+  [header]: header,
+  // Logs and traces use the values of these headers, if they have only allowed characters.
+  'x-request-id': `${header} ${email}`,
+  'apollographql-client-name': email,
+  'apollographql-client-version': `${token};${email}`,
+  traceparent: `00-${header}`,
+};
+
+async function sendEverything(app: TestApp): Promise<void> {
+  for (const body of BODIES) await send(app, body, HEADERS);
+  for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
+    const headers = { ...HEADERS, 'content-type': 'application/json' };
+    await (await fetch(app.graphqlUrl, { method: 'POST', headers, body })).text();
+  }
+  for (const wrongSecret of [CANARIES.routerSecret.slice(1), email]) {
+    await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': wrongSecret });
+  }
+  await (await fetch(`${app.graphqlUrl}/${token}?${encodeURIComponent(EVERYTHING)}`, { headers: HEADERS })).text();
+}
+
+function expectNoCanary(text: string): void {
+  const signatures = [0, 1, 2, 3, 4, 5, 6].map((variant) =>
+    createHmac('sha256', CANARIES.captchaKey).update(`${lotNumber}-${variant}`).digest('hex'),
+  );
+  for (const value of [...Object.values(CANARIES), ...signatures]) {
+    for (const form of [value, encodeURIComponent(value), JSON.stringify(value).slice(1, -1)]) {
+      expect(text).not.toContain(form);
+    }
+    // The base64 of a text inside another one depends on its offset modulo 3, so there are three forms.
+    for (const before of ['', 'x', 'xx']) {
+      const inner = Buffer.from(before + value)
+        .toString('base64')
+        .slice(4, -4);
+      if (inner.length > 8) expect(text).not.toContain(inner);
+    }
+  }
+}
+
+test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const)(
+  'at level %s nothing is revealed',
+  async (logLevel) => {
+    const receiver = await startReceiver();
+    const upstream = await startUpstream(echo);
+    onTestFinished(upstream.stop);
+    const { url } = upstream;
+    const { routerSecret, logHashKey } = CANARIES;
+    const app = await startInLiveMode(
+      { GLB: url, NA: url, EU: url },
+      {
+        fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
+        captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
+        logLevel,
+        logHashKey,
+        routerSecrets: [routerSecret],
+        otlpEndpoint: receiver.endpoint,
+      },
+    );
+    onTestFinished(app.stop);
+    await sendEverything(app);
+    const metrics = await (await fetch(app.metricsUrl)).text();
+    await app.stop();
+
+    // The values did reach the upstream, and log, metrics and traces are not empty.
+    expect(JSON.stringify(upstream.received)).toContain(token);
+    expect(receiver.spans().length).toBeGreaterThan(50);
+    expect(metrics).toContain('unknown');
+    const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
+    expect(levels).toEqual({ warn: ['warn'], error: [], fatal: [], silent: [] }[String(logLevel)] ?? ['info', 'warn']);
+    for (const output of [app.logged(), metrics, receiver.bytes()]) expectNoCanary(output);
+  },
+  30_000,
+);

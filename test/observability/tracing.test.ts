@@ -1,0 +1,187 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { attributesOf, type ExportedSpan, startReceiver } from './otlp-receiver.ts';
+import { operationsOf, queryForTokens, send } from './support.ts';
+
+/** Traces from the router through an operation to each upstream call, as a collector receives them. */
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const ROUTER = 'b7ad6b7169203331';
+const SAMPLED = { traceparent: `00-${TRACE}-${ROUTER}-01` };
+const input = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const [SERVER, CLIENT] = [2, 3];
+const [UNSET, ERROR] = [0, 2];
+
+/** An app that exports to a receiver. Its upstream responds with the status that the token names, or as documented. */
+async function start() {
+  const receiver = await startReceiver();
+  const upstream = await startUpstream(({ url, body }, response) => {
+    if (url.startsWith('/validate')) return sendJson(response, 200, PASS);
+    const { device_token: token } = JSON.parse(body);
+    if (token === 'reset') response.socket?.resetAndDestroy();
+    else sendJson(response, Number(token) || 200, Number(token) ? { code: Number(token) } : ANDROID);
+  });
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const app = await startInLiveMode(urls, { otlpEndpoint: receiver.endpoint });
+  onTestFinished(app.stop);
+  return { app, receiver, upstream };
+}
+
+type Started = Awaited<ReturnType<typeof start>>;
+
+/** Stops the app, which exports the remaining spans first, and returns all spans: of operations, and of upstream calls. */
+async function exported({ app, receiver }: Started): Promise<{ servers: ExportedSpan[]; clients: ExportedSpan[] }> {
+  await app.stop();
+  const spans = receiver.spans();
+  return {
+    servers: spans.filter(({ kind }) => kind === SERVER),
+    clients: spans.filter(({ kind }) => kind === CLIENT),
+  };
+}
+
+const traceparentsOf = (received: readonly ReceivedRequest[]) => received.map(({ headers }) => headers['traceparent']);
+const traceIdOf = (app: TestApp) => operationsOf(app).at(-1)?.['traceId'];
+
+describe('an operation with a traceparent', () => {
+  test('is a child span of the router, and each call is a child span of it, whose id the upstream gets', async () => {
+    const started = await start();
+    const query = `query Both {
+      a: deviceFingerprint(token: "one") { __typename }
+      b: deviceFingerprint(token: "two", publicKey: "pk_sandbox_eu") { __typename }
+    }`;
+    await send(started.app, { query }, SAMPLED);
+    const { servers, clients } = await exported(started);
+
+    expect(servers).toMatchObject([
+      { traceId: TRACE, parentSpanId: ROUTER, name: 'graphql Both', status: { code: UNSET }, attributes: [] },
+    ]);
+    const [operation] = servers;
+    expect(clients.map(({ traceId, parentSpanId, name }) => [traceId, parentSpanId, name])).toEqual([
+      [TRACE, operation?.spanId, 'call fingerprint'],
+      [TRACE, operation?.spanId, 'call fingerprint'],
+    ]);
+    expect(clients.map(attributesOf)).toEqual([
+      { 'upstream.service': 'fingerprint', 'upstream.region': 'GLB' },
+      { 'upstream.service': 'fingerprint', 'upstream.region': 'EU' },
+    ]);
+    expect(traceparentsOf(started.upstream.received).sort()).toEqual(
+      clients.map(({ spanId }) => `00-${TRACE}-${spanId}-01`).sort(),
+    );
+    expect(traceIdOf(started.app)).toBe(TRACE);
+    for (const { startTimeUnixNano, endTimeUnixNano } of clients) {
+      expect(BigInt(startTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(operation?.startTimeUnixNano ?? 0));
+      expect(BigInt(endTimeUnixNano)).toBeLessThanOrEqual(BigInt(operation?.endTimeUnixNano ?? 0));
+    }
+    expect(started.receiver.resources()).toEqual([expect.objectContaining({ 'service.name': 'device-trust' })]);
+  });
+
+  test('is the parent of a captcha call as well', async () => {
+    const started = await start();
+    await send(started.app, { query: CAPTCHA_MUTATION, variables: { input } }, SAMPLED);
+    const { servers, clients } = await exported(started);
+    expect(servers).toMatchObject([{ traceId: TRACE, parentSpanId: ROUTER, name: 'graphql' }]);
+    expect(clients.map(attributesOf)).toEqual([{ 'upstream.service': 'captcha', 'upstream.region': 'GLB' }]);
+    expect(traceparentsOf(started.upstream.received)).toEqual([`00-${TRACE}-${clients[0]?.spanId}-01`]);
+  });
+
+  test('has one span for a call that many fields share', async () => {
+    const started = await start();
+    await send(started.app, { query: queryForTokens(Array(10).fill('one')) }, SAMPLED);
+    expect((await exported(started)).clients).toHaveLength(1);
+  });
+
+  test('that is not sampled exports nothing, and the upstream gets a traceparent that is not sampled', async () => {
+    const started = await start();
+    const { text } = await send(
+      started.app,
+      { query: queryForTokens(['one']) },
+      { traceparent: `00-${TRACE}-${ROUTER}-00` },
+    );
+    expect(JSON.parse(text)).toEqual({ data: { a0: { __typename: 'DeviceFingerprint' } } });
+    expect(await exported(started)).toEqual({ servers: [], clients: [] });
+    expect(traceparentsOf(started.upstream.received)).toEqual([
+      expect.stringMatching(new RegExp(`^00-${TRACE}-(?!0{16})[\\da-f]{16}-00$`)),
+    ]);
+    expect(traceIdOf(started.app)).toBe(TRACE);
+  });
+});
+
+describe('an operation without a valid traceparent', () => {
+  test.each<[string, Record<string, string>]>([
+    ['no header', {}],
+    ['an empty header', { traceparent: '' }],
+    ['no trace id', { traceparent: `00-${'0'.repeat(32)}-${ROUTER}-01` }],
+    ['no parent id', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
+    ['a forbidden version', { traceparent: `ff-${TRACE}-${ROUTER}-01` }],
+    ['more fields than version 00 has', { traceparent: `00-${TRACE}-${ROUTER}-01-canary` }],
+    ['any other text', { traceparent: 'ada.canary@mail.example' }],
+    ['headers of other formats', { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` }],
+  ])('starts a new trace: %s', async (_what, headers) => {
+    const started = await start();
+    await send(started.app, { query: queryForTokens(['one']) }, headers);
+    const { servers, clients } = await exported(started);
+    const [operation] = servers;
+    expect(operation?.traceId).toMatch(/^(?!0{32})[\da-f]{32}$/);
+    expect(operation?.traceId).not.toBe(TRACE);
+    expect(operation?.parentSpanId ?? '').toBe('');
+    expect(clients).toMatchObject([{ traceId: operation?.traceId, parentSpanId: operation?.spanId }]);
+    expect(traceIdOf(started.app)).toBe(operation?.traceId);
+    expect(started.receiver.bytes()).not.toContain('canary');
+  });
+
+  test('starts another trace than the operation before', async () => {
+    const started = await start();
+    for (const token of ['one', 'two']) await send(started.app, { query: queryForTokens([token]) });
+    const { servers } = await exported(started);
+    expect(new Set(servers.map(({ traceId }) => traceId)).size).toBe(2);
+  });
+});
+
+describe('an error', () => {
+  test.each([
+    ['503', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'http_5xx' }, ERROR],
+    ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }, ERROR],
+    // The call itself did not fail: the credentials of this subgraph are wrong.
+    ['401', 'UPSTREAM_REJECTED', {}, UNSET],
+  ])(
+    'is on the span of the operation, and on that of the call if the call failed: %s',
+    async (token, code, ofCall, status) => {
+      const started = await start();
+      await send(started.app, { query: queryForTokens([token]) }, SAMPLED);
+      const { servers, clients } = await exported(started);
+      expect(servers).toMatchObject([{ status: { code: ERROR } }]);
+      expect(servers.map(attributesOf)).toEqual([{ 'error.type': code }]);
+      expect(clients).toMatchObject([{ status: { code: status } }]);
+      expect(clients.map(attributesOf)).toEqual([
+        { 'upstream.service': 'fingerprint', 'upstream.region': 'GLB', ...ofCall },
+      ]);
+    },
+  );
+
+  test.each([
+    [{ query: '{' }, 'GRAPHQL_PARSE_FAILED'],
+    [{ query: '{ a }' }, 'GRAPHQL_VALIDATION_FAILED'],
+  ])('is on the span of an operation that was not executed: %o', async (body, code) => {
+    const started = await start();
+    await send(started.app, body, SAMPLED);
+    const { servers } = await exported(started);
+    expect(servers).toMatchObject([{ parentSpanId: ROUTER, name: 'graphql', status: { code: ERROR } }]);
+    expect(servers.map(attributesOf)).toEqual([{ 'error.type': code }]);
+  });
+
+  test('of a request that was refused has no span', async () => {
+    const started = await start();
+    for (const body of [[], {}, { query: 4 }]) await send(started.app, body, SAMPLED);
+    expect(await exported(started)).toEqual({ servers: [], clients: [] });
+  });
+});
+
+test('the name of a span has at most 64 characters of the operation name', async () => {
+  const started = await start();
+  await send(started.app, { query: `query ${'a'.repeat(10_000)} { __typename }` }, SAMPLED);
+  expect((await exported(started)).servers).toMatchObject([{ name: `graphql ${'a'.repeat(64)}` }]);
+});

@@ -1,0 +1,101 @@
+import { setImmediate, setTimeout } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type EventLoopMonitor, startEventLoopMonitor } from '../../src/runtime/event-loop.ts';
+
+/** How late the event loop runs, and when that is too late. */
+
+const MAX_DELAY_MS = 100;
+
+let monitor: EventLoopMonitor;
+const start = () => {
+  monitor = startEventLoopMonitor();
+  return monitor;
+};
+afterEach(() => monitor.stop());
+
+/** Keeps the event loop busy with one long turn. */
+function block(ms: number): void {
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+/** Makes the event loop turn `times` times, each of which takes `ms`. */
+async function turn(times: number, ms: number): Promise<void> {
+  for (let done = 0; done < times; done += 1) {
+    await setImmediate();
+    block(ms);
+  }
+  await setImmediate();
+  await setImmediate();
+}
+
+describe('overload', () => {
+  test('is reported when turns take too long without a short one between them', async () => {
+    start();
+    await turn(4, 250);
+    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+  });
+
+  test('is reported when two turns take too long with a short one between them', async () => {
+    start();
+    await turn(1, 250);
+    await setTimeout(30);
+    await turn(1, 250);
+    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+  });
+
+  test('is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
+    start();
+    await turn(1, 250);
+    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(false);
+    block(250);
+    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+  });
+
+  test('is measured against the delay that is asked about', async () => {
+    start();
+    await turn(4, 250);
+    expect(monitor.isOverloaded(10_000)).toBe(false);
+  });
+
+  test('ends once the event loop keeps up again', async () => {
+    start();
+    await turn(4, 250);
+    await expect.poll(() => monitor.isOverloaded(MAX_DELAY_MS), { timeout: 2_000 }).toBe(false);
+  });
+
+  test('is not reported at the lowest limit while the event loop only waits', async () => {
+    start();
+    await expect
+      .poll(
+        async () => {
+          const overloaded: boolean[] = [];
+          for (let look = 0; look < 20; look += 1) {
+            await setTimeout(10);
+            overloaded.push(monitor.isOverloaded(10));
+          }
+          return overloaded.includes(true);
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(false);
+  });
+});
+
+describe('the total lag', () => {
+  test('grows by what a turn takes beyond 20 ms, while it still goes on and after it', async () => {
+    start();
+    await setTimeout(50);
+    const before = monitor.totalLagMs();
+    block(300);
+    expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
+    await turn(2, 0);
+    expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
+  });
+
+  test('is less than the time since the start', async () => {
+    const startedAt = performance.now();
+    start();
+    await turn(3, 100);
+    expect(monitor.totalLagMs()).toBeLessThan(performance.now() - startedAt);
+  });
+});

@@ -1,0 +1,214 @@
+import { request } from 'node:http';
+import { ApolloServer } from '@apollo/server';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/**
+ * An operation that comes again and again is compiled at its third time. From outside nobody can tell: each test asks the
+ * same five times, so that the first answers come from Apollo Server and the last from compiled code.
+ */
+
+const TIMES = [1, 2, 3, 4, 5];
+const SECRET = 'secret-of-the-router';
+let hangs = false;
+const upstream = await startUpstream((received, response) => {
+  if (hangs) return;
+  const { device_token: token = '' } = received.url.startsWith('/api') ? JSON.parse(received.body) : {};
+  if (token === 'down') sendJson(response, 503, {});
+  else if (token === 'bad') sendJson(response, 400, { code: 400, message: 'Invalid request', data: { errors: [] } });
+  else if (received.url.startsWith('/validate')) {
+    const lot_number = new URLSearchParams(received.body).get('lot_number');
+    sendJson(response, 200, { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
+  } else sendJson(response, 200, ANDROID);
+});
+const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+const app = await startInLiveMode(urls);
+const guarded = await startInLiveMode(urls, { routerSecrets: [SECRET] });
+afterAll(() => Promise.all([app.stop(), guarded.stop(), upstream.stop()]));
+beforeEach(() => {
+  upstream.received.length = 0;
+  hangs = false;
+});
+
+const reference = (token: string, __typename = 'DeviceFingerprint') => ({ __typename, token });
+const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
+  a: validateCaptcha(input: $input) { proceed } b: validateCaptcha(input: $input) { proceed }
+}`;
+const ALIASES = `query ($t: String!) { ${TIMES.map((time) => `a${time}: deviceFingerprint(token: $t) { __typename }`).join(' ')} }`;
+
+describe('five times the same question', () => {
+  test.each<[string, string, Record<string, unknown>, number]>([
+    ['a judgement', FINGERPRINT_QUERY, { token: 'good' }, 1],
+    ['a rejection', FINGERPRINT_QUERY, { token: 'bad' }, 1],
+    ['an upstream that fails', FINGERPRINT_QUERY, { token: 'down' }, 1],
+    ['an application that is not there', FINGERPRINT_QUERY, { token: 'good', publicKey: 'pk_of_nobody' }, 0],
+    ['a variable that does not fit', FINGERPRINT_QUERY, { token: ['good'] }, 0],
+    ['a list for an input object', FINGERPRINT_QUERY, { token: 'good', metadata: [] }, 0],
+    ['no variable at all', FINGERPRINT_QUERY, {}, 0],
+    ['the same token five times', ALIASES, { t: 'good' }, 1],
+    [
+      'references, good and bad, the last one too',
+      ENTITIES_QUERY,
+      {
+        representations: ['good', 'bad', 'down', 'good']
+          .map((token) => reference(token))
+          .concat(reference('x', 'Nothing')),
+      },
+      3,
+    ],
+    [
+      'too many references, beside another question',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } b: deviceFingerprint(token: "x", publicKey: "pk_of_nobody") { __typename } }',
+      { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
+      0,
+    ],
+    [
+      'too many references alone',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }',
+      { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
+      0,
+    ],
+    ['a captcha', CAPTCHA_MUTATION, { input: INPUT }, 1],
+    ['a captcha too many', TWO_CAPTCHAS, { input: INPUT }, 1],
+    ['nothing but a name', '{ __typename }', {}, 0],
+  ])('%s', async (_what, query, variables, calls) => {
+    const answers = [];
+    for (const _ of TIMES) answers.push(await ask(app.graphqlUrl, query, variables));
+    const [first] = answers;
+    for (const { status, text, headers } of answers) {
+      expect([status, text]).toEqual([first?.status, first?.text]);
+      for (const name of ['content-type', 'cache-control', 'content-length']) {
+        expect(headers.get(name)).toBe(first?.headers.get(name));
+      }
+    }
+    expect(upstream.received).toHaveLength(calls * TIMES.length);
+  });
+
+  test('with another name each time, and other variables', async () => {
+    const document = 'query A($t: String!) { deviceFingerprint(token: $t) { __typename } } query B { __typename }';
+    for (const time of TIMES) {
+      const body = (operationName?: string) =>
+        JSON.stringify({ query: document, operationName, variables: { t: time % 2 ? 'good' : 'bad' } });
+      const type = time % 2 ? 'DeviceFingerprint' : 'DeviceFingerprintRejected';
+      expect((await post(app.graphqlUrl, body('A'))).data).toEqual({ deviceFingerprint: { __typename: type } });
+      expect((await post(app.graphqlUrl, body('B'))).data).toEqual({ __typename: 'Query' });
+      expect((await post(app.graphqlUrl, body())).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+      expect((await post(app.graphqlUrl, body('C'))).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+    }
+  });
+
+  test('with what Accept asks for', async () => {
+    for (const accept of ['application/json', 'application/graphql-response+json', '*/*', 'image/png']) {
+      const types = new Set<string | null>();
+      for (const _ of TIMES) {
+        const { headers } = await post(app.graphqlUrl, '{"query":"{ a: __typename }"}', { accept });
+        types.add(headers.get('content-type'));
+      }
+      expect([...types]).toHaveLength(1);
+    }
+  });
+
+  test('a trace is made whenever one is asked for, and only then', async () => {
+    for (const time of TIMES) {
+      const trace: Record<string, string> = time === 4 ? { 'apollo-federation-include-trace': 'ftv1' } : {};
+      const body = JSON.stringify({ query: '{ b: __typename }' });
+      const { text } = await post(guarded.graphqlUrl, body, { 'router-authorization': SECRET, ...trace });
+      expect(text.includes('ftv1')).toBe(time === 4);
+    }
+  });
+
+  test('each is one line in the log, with its name, its outcomes and its calls', async () => {
+    const query = 'query Told($t: String!) { deviceFingerprint(token: $t) { __typename } }';
+    for (const time of TIMES) await ask(app.graphqlUrl, query, { t: time === 5 ? 'down' : 'good' });
+    const lines = app
+      .logged()
+      .split('\n')
+      .flatMap((line) => (line.includes('"operation":"Told"') ? [JSON.parse(line)] : []));
+    expect(lines).toMatchObject([
+      ...TIMES.slice(0, 4).map(() => ({ outcomes: { DeviceFingerprint: 1 }, upstreamCalls: 1 })),
+      { outcomes: {}, errors: ['UPSTREAM_UNAVAILABLE'], upstreamCalls: 1 },
+    ]);
+    const warning = app
+      .logged()
+      .split('\n')
+      .find((line) => line.includes(`"requestId":"${lines[4].requestId}","code"`));
+    expect(warning).toContain('HTTP status 503');
+  });
+});
+
+describe('what an operator has to know of five failures is told five times alike, with the name of the field', () => {
+  test.each([
+    [
+      'deviceFingerprint',
+      'query T1($t: String!) { alias: deviceFingerprint(token: $t) { __typename } }',
+      { t: 'down' },
+    ],
+    [
+      '_entities',
+      'query T2($r: [_Any!]!) { alias: _entities(representations: $r) { __typename } }',
+      { r: [reference('down')] },
+    ],
+  ])('%s', async (field, query, variables) => {
+    const before = app.logged().length;
+    for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+    const lines = app.logged().slice(before).trim().split('\n');
+    const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
+    expect(warnings).toHaveLength(TIMES.length);
+    for (const { time: _time, requestId: _id, ...warning } of warnings) {
+      expect(warning).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503', field });
+    }
+  });
+});
+
+test('Apollo Server executes a document three times, and compiled code from then on', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const _ of TIMES) await ask(app.graphqlUrl, '{ counted: __typename }');
+  expect(execute).toHaveBeenCalledTimes(3);
+  execute.mockRestore();
+});
+
+test('Apollo Server reads an invalid document once, and the same response comes from the cache from then on', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const query of ['{ deviceFingerprint }', '{ nothing }', '{ "text"']) {
+    execute.mockClear();
+    const answers = [];
+    for (const _ of TIMES) answers.push(await ask(app.graphqlUrl, query));
+    expect(execute).toHaveBeenCalledTimes(1);
+    const [first] = answers;
+    expect(first?.status).toBe(400);
+    for (const { status, text, headers } of answers) {
+      expect([status, text, headers.get('content-type')]).toEqual([
+        400,
+        first?.text,
+        first?.headers.get('content-type'),
+      ]);
+    }
+  }
+  execute.mockRestore();
+});
+
+test('callers with many different Accept headers do not change who answers', async () => {
+  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  for (const _ of TIMES) await ask(app.graphqlUrl, '{ negotiated: __typename }');
+  for (let at = 0; at < 100; at += 1) {
+    const accept = `application/json;q=0.${at + 1}`;
+    await post(app.graphqlUrl, '{"query":"{ negotiated: __typename }"}', { accept });
+  }
+  expect(execute).toHaveBeenCalledTimes(3);
+  execute.mockRestore();
+});
+
+test('a caller who hangs up ends a compiled operation as well', async () => {
+  for (const _ of TIMES) await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'good' });
+  hangs = true;
+  const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
+  caller.on('error', () => {});
+  caller.end(JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'good' } }));
+  await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
+  caller.destroy();
+  await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
+});

@@ -1,0 +1,45 @@
+import type { GraphQLSchemaModule } from '@apollo/subgraph';
+import { pino } from 'pino';
+import type { Capabilities } from '../../src/graphql/context.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
+import { createTokenHash } from '../../src/observability/token-hash.ts';
+import { GRAPHQL_PATH } from '../../src/server/listener.ts';
+import { createServer, type ServerOptions } from '../../src/server/server.ts';
+import { DEFAULTS } from './app.ts';
+
+/** Our server over a schema that is not ours. Whoever starts one stops it. */
+interface TestServer {
+  readonly graphqlUrl: string;
+  /** Every log line so far. */
+  readonly logged: () => string;
+  stop(): Promise<void>;
+}
+
+const refuse = async () => {
+  throw new Error('expected an operation on another schema, but a capability of device trust was asked for');
+};
+const NO_CAPABILITIES: Capabilities = {
+  queryFingerprint: refuse,
+  applicationFor: () => undefined,
+  validateCaptcha: refuse,
+  limits: DEFAULTS,
+};
+
+/** Starts the server on a free port, with the defaults of the configuration, over a schema made of these modules. */
+export async function startServer(
+  modules: GraphQLSchemaModule[],
+  overrides: Partial<ServerOptions> = {},
+): Promise<TestServer> {
+  const lines: string[] = [];
+  const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
+  const server = await createServer(buildSchema(modules), NO_CAPABILITIES, {
+    ...DEFAULTS,
+    eventLoop: { isOverloaded: () => false },
+    telemetry: { log, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
+    ...overrides,
+  });
+  const url = await server.listen('127.0.0.1', 0);
+  return { graphqlUrl: url + GRAPHQL_PATH, logged: () => lines.join(''), stop: server.stop };
+}
