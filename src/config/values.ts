@@ -36,7 +36,7 @@ const expecting =
 
 /** A text for which the predicate holds. Whatever is wrong with it, there is one message. */
 const textThat = (expected: string, fits: (text: string) => boolean) =>
-  z.string({ error: expecting(expected) }).refine(fits, { error: `expected ${expected}` });
+  z.string({ error: expecting(expected) }).refine(fits);
 
 const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
