@@ -230,7 +230,7 @@ describe('whatever is written, no message has words of a library, a regular expr
     );
   const listOf = (first: string, second: string) =>
     fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
-  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.confidential);
+  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress);
 
   test.each(hidden.map(({ name }) => name))('%s', (name) => {
     const made = fc.oneof(
