@@ -1,12 +1,12 @@
-import { type Costs, measureClosed } from './closed.ts';
+import { type Costs, measureClosed } from './closed-loop.ts';
 import { CONTENDERS, FLOOR_NAME, OURS_NAME, TEMPLATE_NAME } from './contenders.ts';
 import type { Environment } from './environment.ts';
-import type { Field, Running } from './field.ts';
 import type { Options } from './options.ts';
-import { measurePaced } from './paced.ts';
+import { measurePaced } from './paced-load.ts';
 import type { Results } from './results.ts';
 import { SIZES, type Size } from './sizes.ts';
 import { measureStarts } from './start-up.ts';
+import type { Running, Testbed } from './testbed.ts';
 import { type Memory, startWarm } from './warm-up.ts';
 import { GROWTH, WORKLOADS } from './workloads.ts';
 
@@ -17,7 +17,7 @@ import { GROWTH, WORKLOADS } from './workloads.ts';
  * @param say is told what is measured next
  */
 export async function compare(
-  field: Field,
+  testbed: Testbed,
   { size: sizeName, only, workloads }: Options,
   environment: Environment,
   say: (step: string) => void,
@@ -31,23 +31,23 @@ export async function compare(
     return workloads.includes(workload);
   };
 
-  const coldStart = wants('cold-start') && (await measureStarts(field, starters, size));
+  const coldStart = wants('cold-start') && (await measureStarts(testbed, starters, size));
 
   const running: Running[] = [];
   const memory: Record<string, Memory> = {};
   for (const contender of workloads.some((workload) => workload !== 'cold-start') ? chosen : []) {
     say(`${contender.name} warms up`);
-    const warm = await startWarm(field, contender, size);
+    const warm = await startWarm(testbed, contender, size);
     running.push(warm.running);
     memory[contender.name] = warm.memory;
   }
   const closed: Record<string, Costs> = {};
   for (const name of Object.keys(WORKLOADS).filter(wants))
-    closed[name] = await measureClosed(field, running, name, size);
-  const latency = wants('latency') && (await measurePaced(field, running, size));
+    closed[name] = await measureClosed(testbed, running, name, size);
+  const latency = wants('latency') && (await measurePaced(testbed, running, size));
   // The others ask once for each reference, a thousand times for one request: that shows nothing about growth.
   const rivals = running.filter(({ name }) => name === OURS_NAME || name === FLOOR_NAME);
-  const growth = wants('growth') && (await measureGrowth(field, rivals, size));
+  const growth = wants('growth') && (await measureGrowth(testbed, rivals, size));
 
   return {
     environment,
@@ -59,10 +59,10 @@ export async function compare(
   };
 }
 
-async function measureGrowth(field: Field, contenders: readonly Running[], size: Size) {
+async function measureGrowth(testbed: Testbed, contenders: readonly Running[], size: Size) {
   const growth: Record<string, Costs> = {};
   for (const references of GROWTH.keys()) {
-    growth[references] = await measureClosed(field, contenders, `growth-${references}`, size);
+    growth[references] = await measureClosed(testbed, contenders, `growth-${references}`, size);
   }
   return growth;
 }

@@ -1,14 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { costOf, ratioOf } from './closed.ts';
+import { costOf, ratioOf } from './closed-loop.ts';
 import { psMicros, statMicros } from './cpu.ts';
-import { sharesOf } from './cpu-profile.ts';
 import { goalsFor } from './goals.ts';
-import { coresIn } from './placement.ts';
-import { report } from './report.ts';
 import type { Results } from './results.ts';
 import { median, percentile, spread } from './statistics.ts';
 
-/** The arithmetic of the benchmark, with figures that were worked out by hand. */
+/** The arithmetic behind the figures of README.md beside this file, with figures that were worked out by hand. */
 
 describe('statistics', () => {
   test('the median is the middle value, whatever the order', () => {
@@ -28,7 +25,7 @@ describe('statistics', () => {
   test('the spread is a part of the median', () => expect(spread([90, 100, 120])).toBe(0.3));
 });
 
-describe('what the system says', () => {
+describe('CPU time', () => {
   test('user and system time of a process whose name tries to confuse', () => {
     // 25 and 17 hundredths of a second.
     const stat = '4711 (node) 9 (x) S 1 2 3 0 -1 4194560 5881 910284 0 123 25 17 2923 1712 20 0 11 0 1117295';
@@ -40,11 +37,6 @@ describe('what the system says', () => {
     ['01:02:03', 3_723_000_000],
     ['2-00:00:01', 172_801_000_000],
   ])('CPU time as ps writes it: %s', (text, micros) => expect(psMicros(text)).toBe(micros));
-
-  test('a list of cores', () => {
-    expect(coresIn('0-2,5')).toEqual([0, 1, 2, 5]);
-    expect(coresIn('3')).toEqual([3]);
-  });
 });
 
 describe('costs', () => {
@@ -78,7 +70,7 @@ describe('costs', () => {
   });
 });
 
-describe('goals and report', () => {
+describe('goals', () => {
   const cost = (cpuMicros: number) => ({
     cpuMicros,
     rounds: [cpuMicros],
@@ -131,45 +123,5 @@ describe('goals and report', () => {
   test('a goal that nothing was measured for is left out', () => {
     const { environment } = results;
     expect(goalsFor({ environment, closed: { single: { ours: cost(120) } } })).toEqual([]);
-  });
-
-  test('the report has everything in columns', () => {
-    const text = report(results, goalsFor(results));
-    expect(text).toContain('Node v24.0.0, 2 cores, a processor; not pinned: there is no taskset\n');
-    expect(text).toMatch(/^ {2}ours +120\.0 +2\.00× +0 % +5000 +1\.25 +4\.00 +98 % +2 %$/m);
-    expect(text).toMatch(/^ {2}references +10 +1000\n {2}ours +100\.00 +80\.00$/m);
-    expect(text).toMatch(/^ {2}ours +2500 +6\.00 +9\.50 +6\.25 +0\.70 +3\.25 +120\.0 +-$/m);
-    expect(text).toMatch(/^ {2}ours +70 +130 +1\.30× +-$/m);
-    expect(text).toMatch(/^ {2}single query: CPU to the floor +2\.00 +1\.50 +no$/m);
-  });
-});
-
-describe('a profile', () => {
-  test('is shares of the time that was not idle, after the beginning', () => {
-    const node = (id: number, functionName: string, url = '') => ({
-      id,
-      callFrame: { functionName, url, lineNumber: 9 },
-    });
-    const ours = new URL('../../src/server/body.ts', import.meta.url).href;
-    const nodes = [
-      node(1, '(idle)'),
-      node(2, 'parse', 'file:///x/node_modules/a/node_modules/@b/c/index.js'),
-      node(3, 'read', ours),
-      node(4, '(garbage collector)'),
-    ];
-    const samples = [3, 2, 1, 3, 4, 2];
-    const timeDeltas = [1_000, 300, 5_000, 100, 100, 500];
-    expect(sharesOf({ nodes, samples, timeDeltas }, 1_200)).toEqual({
-      functions: [
-        ['parse @b/c/index.js:10', 0.8],
-        ['read src/server/body.ts:10', 0.1],
-        ['(garbage collector)', 0.1],
-      ],
-      packages: [
-        ['@b/c', 0.8],
-        ['ours: server/body.ts', 0.1],
-        ['(garbage collector)', 0.1],
-      ],
-    });
   });
 });

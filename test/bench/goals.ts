@@ -1,4 +1,4 @@
-import { ratioOf } from './closed.ts';
+import { ratioOf } from './closed-loop.ts';
 import { FLOOR_NAME, OURS_NAME, TEMPLATE_NAME } from './contenders.ts';
 import type { Results } from './results.ts';
 

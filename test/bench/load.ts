@@ -1,7 +1,8 @@
 import { Pool } from 'undici';
 import { cpuTimeOf } from './cpu.ts';
+import { dispatchPost } from './dispatch.ts';
 import type { LoadJob, LoadResult } from './load-job.ts';
-import { type Answer, closedLoop, openLoop } from './loops.ts';
+import { closedLoop, openLoop } from './loops.ts';
 import { percentile } from './statistics.ts';
 import { workloadNamed } from './workloads.ts';
 
@@ -16,9 +17,11 @@ async function run({ url, headers, workload, answerBytes, connections, pid, warm
   const { body } = workloadNamed(workload);
   const send = async () => {
     next += 1;
-    const answer = await post(pool, path, headers, body(next));
-    if (answer.status === 200 && (answerBytes === undefined || answer.bytes === answerBytes)) return;
-    throw new Error(`expected 200 with ${answerBytes} bytes, but got ${answer.status} with ${answer.start()}`);
+    const { status, bytes, body: read } = await dispatchPost(pool, path, headers, body(next));
+    if (status === 200 && (answerBytes === undefined || bytes === answerBytes)) return;
+    throw new Error(
+      `expected 200 with ${answerBytes} bytes, but got ${status} with ${read().toString().slice(0, 500)}`,
+    );
   };
   const loop = (duration: number) =>
     rate === undefined ? closedLoop(send, connections, duration) : openLoop(send, rate, duration);
@@ -39,29 +42,6 @@ async function run({ url, headers, workload, answerBytes, connections, pid, warm
   } finally {
     await pool.destroy();
   }
-}
-
-function post(pool: Pool, path: string, headers: LoadJob['headers'], body: string): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let status = 0;
-    let bytes = 0;
-    pool.dispatch(
-      { path, method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body },
-      {
-        onRequestStart: () => {},
-        onResponseStart: (_controller, statusCode) => {
-          status = statusCode;
-        },
-        onResponseData: (_controller, chunk) => {
-          chunks.push(chunk);
-          bytes += chunk.length;
-        },
-        onResponseEnd: () => resolve({ status, bytes, start: () => Buffer.concat(chunks).toString().slice(0, 500) }),
-        onResponseError: (_controller, error) => reject(error),
-      },
-    );
-  });
 }
 
 process.on('message', (job: LoadJob) => {

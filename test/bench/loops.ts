@@ -3,13 +3,6 @@
 /** Sends one request; `due` is when it should leave, on the clock of `performance.now()`. */
 type Send = (due: number) => Promise<void>;
 
-export interface Answer {
-  readonly status: number;
-  readonly bytes: number;
-  /** Its first 500 characters. */
-  readonly start: () => string;
-}
-
 interface Timings {
   /** Of each request, in ms. */
   readonly latencies: readonly number[];

@@ -3,12 +3,12 @@ import { createChildren } from './children.ts';
 import { readCommandLine } from './command-line.ts';
 import { compare } from './compare.ts';
 import { describeEnvironment } from './environment.ts';
-import { openField } from './field.ts';
 import { goalsFor } from './goals.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { choosePlacement } from './placement.ts';
 import { profileOurs } from './profile.ts';
 import { report } from './report.ts';
+import { openTestbed } from './testbed.ts';
 
 /**
  * The process of `npm run bench`. It ends with 0 whatever the figures are, and with 1 if a contender answered wrongly: a
@@ -21,13 +21,13 @@ let interrupted = false;
 
 async function run(options: Options): Promise<void> {
   const { size, json, profile } = options;
-  const field = await openField(children, size === 'smoke');
+  const testbed = await openTestbed(children, size === 'smoke');
   const say = (step: string) => void process.stderr.write(`${step}\n`);
   if (profile) {
-    process.stdout.write(await profileOurs(field, options));
+    process.stdout.write(await profileOurs(testbed, options));
     return;
   }
-  const results = await compare(field, options, describeEnvironment(placement.note, size), say);
+  const results = await compare(testbed, options, describeEnvironment(placement.note, size), say);
   const goals = goalsFor(results);
   process.stdout.write(report(results, goals));
   if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...results, goals }, null, 2)}\n`);

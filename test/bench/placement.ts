@@ -41,7 +41,7 @@ function allowedCores(): number[] {
 }
 
 /** The numbers of a list such as `0-2,5`. */
-export function coresIn(list: string): number[] {
+function coresIn(list: string): number[] {
   return list.split(',').flatMap((range) => {
     const [from = 0, to = from] = range.split('-').map(Number);
     return Array.from({ length: to - from + 1 }, (_, at) => from + at);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CONTENDERS, OURS_NAME } from './contenders.ts';
 import { type CpuProfile, type Shares, sharesOf } from './cpu-profile.ts';
-import { checkAnswers, type Field } from './field.ts';
 import type { Options } from './options.ts';
 import { table } from './report.ts';
+import { checkAnswers, type Testbed } from './testbed.ts';
 import { WORKLOADS, workloadNamed } from './workloads.ts';
 
 /** Until V8 has optimised what it will, and then for as long as it takes to see it, in ms. */
@@ -16,15 +16,15 @@ const INTERVAL = 250;
 const ROWS = 25;
 
 /** Where our server spends its CPU time, as text, for each workload that is one kind of request. */
-export async function profileOurs(field: Field, { workloads }: Options): Promise<string> {
+export async function profileOurs(testbed: Testbed, { workloads }: Options): Promise<string> {
   const texts: string[] = [];
   for (const name of workloads.filter((workload) => workload in WORKLOADS)) {
-    texts.push(`${name}: ${workloadNamed(name).title}\n\n${describe(await profile(field, name))}`);
+    texts.push(`${name}: ${workloadNamed(name).title}\n\n${describe(await profile(testbed, name))}`);
   }
   return `${texts.join('\n\n')}\n`;
 }
 
-async function profile(field: Field, workload: string): Promise<Shares> {
+async function profile(testbed: Testbed, workload: string): Promise<Shares> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-profile-'));
   try {
     const start = performance.now();
@@ -32,14 +32,14 @@ async function profile(field: Field, workload: string): Promise<Shares> {
     const ours = CONTENDERS.find(({ name }) => name === OURS_NAME);
     if (!ours) throw new Error('there is nobody to profile');
     // The sources: a build is one file, which says nothing of packages.
-    const running = await field.start({ ...ours, built: ours.source }, nodeOptions);
+    const running = await testbed.start({ ...ours, built: ours.source }, nodeOptions);
     const { url, headers, pid } = running;
     const answerBytes = await checkAnswers(running, workload);
     const { connections } = workloadNamed(workload);
     const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: 0 };
-    await field.load({ ...job, ms: WARM_UP_MS });
+    await testbed.load({ ...job, ms: WARM_UP_MS });
     const warmMicros = (performance.now() - start) * 1_000;
-    await field.load({ ...job, ms: PROFILED_MS });
+    await testbed.load({ ...job, ms: PROFILED_MS });
     // Node writes the profile on its way out.
     await running.end();
     const [file = ''] = readdirSync(folder);

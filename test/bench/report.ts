@@ -1,4 +1,4 @@
-import { type Costs, ratioOf } from './closed.ts';
+import { type Costs, ratioOf } from './closed-loop.ts';
 import { FLOOR_NAME } from './contenders.ts';
 import type { Goal } from './goals.ts';
 import type { Results } from './results.ts';

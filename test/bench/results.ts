@@ -1,6 +1,6 @@
-import type { Costs } from './closed.ts';
+import type { Costs } from './closed-loop.ts';
 import type { Environment } from './environment.ts';
-import type { AddedLatency } from './paced.ts';
+import type { AddedLatency } from './paced-load.ts';
 import type { Memory } from './warm-up.ts';
 
 /** Everything that one run measured. What was not asked for is left out. */

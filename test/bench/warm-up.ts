@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contender } from './contenders.ts';
 import { memoryOf } from './cpu.ts';
-import { checkAnswers, type Field, type Running } from './field.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
+import { checkAnswers, type Running, type Testbed } from './testbed.ts';
 import { WORKLOADS } from './workloads.ts';
 
 /** Memory in RAM, in MiB. */
@@ -25,11 +25,11 @@ const READINGS = 3;
  * often, and the heap grows to what it will be.
  */
 export async function startWarm(
-  field: Field,
+  testbed: Testbed,
   contender: Contender,
   { firstWarmUpMs }: Size,
 ): Promise<{ running: Running; memory: Memory }> {
-  const running = await field.start(contender);
+  const running = await testbed.start(contender);
   await sleep(SETTLE_MS);
   const { rss: idle } = memoryOf(running.pid);
   const { url, headers, pid } = running;
@@ -47,7 +47,7 @@ export async function startWarm(
   };
   const readings: number[] = [];
   for (let step = 0; step < STEPS; step += 1) {
-    await field.load(job);
+    await testbed.load(job);
     readings.push(memoryOf(pid).rss);
   }
   return { running, memory: { idle, loaded: median(readings.slice(-READINGS)), peak: memoryOf(pid).peak } };

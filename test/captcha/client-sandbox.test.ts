@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 
 /** `validateCaptcha` as a frontend sees it, against the sandbox. Section numbers are the captcha document's. */
 
@@ -11,11 +13,7 @@ afterAll(() => Promise.all([app.stop(), generous.stop()]));
 const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
 
 async function solve(captchaId = A, region: 'GLB' | 'NA' | 'EU' = 'GLB', at = app) {
-  const response = await fetch(`${at.sandboxUrls?.[region]}/sandbox/challenges?captcha_id=${captchaId}`, {
-    method: 'POST',
-  });
-  const { lot_number, captcha_output, pass_token, gen_time } = await response.json();
-  return { captchaId, lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
+  return { captchaId, ...(await solveChallenge(at.sandboxUrls?.[region] ?? '', captchaId)) };
 }
 
 async function validate(input: Record<string, unknown>) {

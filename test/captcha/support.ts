@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** A challenge for upstreams that do not verify it. */

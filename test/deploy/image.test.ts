@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
-import { FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { startCommand, type TestProcess } from '../support/process.ts';
+import { post } from '../support/requests.ts';
 import { DOCKERFILE, stagesOf } from './dockerfile.ts';
 import { asUser, BIN, buildImage, type Image } from './image.ts';
 

@@ -6,8 +6,9 @@ import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, shell } from '../support/process.ts';
+import { ask, post } from '../support/requests.ts';
 import { codeIn, commandsOf, readPage } from './markdown.ts';
 
 /** What the operator's page says is true: its tables, its log lines and its commands. */

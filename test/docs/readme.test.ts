@@ -7,8 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { problemsOf } from '../config/support.ts';
 import { sdlOf } from '../supergraph/compose.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
 import { ROOT, shell, startCommand } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { type Block, commandsOf, readPage } from './markdown.ts';
 
 /** What the root README says is true: its commands, its answers, its schema and its configuration. */

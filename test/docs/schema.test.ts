@@ -6,8 +6,8 @@ import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
 import { ROOT } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { codeIn, examplesOf, readPage } from './markdown.ts';
 
 /** What the API reference says is true: its answers, its tables and its code. */

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { ask, type GraphqlAnswer } from '../support/graphql.ts';
 import { startHostile } from '../support/hostile.ts';
-import { ROOMY } from './crowd.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
+import { HIGH_LIMITS } from './concurrency.ts';
 import { startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 import { type HostileAnswer, isPass, makeAnswer, saysNo } from './random-answers.ts';
-import { createLogCheck, expectKnownErrors, lists, TEN_THOUSAND } from './ten-thousand.ts';
+import { createLogCheck, expectKnownErrors, lists, TEN_THOUSAND } from './random-inputs.ts';
 
 /** What holds for every answer of an upstream, tried on ten thousand hostile ones of each service. */
 
 /** Answers that one operation asks for. */
 const BATCH = 50;
-const OPTIONS = { timeout: 120_000 };
+const OPTIONS = { timeout: 300_000 };
 
 expectNothingUnhandled();
 
@@ -46,7 +46,7 @@ async function tryAll(
     socket.write(answers[Number(index)]?.bytes ?? '');
   });
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, 10_000, ROOMY);
+  const app = await startAgainst(upstream, 10_000, HIGH_LIMITS);
   onTestFinished(app.stop);
   const expectCleanLog = createLogCheck(app);
   await fc.assert(

@@ -2,9 +2,11 @@ import { expect } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY, type GraphqlAnswer } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer } from '../support/requests.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { ANDROID, LOT_NUMBER, PASS } from './documented.ts';
-import { RETRYABLE, type Target, type UpstreamCode } from './row.ts';
+import { RETRYABLE, type Target, type UpstreamCode } from './fault-table.ts';
 
 /** What a frontend asks of an upstream, and that upstream's good answer. */
 export interface Question {
@@ -57,12 +59,15 @@ export function startAgainst(
 /** What was answered, and after how many ms. */
 export interface Timed extends GraphqlAnswer {
   readonly elapsed: number;
+  /** The same without the time in which a busy machine did not let this process run. */
+  readonly waited: number;
 }
 
 export async function askTimed({ graphqlUrl }: TestApp, { query, variables }: Question): Promise<Timed> {
   const start = performance.now();
+  const stopwatch = startStopwatch();
   const answer = await ask(graphqlUrl, query, variables);
-  return { ...answer, elapsed: performance.now() - start };
+  return { ...answer, elapsed: performance.now() - start, waited: stopwatch() };
 }
 
 /** An error of the field (design, section 1), with the HTTP status of an answer. */

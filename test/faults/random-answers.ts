@@ -1,6 +1,6 @@
 import { head } from '../support/hostile.ts';
-import { CANARY, createChoices } from './choices.ts';
 import { ANDROID, errorEnvelope, exception, FAIL, PASS, WEB } from './documented.ts';
+import { CANARY, createChoices } from './random-choices.ts';
 
 /** Hostile answers of an upstream: documented ones with something wrong about them, other JSON, and bytes. */
 

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { CANARY, createChoices } from './choices.ts';
+import { CANARY, createChoices } from './random-choices.ts';
 import { createDocumentMaker } from './random-documents.ts';
 
 /** Hostile bodies of GraphQL requests, as JSON text, so that they can hold what no JavaScript value is. */

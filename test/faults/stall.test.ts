@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** A process that is too busy to read its sockets: what it did not get to is its own fault, and no outcome of a captcha. */
@@ -66,9 +67,12 @@ describe('a deadline that passes while the process was busy', () => {
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 
-  test('and one that passes for the service alone is the service’s', async () => {
+  test('and one that passes while the process was idle is the fault of the service', async () => {
     const { app } = await start();
-    const { data } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
-    expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT' });
-  });
+    // Again where the machine kept this process from running meanwhile.
+    const outcome = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
+    await expect
+      .poll(outcome, { timeout: 20_000 })
+      .toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'TRANSPORT' });
+  }, 30_000);
 });

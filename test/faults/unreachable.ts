@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { listen } from '../support/loopback.ts';
-import type { Target } from './row.ts';
+import type { Target } from './fault-table.ts';
 
 /** Addresses at which no connection can be made. */
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 
 /** `deviceFingerprint` as a frontend sees it, against the sandbox. Section numbers are the fingerprint document's. */
 

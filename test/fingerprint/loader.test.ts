@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
-import { ask, ENTITIES_QUERY } from '../support/graphql.ts';
+import { ENTITIES_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { passOnTo, startUpstream } from '../support/upstream.ts';
 
 /** How many upstream calls an operation costs, and that a failing token fails alone. */

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 
 /** The signals of a device, and their filters. Section numbers are the fingerprint document's. */
 

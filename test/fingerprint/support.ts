@@ -1,5 +1,6 @@
 import { startInLiveMode } from '../support/app.ts';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** The `data` of a documented response for an Android device. */

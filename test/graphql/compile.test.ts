@@ -12,7 +12,7 @@ import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/handler.ts';
 import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
-import { type MadeUp, makeUp } from './operations.ts';
+import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, to the byte: data, errors, their order, their places. */
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { CANARIES, expectNoCanary, startRecorded } from './support.ts';
 
 /** `_entities`: nothing is invented, nothing is repeated, and a representation carries its key and no more. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask, post } from '../support/graphql.ts';
+import { ask, post } from '../support/requests.ts';
 import { startRecorded } from './support.ts';
 
 /** `DateTime` and `JSONObject`, as variables and as literals, by what reaches the upstream. */
@@ -110,12 +110,7 @@ describe('JSONObject', () => {
     const unsafe = '"__proto__": { "admin": 1 }, "constructor": { "prototype": { "admin": 1 } }, "prototype": 1';
     const object = `{ ${unsafe}, "a": { ${unsafe}, "b": [{ ${unsafe}, "c": 1 }] } }`;
     const body = { device_token: 'x', metadata: { a: { b: [{ c: 1 }] } } };
-    const response = await fetch(app.graphqlUrl, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: `{ "query": ${JSON.stringify(OBJECT_QUERY)}, "variables": { "object": ${object} } }`,
-    });
-    await response.text();
+    await post(app.graphqlUrl, `{ "query": ${JSON.stringify(OBJECT_QUERY)}, "variables": { "object": ${object} } }`);
     expect(upstream.received.map((request) => JSON.parse(request.body))).toEqual([body]);
     expect(upstream.received.splice(0)[0]?.body).not.toMatch(/proto|constructor|admin/);
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import type { GraphqlAnswer } from '../support/graphql.ts';
+import type { GraphqlAnswer } from '../support/requests.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** What a caller may send and must never read again: a telephone number, an e-mail address and a token. */

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ask, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
 /** Variables of a wrong type: the answer says where and what was expected, and never what came. */

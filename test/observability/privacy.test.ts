@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { json, request } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { startReceiver } from './otlp-receiver.ts';
 import { queryForTokens, send } from './support.ts';
@@ -117,8 +118,7 @@ const HEADERS = {
 async function sendEverything(app: TestApp): Promise<void> {
   for (const body of BODIES) await send(app, body, HEADERS);
   for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
-    const headers = { ...HEADERS, 'content-type': 'application/json' };
-    await (await fetch(app.graphqlUrl, { method: 'POST', headers, body })).text();
+    await request(app.graphqlUrl, json(body, HEADERS));
   }
   for (const wrongSecret of [CANARIES.routerSecret.slice(1), email]) {
     await send(app, { query: '{ a }' }, { ...HEADERS, 'router-authorization': wrongSecret });

@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, type Hostile, startHostile } from '../support/hostile.ts';
+import { json, request } from '../support/requests.ts';
 
 /** A log line. */
 type Line = Readonly<Record<string, unknown>>;
@@ -51,13 +52,7 @@ export async function send(
   headers: Readonly<Record<string, string>> = {},
   signal: AbortSignal | null = null,
 ): Promise<{ status: number; text: string }> {
-  const response = await fetch(graphqlUrl, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-    signal,
-  });
-  return { status: response.status, text: await response.text() };
+  return request(graphqlUrl, { ...json(JSON.stringify(body), headers), signal });
 }
 
 /** A query for each of these tokens, under an alias of its own. */

@@ -7,6 +7,7 @@ import { startInLiveMode } from '../support/app.ts';
 import { hang, reset, startHostile } from '../support/hostile.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
 import { MAIN, startProcess } from '../support/process.ts';
+import { json, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { queryForTokens, send, startSandboxed, warningsOf } from './support.ts';
 
@@ -65,9 +66,7 @@ test.each(RECEIVERS.slice(0, 2))(
     onTestFinished(child.stop);
     const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
     const body = JSON.stringify({ query: queryForTokens(['sandbox:web']) });
-    const headers = { 'content-type': 'application/json' };
-    for (let round = 0; round < 20; round += 1)
-      await (await fetch(graphqlUrl, { method: 'POST', headers, body })).text();
+    for (let round = 0; round < 20; round += 1) await request(graphqlUrl, json(body));
     const begin = performance.now();
     expect(await child.end('SIGTERM')).toBe(0);
     expect(performance.now() - begin).toBeLessThan(10_000);

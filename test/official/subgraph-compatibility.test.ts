@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { startSuiteSupergraph } from './supergraph.ts';
 
 /**
@@ -14,7 +14,12 @@ const require = createRequire(import.meta.url);
 const DIST = dirname(require.resolve('@apollo/federation-subgraph-compatibility-tests'));
 
 const supergraph = await startSuiteSupergraph();
-afterAll(() => supergraph.stop());
+afterAll(async () => {
+  await supergraph.stop();
+  // Other files run in this process as well.
+  for (const name of Object.keys(GLOBALS)) Reflect.deleteProperty(globalThis, name);
+  delete process.env['PRODUCTS_URL'];
+});
 
 const names: string[] = [];
 const register = (name: string, run: () => unknown) => {
@@ -24,7 +29,8 @@ const register = (name: string, run: () => unknown) => {
   });
 };
 
-Object.assign(globalThis, { describe, expect, test: register, it: register });
+const GLOBALS = { describe, expect, test: register, it: register };
+Object.assign(globalThis, GLOBALS);
 // Both addresses belong to the suite's HTTP client: one it reads when it is loaded, the other is a constant among its
 // exports, which it looks up there for each request.
 process.env['PRODUCTS_URL'] = supergraph.productsUrl;

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, expect, test } from 'vitest';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startProcess, type TestProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** What `npm start` runs. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { MAIN, ROOT, startCommand, startProcess, type TestProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
 /** What the real process writes, in which form, and how much of it. */

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { post } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
+import { post } from '../support/requests.ts';
 
 /** A process that has more to do than it gets done: it says so at once, instead of letting everyone wait. */
 

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test, vi } from 'vitest';
-import { ask, CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
@@ -41,13 +42,14 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
   test.for(['SIGTERM', 'SIGINT'] as const)(
     '%s fails readiness at once, while requests are still answered; those under way finish; it exits with 0',
     async (signal, context) => {
-      const { child, graphqlUrl, readyUrl, verified, answer } = await startBusy(context, 1_500);
+      const { child, graphqlUrl, readyUrl, verified, answer } = await startBusy(context, 3_000);
       expect((await fetch(readyUrl)).status).toBe(200);
       const start = performance.now();
       const ended = child.end(signal);
 
       await vi.waitUntil(async () => (await fetch(readyUrl)).status === 503, { timeout: 5_000, interval: 10 });
-      expect(performance.now() - start).toBeLessThan(1_000);
+      // Long before the grace period ends, which leaves time for what is asked next.
+      expect(performance.now() - start).toBeLessThan(1_500);
       for (let asked = 0; asked < 3; asked += 1) {
         const { status, data, headers } = await ask(graphqlUrl, CATALOGUE);
         expect([status, data.signalCatalogue.length]).toEqual([200, 51]);
@@ -64,7 +66,7 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
           ),
         { timeout: 5_000 },
       );
-      expect(performance.now() - start).toBeGreaterThan(1_400);
+      expect(performance.now() - start).toBeGreaterThan(2_900);
       answer();
       expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
       expect(await ended).toBe(0);

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { expectRefusal, json, request, startWithoutUpstreams } from './support.ts';
+import { json, request } from '../support/requests.ts';
+import { expectRefusal, startWithoutUpstreams } from './support.ts';
 
 /** Which bodies become a GraphQL request. */
 

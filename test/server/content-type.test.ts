@@ -2,7 +2,7 @@ import { array, assert, asyncProperty, constantFrom, double, tuple } from 'fast-
 import { afterAll, describe, expect, test } from 'vitest';
 import { negotiateContentType } from '../../src/server/content-type.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { post } from '../support/graphql.ts';
+import { post } from '../support/requests.ts';
 
 const app = await startInSandboxMode();
 afterAll(() => app.stop());

@@ -1,9 +1,9 @@
-import { request } from 'node:http';
 import { ApolloServer } from '@apollo/server';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, post, startOperation } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /**
@@ -164,15 +164,21 @@ describe('what an operator has to know of five failures is told five times alike
   });
 });
 
+/** Counts what Apollo Server is asked to execute, until the end of the test. */
+function spyOnApolloServer() {
+  const spy = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  onTestFinished(() => spy.mockRestore());
+  return spy;
+}
+
 test('Apollo Server executes a document three times, and compiled code from then on', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const _ of TIMES) await ask(app.graphqlUrl, '{ counted: __typename }');
   expect(execute).toHaveBeenCalledTimes(3);
-  execute.mockRestore();
 });
 
 test('Apollo Server reads an invalid document once, and the same response comes from the cache from then on', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const query of ['{ deviceFingerprint }', '{ nothing }', '{ "text"']) {
     execute.mockClear();
     const answers = [];
@@ -188,27 +194,23 @@ test('Apollo Server reads an invalid document once, and the same response comes 
       ]);
     }
   }
-  execute.mockRestore();
 });
 
 test('callers with many different Accept headers do not change who answers', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const _ of TIMES) await ask(app.graphqlUrl, '{ negotiated: __typename }');
   for (let at = 0; at < 100; at += 1) {
     const accept = `application/json;q=0.${at + 1}`;
     await post(app.graphqlUrl, '{"query":"{ negotiated: __typename }"}', { accept });
   }
   expect(execute).toHaveBeenCalledTimes(3);
-  execute.mockRestore();
 });
 
-test('a caller who hangs up ends a compiled operation as well', async () => {
+test('a client that disconnects ends a compiled operation as well', async () => {
   for (const _ of TIMES) await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'good' });
   hangs = true;
-  const caller = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-  caller.on('error', () => {});
-  caller.end(JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'good' } }));
+  const disconnect = startOperation(app.graphqlUrl, { query: FINGERPRINT_QUERY, variables: { token: 'good' } });
   await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
-  caller.destroy();
+  disconnect();
   await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
 });

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { ask, CAPTCHA_MUTATION, ENTITIES_QUERY, type GraphqlAnswer, post } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer, json, post, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { json, request } from './support.ts';
 
 /** How much one request may ask: each limit of the configuration at its edge, and one beyond it. */
 

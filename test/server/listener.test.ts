@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { expectRefusal, json, request, startWithoutUpstreams } from './support.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, json, request } from '../support/requests.ts';
+import { expectRefusal, startWithoutUpstreams } from './support.ts';
 
 /** What each path answers to which method, in both modes. */
 

@@ -1,9 +1,9 @@
-import { request } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
 import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
+import { startOperation } from '../support/requests.ts';
 
 /** Each GraphQL operation has one log line. */
 
@@ -132,11 +132,9 @@ describe('the line', () => {
       hang(exchange);
       asked.resolve();
     });
-    const caller = request(hanging.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-    caller.on('error', () => {});
-    caller.end(JSON.stringify({ query: queryForTokens(['a']) }));
+    const disconnect = startOperation(hanging.graphqlUrl, { query: queryForTokens(['a']) });
     await asked.promise;
-    caller.destroy();
+    disconnect();
     await expect.poll(() => operationsOf(hanging)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 

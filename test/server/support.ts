@@ -1,23 +1,6 @@
 import { expect } from 'vitest';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-
-/** What came back over HTTP. */
-interface HttpAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-}
-
-/** Asks without following a redirect. */
-export async function request(url: string, init: RequestInit = {}): Promise<HttpAnswer> {
-  const response = await fetch(url, { redirect: 'manual', ...init });
-  return { status: response.status, headers: response.headers, text: await response.text() };
-}
-
-/** A POST with a JSON body. */
-export function json(body: string, headers: Record<string, string> = {}): RequestInit {
-  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body };
-}
+import type { HttpAnswer } from '../support/requests.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
 export function startWithoutUpstreams(): Promise<TestApp> {

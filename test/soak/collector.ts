@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { textAt } from './field.ts';
+import { textAt } from './testbed.ts';
 
 /** Collects the garbage of another process, so that what is left of its heap is what it holds on to. */
 interface Collector {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Server, textAt } from './field.ts';
 import { atLeast, atMost, type Scenario, shown } from './findings.ts';
 import { goodputOf, IN_FLIGHT, LATENCY_MS, QUEUE, SPREAD } from './overload.ts';
 import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
-import { epochMs } from './upstream-orders.ts';
+import { type Server, textAt } from './testbed.ts';
+import { epochMs } from './upstream-commands.ts';
 
 /** More work than the core can do: the event loop itself falls behind. */
 

@@ -1,5 +1,5 @@
-import type { SoakField } from './field.ts';
 import type { Sizes } from './sizes.ts';
+import type { SoakTestbed } from './testbed.ts';
 
 /** A promise beside what was seen of it. */
 export interface Finding {
@@ -10,7 +10,7 @@ export interface Finding {
 }
 
 /** Brings one situation about, in processes of its own, and says which promises were kept in it. */
-export type Scenario = (field: SoakField, size: Sizes) => Promise<readonly Finding[]>;
+export type Scenario = (testbed: SoakTestbed, size: Sizes) => Promise<readonly Finding[]>;
 
 /** A figure may be no more than this. NaN is no figure, and keeps no promise. */
 export function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {

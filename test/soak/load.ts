@@ -1,4 +1,5 @@
 import { Pool } from 'undici';
+import { dispatchPost } from '../bench/dispatch.ts';
 import { closedLoop, openLoop } from '../bench/loops.ts';
 import type { LoadJob, LoadResult, Stream } from './load-job.ts';
 import { QUESTIONS, type Question } from './questions.ts';
@@ -9,7 +10,7 @@ import { ROUTER_SECRET } from './secret.ts';
 
 /** No request waits for longer, in ms. */
 const GIVE_UP_MS = 15_000;
-const HEADERS = { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET };
+const HEADERS = { 'router-authorization': ROUTER_SECRET };
 
 /** Number of the last request; none is used twice. */
 let last = 0;
@@ -46,24 +47,14 @@ interface Answer extends Pick<Sample, 'status' | 'retryAfter' | 'note'> {
 }
 
 /** Never rejects: a connection that breaks is an answer like any other. */
-function post(pool: Pool, path: string, body: string): Promise<Answer> {
-  return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
-    let head = { status: 0, retryAfter: false, note: '' };
-    pool.dispatch(
-      { path, method: 'POST', headers: HEADERS, body },
-      {
-        onRequestStart: () => {},
-        onResponseStart: (_controller, status, headers) => {
-          head = { status, retryAfter: 'retry-after' in headers, note: String(headers['x-replica'] ?? '') };
-        },
-        onResponseData: (_controller, chunk) => void chunks.push(chunk),
-        onResponseEnd: () => resolve({ ...head, text: Buffer.concat(chunks).toString() }),
-        onResponseError: (_controller, { message }) =>
-          resolve({ status: 0, retryAfter: false, note: message, text: '' }),
-      },
-    );
-  });
+async function post(pool: Pool, path: string, body: string): Promise<Answer> {
+  try {
+    const { status, header, body: read } = await dispatchPost(pool, path, HEADERS, body);
+    const retryAfter = header('retry-after') !== undefined;
+    return { status, retryAfter, note: header('x-replica') ?? '', text: read().toString() };
+  } catch (error) {
+    return { status: 0, retryAfter: false, note: error instanceof Error ? error.message : String(error), text: '' };
+  }
 }
 
 process.on('message', async (job: LoadJob) => {

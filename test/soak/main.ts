@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { createChildren } from '../bench/children.ts';
 import { readCommandLine } from '../bench/command-line.ts';
 import { describeEnvironment } from '../bench/environment.ts';
-import { openSoakField } from './field.ts';
 import type { Finding } from './findings.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { report } from './report.ts';
 import { SCENARIOS } from './scenarios.ts';
 import { SIZES } from './sizes.ts';
+import { openSoakTestbed } from './testbed.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
 
@@ -24,7 +24,7 @@ async function run({ size, only, json }: Options): Promise<boolean> {
     process.stderr.write(`${name}\n`);
     const scenario = SCENARIOS[name];
     if (!scenario || interrupted) break;
-    findings.push(...(await scenario(await openSoakField(children, size === 'smoke'), SIZES[size])));
+    findings.push(...(await scenario(await openSoakTestbed(children, size === 'smoke'), SIZES[size])));
     await children.endAll();
   }
   const seconds = (performance.now() - start) / 1_000;

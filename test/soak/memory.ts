@@ -5,7 +5,7 @@ import { openCollector } from './collector.ts';
 import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import { freePort } from './ports.ts';
 import { goodPart, slope, tally } from './samples.ts';
-import { epochMs } from './upstream-orders.ts';
+import { epochMs } from './upstream-commands.ts';
 
 /** What a server needs under load that it can bear for as long as one likes. */
 

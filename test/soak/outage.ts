@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import { dueWithin, goodPart, isGood, p99, type Sample, tally } from './samples.ts';
-import type { Behaviour, Calls } from './upstream-orders.ts';
+import type { Behaviour, Calls } from './upstream-commands.ts';
 
 /** One region resets its connections and another one hangs, while a third and the other service are well. */
 

@@ -1,10 +1,10 @@
 import { percentile } from '../bench/statistics.ts';
-import type { SoakField } from './field.ts';
 import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import type { QuestionName } from './questions.ts';
 import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
 import type { Sizes } from './sizes.ts';
-import type { Place } from './upstream-orders.ts';
+import type { SoakTestbed } from './testbed.ts';
+import type { Place } from './upstream-commands.ts';
 
 /** Ten times as many requests as there is room for upstream. */
 
@@ -19,29 +19,29 @@ const TIMES = 10;
 /** More connections than requests that are under way at any time. */
 const CONNECTIONS = 128;
 
-export const overloadFingerprint: Scenario = async (field, size) =>
-  (await overload(field, size, 'EU', 'fingerprint-EU')).findings;
+export const overloadFingerprint: Scenario = async (testbed, size) =>
+  (await overload(testbed, size, 'EU', 'fingerprint-EU')).findings;
 
-export const overloadCaptcha: Scenario = async (field, size) => {
-  const { findings, crowd } = await overload(field, size, 'captcha', 'captcha-EU');
+export const overloadCaptcha: Scenario = async (testbed, size) => {
+  const { findings, crowd } = await overload(testbed, size, 'captcha', 'captcha-EU');
   const others = crowd.filter((sample) => !isGood(sample));
   const permitted = others.filter(({ outcome, proceeds }) => proceeds || outcome !== 'OVERLOADED');
   const never = atMost('answers without a verdict that are another thing than OVERLOADED', 0, permitted.length);
   return [...findings, { ...never, measured: `${permitted.length} of ${others.length}` }];
 };
 
-async function overload(field: SoakField, size: Sizes, question: QuestionName, place: Place) {
-  await field.behave(place, { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
+async function overload(testbed: SoakTestbed, size: Sizes, question: QuestionName, place: Place) {
+  await testbed.behave(place, { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
   const env = { UPSTREAM_MAX_IN_FLIGHT: String(IN_FLIGHT), UPSTREAM_MAX_QUEUE: String(QUEUE) };
-  const { url } = await field.serve(env);
-  const closed = (connections: number, ms: number) => field.load({ all: { url, question, ms, connections } });
+  const { url } = await testbed.serve(env);
+  const closed = (connections: number, ms: number) => testbed.load({ all: { url, question, ms, connections } });
   await closed(IN_FLIGHT, size.warmUp);
   const most = goodputOf((await closed(IN_FLIGHT + QUEUE, size.calm)).all, size.calm);
   const unloaded = p99((await closed(IN_FLIGHT / 2, size.calm)).all);
 
   const rate = (TIMES * IN_FLIGHT * 1_000) / LATENCY_MS;
   const stream = { url, question, ms: size.overload, connections: CONNECTIONS, rate };
-  const { all: crowd, bare } = await field.load({ all: stream, bare: field.bare(size.overload) });
+  const { all: crowd, bare } = await testbed.load({ all: stream, bare: testbed.bare(size.overload) });
   const admitted = crowd.filter(isGood);
   const shed = crowd.filter(({ outcome }) => outcome === 'OVERLOADED');
   const name = `${TIMES}× overload, ${question === 'captcha' ? 'captcha' : 'fingerprint'}`;

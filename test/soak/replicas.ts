@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Server, type SoakField, textAt } from './field.ts';
+import { json, request } from '../support/requests.ts';
 import { atLeast, atMost, type Finding, type Scenario } from './findings.ts';
 import type { Stream } from './load-job.ts';
 import { QUESTIONS, type QuestionName } from './questions.ts';
 import { isGood, type Sample, tally } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
 import type { Sizes } from './sizes.ts';
+import { type Server, type SoakTestbed, textAt } from './testbed.ts';
 
 /** Three replicas behind a proxy: restarted one by one, asked the same, and one of them killed. */
 
@@ -24,26 +25,26 @@ const mixOf = (url: string, ms: number) => {
   >;
 };
 
-export const replicas: Scenario = async (field, size) => {
-  await field.behave('fingerprint-EU', { mode: 'good', latencyMs: 50 });
-  await field.behave('captcha-EU', { mode: 'good', latencyMs: 50 });
-  const start = () => field.serve({ SHUTDOWN_GRACE_MS: String(size.grace) });
+export const replicas: Scenario = async (testbed, size) => {
+  await testbed.behave('fingerprint-EU', { mode: 'good', latencyMs: 50 });
+  await testbed.behave('captcha-EU', { mode: 'good', latencyMs: 50 });
+  const start = () => testbed.serve({ SHUTDOWN_GRACE_MS: String(size.grace) });
   let servers: readonly Server[] = await Promise.all([start(), start(), start()]);
-  const proxy = await field.script('test/soak/proxy.ts', ...servers.map(({ origin }) => origin));
+  const proxy = await testbed.script('test/soak/proxy.ts', ...servers.map(({ origin }) => origin));
   await allReady(proxy);
-  await field.load(mixOf(proxy, size.warmUp));
-  const restarts = await restartAll(field, proxy, servers, size);
+  await testbed.load(mixOf(proxy, size.warmUp));
+  const restarts = await restartAll(testbed, proxy, servers, size);
   servers = restarts.servers;
-  return [...restarts.findings, await sameAnswers(proxy), ...(await killOne(field, proxy, servers, size))];
+  return [...restarts.findings, await sameAnswers(proxy), ...(await killOne(testbed, proxy, servers, size))];
 };
 
-async function restartAll(field: SoakField, proxy: string, before: readonly Server[], size: Sizes) {
+async function restartAll(testbed: SoakTestbed, proxy: string, before: readonly Server[], size: Sizes) {
   const servers: Server[] = [];
   const exits: string[] = [];
   let slowest = 0;
   const samples: Sample[] = [];
   for (const server of before) {
-    const load = field.load(mixOf(proxy, size.grace + 2 * NOTICED_MS + size.calm));
+    const load = testbed.load(mixOf(proxy, size.grace + 2 * NOTICED_MS + size.calm));
     await sleep(NOTICED_MS);
     const told = performance.now();
     void server.end();
@@ -75,14 +76,12 @@ async function sameAnswers(proxy: string): Promise<Finding> {
   const by = new Set<string>();
   for (const name of ASKED) {
     for (let times = 0; times < ASK_TIMES; times += 1) {
-      const response = await fetch(`${proxy}/graphql`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'router-authorization': ROUTER_SECRET },
-        body: QUESTIONS[name].body(7),
+      const { status, headers, text } = await request(`${proxy}/graphql`, {
+        ...json(QUESTIONS[name].body(7), { 'router-authorization': ROUTER_SECRET }),
         signal: AbortSignal.timeout(5_000),
       });
-      answers.add(`${name} ${response.status} ${await response.text()}`);
-      by.add(`${name} ${response.headers.get('x-replica')}`);
+      answers.add(`${name} ${status} ${text}`);
+      by.add(`${name} ${headers.get('x-replica')}`);
     }
   }
   const text = `different answers of 3 replicas to ${ASKED.length} questions`;
@@ -90,10 +89,15 @@ async function sameAnswers(proxy: string): Promise<Finding> {
   return { ...all, kept: all.kept && by.size === 3 * ASKED.length };
 }
 
-async function killOne(field: SoakField, proxy: string, servers: readonly Server[], size: Sizes): Promise<Finding[]> {
+async function killOne(
+  testbed: SoakTestbed,
+  proxy: string,
+  servers: readonly Server[],
+  size: Sizes,
+): Promise<Finding[]> {
   const [victim] = servers;
   if (!victim) throw new Error('there is no replica to kill');
-  const load = field.load(mixOf(proxy, size.calm + size.afterKill));
+  const load = testbed.load(mixOf(proxy, size.calm + size.afterKill));
   await sleep(size.calm);
   victim.kill();
   const ending = await victim.ended;

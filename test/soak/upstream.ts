@@ -3,7 +3,7 @@ import { readRequests } from '../bench/http-requests.ts';
 import { lotNumber } from '../bench/tokens.ts';
 import { captchaPass, judgement, rejection } from '../bench/upstream-answers.ts';
 import { listen } from '../support/loopback.ts';
-import { type Behaviour, type Calls, epochMs, type Order, PLACES, type Place } from './upstream-orders.ts';
+import { type Behaviour, type Calls, epochMs, type Order, PLACES, type Place } from './upstream-commands.ts';
 
 /** Both services in a process of their own, each region at an address of its own, well or unwell as it is told. */
 

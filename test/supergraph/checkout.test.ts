@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { GATEWAYS } from './gateways.ts';
-import { startMesh } from './mesh.ts';
+import { startTestSupergraph } from './test-supergraph.ts';
 
 /** A checkout through each gateway: the captcha first, then the order. */
 
-const mesh = await startMesh();
-afterAll(() => mesh.stop());
+const supergraph = await startTestSupergraph();
+afterAll(() => supergraph.stop());
 beforeEach(() => {
-  mesh.done.length = 0;
-  mesh.dead = false;
+  supergraph.done.length = 0;
+  supergraph.dead = false;
 });
 
 const CHECKOUT = `mutation ($captcha: ValidateCaptchaInput!, $order: PlaceOrderInput!) {
@@ -27,13 +27,13 @@ const PLACED = {
 };
 
 describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
-  const gateway = await startGateway(mesh.supergraphSdl);
+  const gateway = await startGateway(supergraph.supergraphSdl);
   afterAll(() => gateway.stop());
   const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
 
   test('a captcha that cannot be asked about goes by the policy, as data', async () => {
-    const captcha = await mesh.solve();
-    mesh.dead = true;
+    const captcha = await supergraph.solve();
+    supergraph.dead = true;
     const { data, errors } = await query(VERIFY, { captcha });
     expect(errors).toBeUndefined();
     expect(data.validateCaptcha).toEqual({
@@ -45,7 +45,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   });
 
   test('an exhausted captcha is data that says no', async () => {
-    const captcha = await mesh.solve();
+    const captcha = await supergraph.solve();
     const first = await query(VERIFY, { captcha });
     expect(first.data.validateCaptcha).toEqual({ __typename: 'CaptchaPassed', proceed: true });
     const second = await query(VERIFY, { captcha });
@@ -58,26 +58,26 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   });
 
   test('checkout: the captcha is verified before the order is placed, in one operation', async () => {
-    const { data, errors } = await query(CHECKOUT, { captcha: await mesh.solve(), order: ORDER });
+    const { data, errors } = await query(CHECKOUT, { captcha: await supergraph.solve(), order: ORDER });
     expect(errors).toBeUndefined();
     expect(data).toEqual({ validateCaptcha: { __typename: 'CaptchaPassed', proceed: true }, placeOrder: PLACED });
-    expect(mesh.done).toEqual(['captcha verified', 'order placed']);
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
   });
 
   test('checkout: an answer of no does not hold the order back; a page that wants that sends two operations', async () => {
-    const captcha = await mesh.solve();
+    const captcha = await supergraph.solve();
     await query(VERIFY, { captcha });
     const { data } = await query(CHECKOUT, { captcha, order: ORDER });
     expect(data).toMatchObject({ validateCaptcha: { proceed: false }, placeOrder: PLACED });
   });
 
   test('checkout: a captcha that is no captcha is null with a code, and does not null the order', async () => {
-    const captcha = { ...(await mesh.solve()), genTime: 'yesterday' };
+    const captcha = { ...(await supergraph.solve()), genTime: 'yesterday' };
     const { data, errors } = await query(CHECKOUT, { captcha, order: ORDER });
     expect(data).toEqual({ validateCaptcha: null, placeOrder: PLACED });
     expect(errors).toMatchObject([
       { path: ['validateCaptcha'], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
     ]);
-    expect(mesh.done).toEqual(['order placed']);
+    expect(supergraph.done).toEqual(['order placed']);
   });
 });

@@ -1,5 +1,6 @@
 import { composeServices } from '@apollo/composition';
 import { parse } from 'graphql';
+import { ask } from '../support/requests.ts';
 
 /** Composes subgraphs that run, from what each says about itself, as a platform team's pipeline does. */
 export async function composeSupergraph(urls: Readonly<Record<string, string>>): Promise<string> {
@@ -11,12 +12,6 @@ export async function composeSupergraph(urls: Readonly<Record<string, string>>):
 
 /** The schema of a subgraph, as a router asks for it. */
 export async function sdlOf(url: string): Promise<string> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ query: '{ _service { sdl } }' }),
-  });
-  // Sound: this is the answer that federation prescribes; anything else fails here or in the parser.
-  const { data } = (await response.json()) as { data: { _service: { sdl: string } } };
+  const { data } = await ask(url, '{ _service { sdl } }');
   return data._service.sdl;
 }

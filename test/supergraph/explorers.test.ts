@@ -4,7 +4,7 @@ import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { describeInChromium, launchChromium, visit } from '../support/chromium.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
-import { type Mesh, startMesh } from './mesh.ts';
+import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 
 /** Pages for people at a desk, as a browser shows them that reaches this machine and nothing else. */
 
@@ -12,19 +12,19 @@ describeInChromium('where nothing of the internet can be reached', () => {
   let browser: Browser;
   let page: Page;
   let app: TestApp;
-  let mesh: Mesh;
+  let supergraph: TestSupergraph;
   let gateway: Running;
 
   beforeAll(async () => {
     browser = await launchChromium();
     app = await startInSandboxMode();
-    mesh = await startMesh();
-    gateway = await startHiveGateway(mesh.supergraphSdl);
+    supergraph = await startTestSupergraph();
+    gateway = await startHiveGateway(supergraph.supergraphSdl);
   }, 30_000);
   afterAll(async () => {
     await browser.close();
     await gateway.stop();
-    await mesh.stop();
+    await supergraph.stop();
     await app.stop();
   });
   afterEach(() => page.context().close());

@@ -9,23 +9,23 @@ import {
   printType,
 } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { createClient } from './frontend/client.ts';
 import { JUDGE_DEVICE } from './frontend/operations.ts';
 import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
-import { startMesh } from './mesh.ts';
 import { publicSdl } from './public-schema.ts';
+import { startTestSupergraph } from './test-supergraph.ts';
 
 /** What the page's server and the gateway agree on, without a browser. */
 
-const mesh = await startMesh();
-const frontend = await startFrontend(mesh.challengeUrl);
-const gateway = await startHiveGateway(mesh.supergraphSdl, 0, frontend.origin);
-const closed = await startHiveGateway(mesh.supergraphSdl);
+const supergraph = await startTestSupergraph();
+const frontend = await startFrontend(supergraph.challengeUrl);
+const gateway = await startHiveGateway(supergraph.supergraphSdl, 0, frontend.origin);
+const closed = await startHiveGateway(supergraph.supergraphSdl);
 afterAll(async () => {
   await Promise.all([gateway.stop(), closed.stop(), frontend.stop()]);
-  await mesh.stop();
+  await supergraph.stop();
 });
 
 describe('the gateway', () => {
@@ -101,9 +101,9 @@ describe('the server of the page', () => {
     ['GET', '/../frontend.ts'],
     ['POST', '/'],
   ])('has nothing else: %s %s', async (method, path) => {
-    mesh.asked.length = 0;
+    supergraph.asked.length = 0;
     expect((await get(path, { method })).status).toBe(404);
-    expect(mesh.asked).toEqual([]);
+    expect(supergraph.asked).toEqual([]);
   });
 });
 
@@ -111,11 +111,11 @@ describe('the client of the page', () => {
   test('keeps nothing that it heard, and asks anew each time', async () => {
     const client = createClient(gateway.url);
     const question = { query: JUDGE_DEVICE, variables: { token: 'sandbox:ios' } };
-    mesh.asked.length = 0;
+    supergraph.asked.length = 0;
     for (let time = 0; time < 2; time++) {
       expect((await client.query(question)).data?.deviceFingerprint).toMatchObject({ clientType: 'IOS' });
     }
-    expect(mesh.asked).toHaveLength(2);
+    expect(supergraph.asked).toHaveLength(2);
     expect(client.extract()).toEqual({});
   });
 });

@@ -5,7 +5,7 @@ import { describeInChromium, launchChromium, type Visit, visit } from '../suppor
 import { type Frontend, startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
-import { type Mesh, startMesh } from './mesh.ts';
+import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 
 /** What a person gets who opens the page in a browser: it asks the gateway, whose origin is another one. */
 
@@ -14,7 +14,7 @@ const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
 
 describeInChromium('the page, with a clean console and no token in any address', () => {
   let browser: Browser;
-  let mesh: Mesh;
+  let supergraph: TestSupergraph;
   let frontend: Frontend;
   let gateway: Running;
   let visited: Visit;
@@ -22,21 +22,21 @@ describeInChromium('the page, with a clean console and no token in any address',
 
   beforeAll(async () => {
     browser = await launchChromium();
-    mesh = await startMesh();
-    frontend = await startFrontend(mesh.challengeUrl);
-    gateway = await startHiveGateway(mesh.supergraphSdl, 0, frontend.origin);
+    supergraph = await startTestSupergraph();
+    frontend = await startFrontend(supergraph.challengeUrl);
+    gateway = await startHiveGateway(supergraph.supergraphSdl, 0, frontend.origin);
     frontend.use(gateway.url);
   }, 30_000);
   afterAll(async () => {
     await browser.close();
     await gateway.stop();
     await frontend.stop();
-    await mesh.stop();
+    await supergraph.stop();
   });
 
   beforeEach(async () => {
-    mesh.done.length = 0;
-    mesh.alter = (answer) => answer;
+    supergraph.done.length = 0;
+    supergraph.alter = (answer) => answer;
     visited = await visit(browser, frontend.origin);
     page = visited.page;
   });
@@ -111,7 +111,7 @@ describeInChromium('the page, with a clean console and no token in any address',
   });
 
   test('a signal that is newer than the graph is shown as unknown, and markup in it as text', async () => {
-    mesh.alter = (answer) => answer.replace('LIMIT_EXCEED', '<img src=x onerror=alert(1)>');
+    supergraph.alter = (answer) => answer.replace('LIMIT_EXCEED', '<img src=x onerror=alert(1)>');
     expect(await judge('sandbox:android:LIMIT_EXCEED')).toBe('Android app: 1 signal, 0 of level HIGH.');
     expect(await signals()).toEqual([
       [
@@ -174,53 +174,53 @@ describeInChromium('the page, with a clean console and no token in any address',
     expect(text).toMatch(/Captcha: passed\s+proceeds\s+Kind: slide, scene: login\./);
     expect(text).toMatch(/Order: PLACED\s+order-\d+: Vase, for Ada\./);
     expect(operations).toEqual(['ValidateCaptcha', 'PlaceOrder']);
-    expect(mesh.done).toEqual(['captcha verified', 'order placed']);
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
     await page.screenshot({ path: join(SCREENSHOTS, 'order.png'), fullPage: true });
   });
 
   test('the same values again do not proceed, and no order is placed', async () => {
     await press('Solve the captcha and order', '#order-status');
     const operations = watchOperations();
-    mesh.done.length = 0;
+    supergraph.done.length = 0;
     await page.getByLabel('Item').fill('Second vase');
     expect(await press('Use the same values again', '#order-status')).toBe('No order was placed.');
     expect(await result('order')).toMatch(/Captcha: no verdict, CLIENT\s+does not proceed/);
     expect(operations).toEqual(['ValidateCaptcha']);
-    expect(mesh.done).toEqual(['captcha verified']);
+    expect(supergraph.done).toEqual(['captcha verified']);
   });
 
   test('a challenge that was solved too long ago does not proceed', async () => {
     await page.getByLabel('Captcha').selectOption('It was solved too long ago');
     expect(await press('Solve the captcha and order', '#order-status')).toBe('No order was placed.');
     expect(await result('order')).toMatch(/Captcha: failed, PASS_TOKEN_EXPIRED\s+does not proceed/);
-    expect(mesh.done).toEqual(['captcha verified']);
+    expect(supergraph.done).toEqual(['captcha verified']);
   });
 
   test('a captcha service that fails lets the order proceed, as the policy says, and the page shows that', async () => {
     await page.getByLabel('Captcha').selectOption('The captcha service fails');
     expect(await press('Solve the captcha and order', '#order-status')).toBe('The order is placed.');
     expect(await result('order')).toMatch(/Captcha: no verdict, SERVICE\s+proceeds/);
-    expect(mesh.done).toEqual(['captcha verified', 'order placed']);
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
   });
 
   test('a captcha that could not even be asked about does not proceed', async () => {
-    mesh.alter = (answer) => answer.replace(/"gen_time":"\d+"/, '"gen_time":"yesterday"');
+    supergraph.alter = (answer) => answer.replace(/"gen_time":"\d+"/, '"gen_time":"yesterday"');
     expect(await press('Solve the captcha and order', '#order-status')).toBe('No order was placed.');
     const text = await result('order');
     expect(text).toMatch(/Captcha: could not be asked about\s+does not proceed\s+BAD_USER_INPUT/);
-    expect(mesh.done).toEqual([]);
+    expect(supergraph.done).toEqual([]);
   });
 
   test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {
-    const stranger = await startFrontend(mesh.challengeUrl);
+    const stranger = await startFrontend(supergraph.challengeUrl);
     stranger.use(gateway.url);
     const third = await visit(browser, stranger.origin);
     try {
-      mesh.asked.length = 0;
+      supergraph.asked.length = 0;
       await third.page.getByRole('button', { name: 'Judge this device' }).click();
       await third.page.getByText('The gateway gave no usable answer.').waitFor();
       expect(third.complaints.join('\n')).toContain('blocked by CORS policy');
-      expect(mesh.asked).toEqual([]);
+      expect(supergraph.asked).toEqual([]);
     } finally {
       await third.page.context().close();
       await stranger.stop();

@@ -1,16 +1,16 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { ask } from '../support/graphql.ts';
-import { CROSSING } from './crossing.ts';
+import { ask } from '../support/requests.ts';
+import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { GATEWAYS } from './gateways.ts';
-import { BULK_BUYER, FIFTY, startMesh } from './mesh.ts';
+import { BULK_BUYER, FIFTY, startTestSupergraph } from './test-supergraph.ts';
 
 /** What a client of the company's graph gets, through two gateways that were told nothing about this subgraph. */
 
-const mesh = await startMesh();
-afterAll(() => mesh.stop());
+const supergraph = await startTestSupergraph();
+afterAll(() => supergraph.stop());
 beforeEach(() => {
-  mesh.asked.length = 0;
-  mesh.dead = false;
+  supergraph.asked.length = 0;
+  supergraph.dead = false;
 });
 
 const ORDERS_OF = `query ($user: ID!) {
@@ -25,12 +25,12 @@ const JUDGE = `query ($token: String!) {
   me { name }
 }`;
 describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
-  const gateway = await startGateway(mesh.supergraphSdl);
+  const gateway = await startGateway(supergraph.supergraphSdl);
   afterAll(() => gateway.stop());
   const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
 
   test('one question crosses all three subgraphs and comes back', async () => {
-    const { data, errors, text } = await query(CROSSING);
+    const { data, errors, text } = await query(CROSS_SUBGRAPH_QUERY);
     expect(errors).toBeUndefined();
     expect(data.user.name).toBe('Ada');
     expect(data.user.orders[0]).toEqual({
@@ -49,7 +49,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
       },
     });
     expect(data.user.orders[1].deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [] });
-    expect(mesh.asked).toHaveLength(2);
+    expect(supergraph.asked).toHaveLength(2);
     expect(text).not.toContain('sandbox:');
   });
 
@@ -59,13 +59,13 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     const analyses = data.user.orders.map((order: Order) => order.deviceFingerprint?.requestId);
     expect(analyses).toHaveLength(FIFTY);
     expect(new Set(analyses).size).toBe(5);
-    expect(mesh.asked).toHaveLength(5);
+    expect(supergraph.asked).toHaveLength(5);
   });
 
   test('the token is not part of the public graph', async () => {
     const { errors } = await query('{ me { orders { deviceFingerprint { token } } } }');
     expect(errors?.[0]?.message).toContain('Cannot query field "token"');
-    expect(mesh.asked).toEqual([]);
+    expect(supergraph.asked).toEqual([]);
   });
 
   test('references that cannot be judged are null with a code, and their neighbours whole', async () => {
@@ -103,7 +103,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   });
 
   test('a dead upstream takes down its own fields alone', async () => {
-    mesh.dead = true;
+    supergraph.dead = true;
     const asked = await query(JUDGE, { token: 'sandbox:ios' });
     expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
     expect(asked.errors).toMatchObject([

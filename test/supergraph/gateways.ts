@@ -3,7 +3,7 @@ import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { CROSSING } from './crossing.ts';
+import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { listen, type Running } from './listen.ts';
 
 /** Two gateways that no one here wrote, on loopback. */
@@ -20,7 +20,7 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
 }
 
 /**
- * Hive Gateway, with GraphiQL and the crossing query in it for whoever comes with a browser; port 0 picks a free one.
+ * Hive Gateway, with GraphiQL and a query across all subgraphs in it for whoever comes with a browser; port 0 picks a free one.
  *
  * @param pageOrigin the one origin whose pages may ask, besides the gateway's own; without it there is none
  */
@@ -37,7 +37,7 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
       maxAge: 600,
     },
     landingPage: false,
-    graphiql: { title: 'Supergraph', defaultQuery: CROSSING },
+    graphiql: { title: 'Supergraph', defaultQuery: CROSS_SUBGRAPH_QUERY },
     renderGraphiQL,
   });
   const { url, stop } = await listen(gateway, port);

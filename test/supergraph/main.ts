@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import { composeSupergraph } from './compose.ts';
-import { CROSSING } from './crossing.ts';
+import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
 import { startOrders } from './orders.ts';
@@ -45,7 +45,7 @@ async function start(): Promise<string> {
 
   const sandboxes = Object.entries(app.sandboxUrls ?? {}).map(([region, url]) => [`sandbox ${region}`, url]);
   const addresses = [...Object.entries(subgraphs), ...sandboxes].map(([name, url]) => `  ${name}: ${url}`);
-  const body = JSON.stringify({ query: CROSSING.replace(/\s+/g, ' ') });
+  const body = JSON.stringify({ query: CROSS_SUBGRAPH_QUERY.replace(/\s+/g, ' ') });
   return `
 A page that asks the supergraph is at ${page.origin}
 The supergraph is at ${gateway.url}, with GraphiQL for a browser. Behind it:

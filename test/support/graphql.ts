@@ -1,44 +1,4 @@
-/** What a GraphQL client sees. */
-export interface GraphqlAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** The body as it came, for searching it. */
-  readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: an answer has the shape of its question, which each test knows and asserts.
-  readonly data: any;
-  readonly errors: readonly GraphqlError[] | undefined;
-}
-
-export interface GraphqlError {
-  readonly message: string;
-  readonly path?: readonly (string | number)[];
-  readonly extensions: { readonly code: string; readonly retryable: boolean };
-}
-
-/** Sends one operation over HTTP, as a router would. */
-export async function ask(
-  graphqlUrl: string,
-  query: string,
-  variables: Readonly<Record<string, unknown>> = {},
-): Promise<GraphqlAnswer> {
-  return post(graphqlUrl, JSON.stringify({ query, variables }));
-}
-
-/** Sends any text as a JSON body. */
-export async function post(
-  url: string,
-  body: string,
-  headers: Readonly<Record<string, string>> = {},
-): Promise<GraphqlAnswer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  });
-  const text = await response.text();
-  const { data, errors } = JSON.parse(text);
-  return { status: response.status, headers: response.headers, text, data, errors };
-}
+/** The GraphQL documents that most tests send: everything selected. */
 
 /** Everything a `deviceFingerprint` can answer. */
 export const FINGERPRINT_FIELDS = `

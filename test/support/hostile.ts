@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { listen } from './loopback.ts';
 
 /** One request that reached a hostile upstream, and the raw socket to mistreat its sender with. */
-export interface Exchange {
+export interface RawRequest {
   readonly socket: Socket;
   /** 1 for the first request, 2 for the second. */
   readonly nth: number;
@@ -13,7 +13,7 @@ export interface Exchange {
 }
 
 /** How an upstream misbehaves, once a whole request has arrived. */
-export type Behaviour = (exchange: Exchange) => void;
+export type Behaviour = (exchange: RawRequest) => void;
 
 /** A TCP server on loopback that can do to a connection what no well-meaning HTTP server would. */
 export interface Hostile {
@@ -44,7 +44,7 @@ export async function startHostile(behave: Behaviour, { greet, tls }: Options = 
   const take = (socket: Socket) => {
     count.connections += 1;
     open.add(socket);
-    // The other side hangs up as it likes: here that is the thing to be seen, never an accident.
+    // The other side may close its connection whenever it likes: here that is never an accident.
     socket.on('error', () => {}).on('close', () => open.delete(socket));
     socket.once('data', () => {
       count.spokenTo += 1;
@@ -124,10 +124,10 @@ export const hang: Behaviour = () => {};
 export const reset: Behaviour = ({ socket }) => socket.resetAndDestroy();
 
 /** Takes the request and closes the connection properly. */
-export const hangUp: Behaviour = ({ socket }) => socket.end();
+export const closeConnection: Behaviour = ({ socket }) => socket.end();
 
 /** What the behaviour does, then the end of the connection. */
-export function thenHangUp(behave: Behaviour): Behaviour {
+export function thenClose(behave: Behaviour): Behaviour {
   return (exchange) => {
     behave(exchange);
     exchange.socket.end();
@@ -142,7 +142,7 @@ export function thenReset(behave: Behaviour): Behaviour {
   };
 }
 
-/** `first`, then `again` every 50 ms until the other side hangs up. */
+/** `first`, then `again` every 50 ms until the other side closes the connection. */
 export function trickle(first: string, again: string): Behaviour {
   return ({ socket }) => {
     socket.write(first);
@@ -151,7 +151,7 @@ export function trickle(first: string, again: string): Behaviour {
   };
 }
 
-/** `first`, then `piece` until 100 MB are sent or the other side hangs up; never more than the socket takes. */
+/** `first`, then `piece` until 100 MB are sent or the other side closes the connection; never more than the socket takes. */
 export function flood(first: string, piece: string | Uint8Array): Behaviour {
   return ({ socket }) => {
     let left = HUNDRED_MB;

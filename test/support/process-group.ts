@@ -23,7 +23,7 @@ export function startGroup(script: string, ...options: string[]): ProcessGroup {
   return {
     ...leader,
     expectNothingLeft: async () => {
-      for (let tries = 0; signalAll(0) && tries < 50; tries += 1) await sleep(20);
+      for (let tries = 0; signalAll(0) && tries < 250; tries += 1) await sleep(20);
       expect(signalAll(0)).toBe(false);
     },
     stop: async () => {

@@ -1,4 +1,3 @@
-import { request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import {
   crowd,
@@ -6,20 +5,20 @@ import {
   expectUnavailable,
   gather,
   good,
-  type Moody,
+  HIGH_LIMITS,
   many,
   pause,
-  ROOMY,
   SERVICES,
-  startMoody,
+  type SwitchableUpstream,
+  startSwitchable,
   until,
-} from '../faults/crowd.ts';
+} from '../faults/concurrency.ts';
 import { errorEnvelope, exception, FAIL, PAGE } from '../faults/documented.ts';
 import { askTimed, CAPTCHA, type Question, startAgainst } from '../faults/expectations.ts';
 import { expectNothingUnhandled } from '../faults/process-watch.ts';
 import type { TestApp } from '../support/app.ts';
-import { ask } from '../support/graphql.ts';
 import { answer, type Behaviour, bytes, gzipBomb, hang, reset } from '../support/hostile.ts';
+import { ask, startOperation } from '../support/requests.ts';
 
 /**
  * When the circuit breaker of an upstream opens, how it probes, and when it closes. test/faults/overload.test.ts has
@@ -36,9 +35,9 @@ const broken = answer(500, PAGE);
 expectNothingUnhandled();
 
 async function start({ onTestFinished }: TestContext, first: Behaviour, deadlineMs = 10_000) {
-  const upstream = await startMoody(first);
+  const upstream = await startSwitchable(first);
   onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, deadlineMs, ROOMY);
+  const app = await startAgainst(upstream, deadlineMs, HIGH_LIMITS);
   onTestFinished(app.stop);
   return { upstream, app };
 }
@@ -52,15 +51,15 @@ async function startOpen(context: TestContext, question: Question) {
 }
 
 /** Expects an answer without a call. */
-async function expectOpen(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+async function expectOpen(upstream: SwitchableUpstream, app: TestApp, question: Question): Promise<void> {
   const before = upstream.requests();
-  const { elapsed, ...answered } = await askTimed(app, question);
+  const { waited, ...answered } = await askTimed(app, question);
   expectUnavailable(question, answered);
   expect(upstream.requests()).toBe(before);
-  expect(elapsed).toBeLessThan(500);
+  expect(waited).toBeLessThan(500);
 }
 
-async function expectClosed(upstream: Moody, app: TestApp, question: Question): Promise<void> {
+async function expectClosed(upstream: SwitchableUpstream, app: TestApp, question: Question): Promise<void> {
   const before = upstream.requests();
   await askTimed(app, question);
   expect(upstream.requests()).toBe(before + 1);
@@ -180,11 +179,9 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 20_000 }, (service, question
       const { upstream, app } = await startOpen(context, question);
       const held = upstream.hold();
       await pause(OPEN_MS);
-      const client = request(app.graphqlUrl, { method: 'POST', headers: { 'content-type': 'application/json' } });
-      client.on('error', () => {});
-      client.end(JSON.stringify({ query: question.query, variables: question.variables }));
+      const disconnect = startOperation(app.graphqlUrl, question);
       await until(() => held.length === 1);
-      client.destroy();
+      disconnect();
       // That neither closes the breaker nor ends the probe.
       await pause(100);
       await expectOpen(upstream, app, question);

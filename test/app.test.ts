@@ -1,0 +1,166 @@
+import { createServer, type Server } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startInLiveMode, startInSandboxMode } from './support/app.ts';
+import { CAPTCHA_MUTATION } from './support/graphql.ts';
+import { ask, openConnection } from './support/requests.ts';
+import { sendJson, startUpstream } from './support/upstream.ts';
+
+/** How the server ends, and how it does not even begin. */
+
+const open: { stop(): Promise<unknown> }[] = [];
+afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
+
+const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
+
+/** An app whose upstream answers when it is told to, with one verification under way. */
+async function startBusy() {
+  const { promise: told, resolve: release } = Promise.withResolvers<void>();
+  const { promise: underWay, resolve: arrived } = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (_request, response) => {
+    arrived();
+    await told;
+    sendJson(response, 200, FAIL);
+  });
+  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
+  open.push(upstream, app, { stop: async () => release() });
+  return { app, release, underWay };
+}
+
+const refused = { cause: { code: 'ECONNREFUSED' } };
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describe('stop', () => {
+  test('lets a request under way finish, takes no new one, and then is over at once', async () => {
+    const { app, release, underWay } = await startBusy();
+    const answer = ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
+    await underWay;
+    let over = false;
+    const stopped = app.stop().then(() => {
+      over = true;
+    });
+    await pause(50);
+    expect(over).toBe(false);
+    await expect(fetch(`${app.url}/healthz`)).rejects.toMatchObject(refused);
+
+    const released = performance.now();
+    release();
+    expect((await answer).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
+    await stopped;
+    expect(performance.now() - released).toBeLessThan(2_000);
+  }, 15_000);
+
+  test('meanwhile, /readyz says so on a connection that is still open, and closes it', async () => {
+    const { app, release, underWay } = await startBusy();
+    const { socket, closed } = openConnection(app.url);
+    const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } });
+    socket.write(
+      `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    await underWay;
+    const stopped = app.stop();
+    socket.write('GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await pause(50);
+    release();
+    await stopped;
+    const [first, second] = (await closed).split(/(?=HTTP\/1\.1 503)/);
+    expect(first).toMatch(/^HTTP\/1\.1 200 [\s\S]*PASS_TOKEN_EXPIRED/);
+    expect(second).toMatch(/^HTTP\/1\.1 503 [\s\S]*draining\n$/);
+    expect(second?.toLowerCase()).toContain('connection: close');
+  });
+
+  test('fails readiness for the grace period, and answers all the while, asking for no next request', async () => {
+    const app = await startInSandboxMode({ shutdownGraceMs: 500 });
+    open.push(app);
+    const start = performance.now();
+    const stopped = app.stop();
+    const ready = await fetch(`${app.url}/readyz`);
+    expect([ready.status, ready.headers.get('connection'), await ready.text()]).toEqual([503, 'close', 'draining\n']);
+    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    const { data, headers } = await ask(app.graphqlUrl, '{ signalCatalogue { code } }');
+    expect([data.signalCatalogue.length, headers.get('connection')]).toEqual([51, 'close']);
+    await stopped;
+    expect(performance.now() - start).toBeGreaterThan(480);
+    await expect(fetch(`${app.url}/healthz`)).rejects.toMatchObject(refused);
+  });
+
+  test('closes connections that nothing is under way on', async () => {
+    const app = await startInSandboxMode();
+    open.push(app);
+    const idle = openConnection(app.url);
+    idle.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    await new Promise((resolve) => idle.socket.once('data', resolve));
+    await app.stop();
+    expect(await idle.closed).toContain('alive');
+    for (const url of [app.url, ...Object.values(app.sandboxUrls ?? {})]) {
+      await expect(fetch(url)).rejects.toMatchObject(refused);
+    }
+  });
+
+  test('may be called again', async () => {
+    const app = await startInSandboxMode();
+    await app.stop();
+    await expect(app.stop()).resolves.toBeUndefined();
+  });
+
+  // Again if somebody else on this machine, be it the sandbox of the second, took the port in between.
+  test('leaves the next app the same port', { retry: 3 }, async () => {
+    const first = await startInSandboxMode();
+    await first.stop();
+    const port = Number(new URL(first.url).port);
+    const second = await startInSandboxMode({ port });
+    open.push(second);
+    expect(second.url).toBe(first.url);
+  });
+});
+
+describe('a port that is taken', () => {
+  const host = '127.0.0.1';
+
+  function listenOn(port: number): Promise<Server | undefined> {
+    const server = createServer();
+    return new Promise((resolve) => {
+      server.once('error', () => resolve(undefined));
+      server.listen(port, host, () => resolve(server));
+    });
+  }
+
+  /** Four free ports in a row, the last of which is then taken; and who listens on the others later. */
+  async function occupyLast() {
+    for (let port = 22_100; port < 22_500; port += 4) {
+      const servers = await Promise.all([0, 1, 2, 3].map((index) => listenOn(port + index)));
+      const [last, ...others] = servers.every(Boolean) ? servers.reverse() : [undefined, ...servers];
+      await Promise.all(others.map((server) => server && new Promise((resolve) => server.close(resolve))));
+      if (last) {
+        open.push({ stop: () => new Promise((resolve) => last.close(resolve)) });
+        return { port, free: [port, port + 1, port + 2], taken: port + 3 };
+      }
+    }
+    throw new Error('no four free ports in a row');
+  }
+
+  const expectFree = async (ports: readonly number[]) => {
+    for (const port of ports) await expect(fetch(`http://${host}:${port}`)).rejects.toMatchObject(refused);
+  };
+
+  test('the app does not start, and leaves nothing listening', async () => {
+    const { port, free, taken } = await occupyLast();
+    const start = startInSandboxMode({ port: taken, sandboxPort: port });
+    await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken });
+    await expectFree(free);
+  });
+
+  test('nor does it when its sandbox cannot listen', async () => {
+    const { port, free, taken } = await occupyLast();
+    const start = startInSandboxMode({ port, sandboxPort: taken - 2 });
+    await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken });
+    await expectFree(free);
+  });
+
+  test('nor at an address that is not of this machine', async () => {
+    const { port, free } = await occupyLast();
+    const start = startInSandboxMode({ host: '192.0.2.1', sandboxPort: port });
+    await expect(start).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });
+    await expectFree(free);
+  });
+});

@@ -1,0 +1,90 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { ask, request } from '../support/requests.ts';
+
+/** The pages of `src/explorer/`: there in sandbox mode, and never in live mode. */
+
+const sandbox = await startInSandboxMode();
+const live = await startWithoutUpstreams();
+afterAll(() => Promise.all([sandbox.stop(), live.stop()]));
+
+const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } };
+
+/** The JSON value that begins where the first match of `before` ends. */
+function jsonAfter(before: RegExp, page: string): unknown {
+  const { index, 0: match } = before.exec(page) ?? { index: 0, 0: '' };
+  expect(match).not.toBe('');
+  const rest = page.slice(index + match.length);
+  const end = rest.search(/\}\s*[;)]|\},?\s*\n\s*\)/);
+  for (let to = end + 1; to > 0 && to < rest.length; to = rest.indexOf('}', to) + 1) {
+    try {
+      return JSON.parse(rest.slice(0, to));
+    } catch {}
+  }
+  throw new Error('the page holds no JSON there');
+}
+
+describe('sandbox mode', () => {
+  test('Apollo Sandbox comes with an operation that works', async () => {
+    const { status, headers, text } = await request(sandbox.graphqlUrl, BROWSER);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/html/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(text).toMatch(/<script[^>]+src="https:\/\/embeddable-sandbox\.cdn\.apollographql\.com\//);
+    // Sound: what does not have this shape fails the expectations below.
+    const { initialState } = jsonAfter(/var embeddedSandboxConfig = /, text) as {
+      initialState: { document: string; variables: Record<string, unknown> };
+    };
+    const { data, errors } = await ask(sandbox.graphqlUrl, initialState.document, initialState.variables);
+    expect(errors).toBeUndefined();
+    expect(data.deviceFingerprint).toMatchObject({
+      clientType: 'ANDROID',
+      signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }],
+    });
+  });
+
+  test('where its scripts cannot be loaded, the page moves on to GraphiQL', async () => {
+    const { text } = await request(sandbox.graphqlUrl, BROWSER);
+    expect(text.indexOf("location.replace('/graphiql')")).toBeGreaterThan(0);
+    expect(text.indexOf("location.replace('/graphiql')")).toBeLessThan(text.indexOf('Content-Security-Policy'));
+  });
+
+  test('GET / leads there', async () => {
+    const { status, headers } = await request(`${sandbox.url}/`, BROWSER);
+    expect([status, headers.get('location')]).toEqual([302, '/graphql']);
+    expect(headers.get('cache-control')).toBe('no-store');
+  });
+
+  test('GraphiQL needs nothing from elsewhere, and its operation works', async () => {
+    const { status, headers, text } = await request(`${sandbox.url}/graphiql`, BROWSER);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toMatch(/^text\/html/);
+    expect(headers.get('cache-control')).toBe('no-store');
+    // Only tags of the page itself count; its scripts and styles hold texts that look like tags.
+    const tags = text
+      .replace(/(<script[^>]*>)[\s\S]*?<\/script>/g, '$1')
+      .replace(/(<style[^>]*>)[\s\S]*?<\/style>/g, '$1');
+    const links = [...tags.matchAll(/\s(?:src|href)\s*=\s*["']?([^"'\s>]{1,40})/g)].map(([, link]) => link);
+    expect(links.filter((link) => !link?.startsWith('data:'))).toEqual([]);
+    expect(text).not.toMatch(/@import\s+(?:url\()?["']?(?:https?:)?\/\//);
+    // Sound: what does not have this shape fails the expectations below.
+    const { endpoint, query, variables } = jsonAfter(/querySelector\('#root'\),\s*/, text.slice(-20_000)) as {
+      endpoint: string;
+      query: string;
+      variables: string;
+    };
+    expect(endpoint).toBe('/graphql');
+    const { data, errors } = await ask(sandbox.url + endpoint, query, JSON.parse(variables));
+    expect(errors).toBeUndefined();
+    expect(data.deviceFingerprint).toMatchObject({ signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }] });
+  });
+});
+
+describe('live mode', () => {
+  test('there are no pages', async () => {
+    expectRefusal(await request(live.graphqlUrl, BROWSER), 405);
+    expectRefusal(await request(`${live.url}/graphiql`, BROWSER), 404);
+    expectRefusal(await request(`${live.url}/`, BROWSER), 404);
+  });
+});

@@ -1,0 +1,75 @@
+import { answer, bytes, type RawRequest } from '../support/hostile.ts';
+import { nested, PAGE } from './documented.ts';
+import { type Fault, noAnswer, REFUSAL, type Row } from './fault-table.ts';
+
+const UNAVAILABLE = 'UPSTREAM_UNAVAILABLE';
+const REJECTED = 'UPSTREAM_REJECTED';
+const PROTOCOL = 'UPSTREAM_PROTOCOL_ERROR';
+const HTML = { 'content-type': 'text/html' };
+/** A little more than a day. */
+const WAIT = { 'retry-after': '99999' };
+
+/** Proper HTTP around something that is no answer (fingerprint document, section 4, rule 2: answers are JSON). */
+const faults: readonly Fault[] = [
+  ...[500, 502, 503, 504].map(
+    (status): Fault => ({
+      fault: `${status} with HTML`,
+      code: UNAVAILABLE,
+      behave: () => answer(status, PAGE, HTML),
+    }),
+  ),
+  { fault: '503 without a body', code: UNAVAILABLE, behave: () => answer(503, '') },
+  { fault: '503 that asks to wait', code: UNAVAILABLE, behave: () => answer(503, PAGE, WAIT) },
+  // No document knows 429; it can only mean "not now", which is what retryable says. How long is not waited for.
+  { fault: '429 that asks to wait', code: UNAVAILABLE, behave: () => answer(429, PAGE, WAIT), captcha: REFUSAL },
+  { fault: '429 without a body', code: UNAVAILABLE, behave: () => answer(429, ''), captcha: REFUSAL },
+  ...[401, 403, 404].flatMap((status): Fault[] => [
+    { fault: `${status} with HTML`, code: REJECTED, behave: () => answer(status, PAGE, HTML), captcha: REFUSAL },
+    { fault: `${status} without a body`, code: REJECTED, behave: () => answer(status, ''), captcha: REFUSAL },
+  ]),
+  ...[400, 402, 418].map(
+    (status): Fault => ({
+      fault: `${status} with HTML`,
+      code: PROTOCOL,
+      behave: () => answer(status, PAGE, HTML),
+      captcha: REFUSAL,
+    }),
+  ),
+  { fault: '400 without a body', code: PROTOCOL, behave: () => answer(400, ''), captcha: REFUSAL },
+  { fault: '201 with HTML', code: PROTOCOL, behave: () => answer(201, PAGE, HTML) },
+  { fault: '204', code: PROTOCOL, behave: () => bytes('HTTP/1.1 204 No Content\r\n\r\n') },
+  { fault: '200 with HTML', code: PROTOCOL, behave: () => answer(200, PAGE, HTML) },
+  { fault: '200 without a body', code: PROTOCOL, behave: () => answer(200, '') },
+  { fault: '200 with half a body', code: PROTOCOL, behave: ({ good }) => answer(200, good.slice(0, good.length / 2)) },
+  { fault: '200 with more than a body', code: PROTOCOL, behave: ({ good }) => answer(200, good + good) },
+  { fault: '200 with JSONP', code: PROTOCOL, behave: ({ good }) => answer(200, `callback(${good})`) },
+  ...['null', 'true', '[]', '{}', '"success"'].map(
+    (body): Fault => ({
+      fault: `200 with ${body}`,
+      code: PROTOCOL,
+      behave: () => answer(200, body),
+    }),
+  ),
+  {
+    fault: '200 in invalid UTF-8',
+    code: PROTOCOL,
+    // A byte that UTF-8 does not have, in the last text: whoever reads on regardless finds nothing else wrong.
+    behave: ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
+  },
+  // 200 KB, so it is not for its size that it is refused.
+  { fault: '200 with 100,000 levels', code: PROTOCOL, behave: () => answer(200, nested(100_000)) },
+  { fault: '200 in UTF-16', code: PROTOCOL, behave: ({ good }) => answer(200, Buffer.from(good, 'utf16le')) },
+  {
+    fault: '200 with the whole request repeated',
+    code: PROTOCOL,
+    behave: () => (exchange: RawRequest) => answer(200, exchange.request)(exchange),
+  },
+  {
+    fault: '500 with the whole request repeated',
+    code: UNAVAILABLE,
+    behave: () => (exchange) =>
+      answer(500, JSON.stringify({ code: 500, message: exchange.request, data: {} }))(exchange),
+  },
+];
+
+export const BODY_FAULTS: readonly Row[] = faults.map(noAnswer);

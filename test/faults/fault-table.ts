@@ -1,0 +1,83 @@
+import type { Socket } from 'node:net';
+import { type Behaviour, startHostile } from '../support/hostile.ts';
+
+/** The table of faults: what an upstream does, what must become of it, and how often it may be called. */
+
+/** The codes that an upstream can cause, and whether they can be retried (schema/README.md, Errors). */
+export const RETRYABLE = {
+  UPSTREAM_TIMEOUT: true,
+  UPSTREAM_UNAVAILABLE: true,
+  UPSTREAM_REJECTED: false,
+  UPSTREAM_PROTOCOL_ERROR: false,
+} as const;
+
+export type UpstreamCode = keyof typeof RETRYABLE;
+
+/** What a fault may weave into its lie. */
+export interface Material {
+  /** The documented good answer of the upstream in question: whoever falls for the lie reports it. */
+  readonly good: string;
+  /** Address of a bystander, which must never be called. */
+  readonly elsewhere: string;
+}
+
+/** Whoever is called, and what arrived there so far. */
+export interface Target {
+  readonly url: string;
+  /** Stands in no answer. */
+  readonly port: number;
+  /** Whole requests. */
+  readonly requests: number;
+  /** Connections on which at least one byte arrived. */
+  readonly spokenTo: number;
+  /** Connections that are open now. */
+  readonly open: number;
+  stop(): Promise<void>;
+}
+
+export interface Row {
+  /** What the upstream does. */
+  readonly fault: string;
+  /** Starts an upstream that does it; undefined where this system cannot. */
+  readonly start: (material: Material) => Promise<Target | undefined>;
+  /** For each client that it can befall: the code of the error, or data that holds at least this. */
+  readonly expected: { readonly fingerprint?: UpstreamCode | object; readonly captcha?: object };
+  /** Whole requests that arrive at the upstream. A second one would be a second event, or a second verification. */
+  readonly calls: 0 | 1 | 'at most 1';
+}
+
+/** No verdict, and nobody who asked can have brought that about: it proceeds by default. */
+export const NO_ANSWER = {
+  __typename: 'CaptchaIndeterminate',
+  cause: 'TRANSPORT',
+  proceed: true,
+  code: null,
+  type: null,
+};
+/** No verdict either, but a bot can provoke a bare 4xx: it does not proceed. */
+export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT', proceed: false };
+
+/** A fault that leaves no usable answer, whichever service it befalls. */
+export interface Fault {
+  readonly fault: string;
+  readonly code: UpstreamCode;
+  readonly behave: (material: Material) => Behaviour;
+  /** What happens to a connection before anything was read from it. */
+  readonly greet?: (socket: Socket) => void;
+  readonly captcha?: object;
+}
+
+/** A row for both clients, on a server that takes connections. */
+export function noAnswer({ fault, code, behave, greet, captcha = NO_ANSWER }: Fault): Row {
+  return {
+    fault,
+    start: (material) => startHostile(behave(material), { greet }),
+    expected: { fingerprint: code, captcha },
+    calls: greet ? 'at most 1' : 1,
+  };
+}
+
+/** A row about what one service answers, and only that one can. */
+export function answers(fault: string, behave: Behaviour, expected: Row['expected']): Row {
+  return { fault, start: () => startHostile(behave), expected, calls: 1 };
+}

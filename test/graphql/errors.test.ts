@@ -1,0 +1,199 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, post } from '../support/requests.ts';
+import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
+
+/** Documents that are wrong, and values that only a resolver can refuse: the answer never repeats what was sent. */
+
+const { app, upstream, stop } = await startRecorded();
+afterAll(stop);
+afterEach(() => {
+  expect(upstream.received).toEqual([]);
+  expectNoCanary(app.logged());
+});
+
+const fingerprint = (args: string, fields = '__typename') => `{ deviceFingerprint(${args}) { ${fields} } }`;
+const signals = (args: string) => fingerprint('token: "x"', `... on DeviceFingerprint { signals(${args}) { name } }`);
+const captcha = (input: string) => `mutation { validateCaptcha(input: ${input}) { proceed } }`;
+
+describe('literals of a wrong type', () => {
+  test.each<[string, (literal: string) => string]>([
+    ['a list for the token', (c) => fingerprint(`token: [${c}]`)],
+    ['an object for the token', (c) => fingerprint(`token: { a: ${c} }`)],
+    ['a text for metadata', (c) => fingerprint(`token: "x", metadata: ${c}`)],
+    ['a list in metadata', (c) => fingerprint(`token: "x", metadata: { phoneNum: [${c}] }`)],
+    ['an object in metadata', (c) => fingerprint(`token: "x", metadata: { email: { a: ${c} } }`)],
+    ['an unknown field of metadata', (c) => fingerprint(`token: "x", metadata: { nickname: ${c} }`)],
+    ['a text for additional', (c) => fingerprint(`token: "x", metadata: { additional: ${c} }`)],
+    ['a bad eventTime', (c) => fingerprint(`token: "x", eventTime: ${c}`)],
+    ['a list for publicKey', (c) => fingerprint(`token: "x", publicKey: [${c}]`)],
+    ['an unknown argument', (c) => fingerprint(`token: "x", phone: ${c}`)],
+    ['a text for minConfidence', (c) => signals(`minConfidence: ${c}`)],
+    ['a text for minLevel', (c) => signals(`minLevel: ${c}`)],
+    ['a text for the input', (c) => captcha(c)],
+    ['an input with too little in it', (c) => captcha(`{ passToken: ${c} }`)],
+    ['a list for genTime', (c) => captcha(`{ lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: [${c}] }`)],
+    [
+      'a default of a wrong type',
+      (c) =>
+        `query ($n: Float = ${c}) { deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minConfidence: $n) { name } } } }`,
+    ],
+    ['a condition that is none', (c) => `{ __typename @skip(if: ${c}) }`],
+  ])('%s', async (_what, document) => {
+    for (const canary of CANARIES) {
+      for (const literal of [JSON.stringify(canary), `"""\n  ${canary}\n"""`]) {
+        const answer = await ask(app.graphqlUrl, document(literal));
+        expect([answer.status, answer.data]).toEqual([400, undefined]);
+        for (const error of answer.errors ?? []) expect(error.message).toMatch(/\S/);
+        expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+          new Set(['GRAPHQL_VALIDATION_FAILED']),
+        );
+        expectNoCanary(answer.text);
+      }
+    }
+  });
+
+  test.each([
+    ['a number for the token', fingerprint('token: 13800138000')],
+    ['a number for phoneNum', fingerprint('token: "x", metadata: { phoneNum: 13800138000 }')],
+    ['a number for genTime', captcha('{ lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: 13800138000 }')],
+    ['an unquoted token', fingerprint('token: tok_canary_9f8e7d')],
+    ['an unknown level', signals('minLevel: tok_canary_9f8e7d')],
+  ])('%s', async (_what, document) => {
+    const answer = await ask(app.graphqlUrl, document);
+    expect(answer.status).toBe(400);
+    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+    expect(JSON.parse(answer.text).errors[0].locations).toEqual([
+      { line: 1, column: document.search(/13800138000|tok_canary/) + 1 },
+    ]);
+  });
+});
+
+describe('syntax errors', () => {
+  test.each<[string, (canary: string) => string]>([
+    ['a text that does not end', (c) => `{ deviceFingerprint(token: "${c}`],
+    ['a text that ends with the line', (c) => `{ deviceFingerprint(token: "${c}\n") { __typename } }`],
+    ['a text with a bad escape', (c) => `{ deviceFingerprint(token: "\\q${c}") { __typename } }`],
+    ['a text where a name belongs', (c) => `{ deviceFingerprint("${c}") { __typename } }`],
+    ['a text instead of a selection', (c) => `{ "${c}" }`],
+    ['a text behind a whole document', (c) => `{ __typename } "${c}"`],
+    ['a block text that does not end', (c) => `{ deviceFingerprint(token: """${c}`],
+    ['single quotes', (c) => `{ deviceFingerprint(token: '${c}') { __typename } }`],
+    ['no quotes and no name', (c) => `{ deviceFingerprint(token: @${c}) { __typename } }`],
+    ['the value alone', (c) => c],
+  ])('%s', async (_what, document) => {
+    for (const canary of CANARIES) {
+      const answer = await ask(app.graphqlUrl, document(canary));
+      expect([answer.status, answer.data]).toEqual([400, undefined]);
+      expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
+      expect(JSON.parse(answer.text).errors[0].locations).toEqual([
+        { line: expect.any(Number), column: expect.any(Number) },
+      ]);
+    }
+  });
+});
+
+describe('mistakes in the structure are said in the words of the schema', () => {
+  test.each([
+    ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
+    ['{ deviceFingerprint(token: "x") }', 'must have a selection of subfields'],
+    ['{ deviceFingerprint { __typename } }', 'argument "token" of type "String!" is required'],
+    ['{ deviceFingerprint(token: $t) { __typename } }', 'Variable "$t" is not defined'],
+    [
+      'query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }',
+      'type "Int!" used in position expecting type "String!"',
+    ],
+    [
+      'query ($t: String) { deviceFingerprint(token: $t) { __typename } }',
+      'type "String" used in position expecting type "String!"',
+    ],
+    ['query ($t: String) { __typename }', 'Variable "$t" is never used'],
+    ['query ($t: Token!) { deviceFingerprint(token: $t) { __typename } }', 'Unknown type "Token"'],
+    ['{ deviceFingerprint(token: "x") { ...Missing } }', 'Unknown fragment "Missing"'],
+  ])('%s', async (query, says) => {
+    const answer = await ask(app.graphqlUrl, query, { t: CANARIES[0] });
+    expect(answer.status).toBe(400);
+    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+    expect(answer.errors?.[0]?.message).toContain(says);
+  });
+});
+
+describe('operations', () => {
+  test.each(CANARIES)('an unknown name is not repeated: %s', async (operationName) => {
+    const answer = await post(app.graphqlUrl, JSON.stringify({ query: 'query A { __typename }', operationName }));
+    expect([answer.status, answer.data]).toEqual([400, undefined]);
+    expectCallersFault(answer, 'OPERATION_RESOLUTION_FAILURE');
+  });
+
+  test.each([
+    ['none of two is named', 'query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
+    ['there is none', 'fragment A on Query { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
+  ])('%s', async (_what, query, code) => {
+    const answer = await ask(app.graphqlUrl, query);
+    expect(answer.status).toBe(400);
+    expectCallersFault(answer, code);
+  });
+
+  test('a subscription is not something that went wrong inside', async () => {
+    const answer = await ask(app.graphqlUrl, 'subscription { anything }');
+    expect(answer.errors?.[0]?.extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('values that only a resolver can refuse leave the rest of the answer whole', () => {
+  const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+
+  test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
+    ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'publicKey: expected'],
+    [
+      'a documented key in additional',
+      FINGERPRINT_QUERY,
+      (c) => ({ token: c, metadata: { additional: { email: c } } }),
+      'metadata.additional: expected',
+    ],
+    ['captchaId', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, captchaId: c } }), 'input.captchaId: expected'],
+    ['genTime', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, genTime: `${c}x` } }), 'input.genTime: expected'],
+    [
+      'a lone surrogate',
+      CAPTCHA_MUTATION,
+      (c) => ({ input: { ...INPUT, lotNumber: `${c}\ud800` } }),
+      'input.lotNumber: expected',
+    ],
+  ])('%s', async (_what, query, variables, says) => {
+    for (const canary of CANARIES) {
+      const answer = await ask(app.graphqlUrl, query, variables(canary));
+      expect(answer.status).toBe(200);
+      expect(Object.values(answer.data)).toEqual([null]);
+      expectCallersFault(answer, 'BAD_USER_INPUT');
+      expect(answer.errors?.[0]?.message).toContain(says);
+    }
+  });
+});
+
+describe('fragments', () => {
+  const chain = (count: number, next: readonly number[]) =>
+    Array.from({ length: count }, (_, i) => {
+      const spreads = next.map((step) => `...f${(i + step) % count}`).join(' ');
+      return `fragment f${i} on DeviceFingerprint { requestId ${spreads} }`;
+    }).join(' ');
+
+  // graphql-js compares them in pairs, each pair a level deeper: some hundreds of them ended its stack, and so in a 500.
+  test.each([51, 100, 150])('%i of them are refused before they are compared', async (count) => {
+    const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
+    expect(answer.status).toBe(400);
+    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+    expect(answer.errors?.[0]?.message).toBe('The document has more than 50 fragments.');
+  });
+
+  test.each([[[1]], [[1, 2]], [[1, 7, 13]], [[1, 2, 3, 5, 8]]])(
+    '50 in circles of steps %j are told so',
+    async (steps) => {
+      const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
+      expect(answer.status).toBe(400);
+      expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
+        new Set(['GRAPHQL_VALIDATION_FAILED']),
+      );
+    },
+  );
+});

@@ -1,0 +1,118 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Child, type Children, ROOT } from '../bench/children.ts';
+import type { LoadJob, LoadResult, Stream } from './load-job.ts';
+import { freePort } from './ports.ts';
+import { publicKeyOf } from './questions.ts';
+import type { Sample } from './samples.ts';
+import { ROUTER_SECRET } from './secret.ts';
+import type { Addresses, Begun, Behaviour, Calls, Order, Place } from './upstream-commands.ts';
+
+/** Our server, started as the README says. */
+export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
+  readonly origin: string;
+  /** Where GraphQL is. */
+  readonly url: string;
+  /** The value of each of its metrics now, by name and labels as Prometheus writes them. */
+  metrics(): Promise<ReadonlyMap<string, number>>;
+  /** Starts another one at the same address, once this one is gone. */
+  again(): Promise<Server>;
+}
+
+/** The processes of one scenario: an upstream, a load generator, and servers as they are wanted. */
+export interface SoakTestbed {
+  /** Starts our server, with options for Node if there are any. Resolves when it is ready. */
+  serve(env?: Readonly<Record<string, string>>, nodeOptions?: readonly string[]): Promise<Server>;
+  /** Puts streams of load on servers, all at the same time. Resolves with what came back in each. */
+  load<const Names extends Readonly<Record<string, Stream>>>(
+    streams: Names,
+  ): Promise<Readonly<Record<keyof Names, readonly Sample[]>>>;
+  /** Tells a place of the upstream how to behave. Resolves with when it began to. */
+  behave(place: Place, behaviour: Behaviour): Promise<number>;
+  /** Every call that reached a place so far. */
+  calls(place: Place): Promise<Calls>;
+  /** Light load on a server that does next to nothing: what it shows is the delay of this machine. */
+  bare(ms: number): Stream;
+  /** Starts another script of ours, which says where it is. */
+  script(...command: string[]): Promise<string>;
+}
+
+/** @param fromSource run the sources, because there may be no build */
+export async function openSoakTestbed(children: Children, fromSource: boolean): Promise<SoakTestbed> {
+  const upstream = children.start('others', ['test/soak/upstream.ts'], { answers: true });
+  const generator = children.start('others', ['test/soak/load.ts'], { answers: true });
+  const main = fromSource ? 'src/main.ts' : 'dist/server/main.js';
+  if (!existsSync(join(ROOT, main))) throw new Error(`${main} is not there: "npm run soak" builds it`);
+  await upstream.url;
+  const tell = (order: Order) => upstream.ask(order);
+  // Sound, as are those below: this is what the upstream answers to this order.
+  const addresses = (await tell({ order: 'addresses' })) as Addresses;
+  await tell({ order: 'behave', place: 'bare', behaviour: { mode: 'good', latencyMs: 0 } });
+
+  async function start(
+    ports: readonly [number, number],
+    env: Readonly<Record<string, string>>,
+    nodeOptions: readonly string[],
+  ): Promise<Server> {
+    const at = { PORT: String(ports[0]), ADMIN_PORT: String(ports[1]) };
+    const child = children.start('server', [...nodeOptions, main], {
+      env: { ...at, ...configuration(addresses), ...env },
+    });
+    const url = await child.url;
+    const { pid, ended, end, kill } = child;
+    const metrics = async () => readMetrics(await textAt(`http://127.0.0.1:${ports[1]}/metrics`));
+    const again = async () => {
+      await ended;
+      return start(ports, env, nodeOptions);
+    };
+    return { pid, ended, end, kill, url, origin: new URL(url).origin, metrics, again };
+  }
+  const serve = async (env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) =>
+    start([await freePort(), await freePort()], env, nodeOptions);
+
+  return {
+    serve,
+    load: async (streams) => {
+      const job: LoadJob = Object.values(streams);
+      // Sound: this is what the load generator answers, in the order of the job.
+      const result = (await generator.ask(job)) as LoadResult;
+      const byName = Object.keys(streams).map((name, at) => [name, result[at] ?? []]);
+      return Object.fromEntries(byName);
+    },
+    behave: async (place, behaviour) => ((await tell({ order: 'behave', place, behaviour })) as Begun).at,
+    bare: (ms) => ({ url: `${addresses.bare}/graphql`, question: 'EU', ms, connections: 16, rate: 50 }),
+    calls: async (place) => (await tell({ order: 'calls', place })) as Calls,
+    script: (...command) => children.start('others', command).url,
+  };
+}
+
+/** Live mode with the defaults, one application in each region and one captcha id. */
+function configuration(addresses: Addresses): Readonly<Record<string, string>> {
+  const applications = ['EU', 'NA', 'GLB'].map((region) => ({ publicKey: publicKeyOf(region), secret: 'sk', region }));
+  return {
+    ROUTER_SECRETS: ROUTER_SECRET,
+    // At the end of a scenario nobody has to be told to go elsewhere.
+    SHUTDOWN_GRACE_MS: '0',
+    FINGERPRINT_APPLICATIONS: JSON.stringify(applications),
+    FINGERPRINT_URL_EU: addresses['fingerprint-EU'],
+    FINGERPRINT_URL_NA: addresses['fingerprint-NA'],
+    FINGERPRINT_URL_GLB: addresses['fingerprint-GLB'],
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'b'.repeat(32)}","captchaKey":"key_soak","region":"EU"}]`,
+    CAPTCHA_URL_EU: addresses['captcha-EU'],
+  };
+}
+
+/** Rejects after 5 s. */
+export async function textAt(url: string): Promise<string> {
+  return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
+}
+
+function readMetrics(text: string): ReadonlyMap<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const gap = line.lastIndexOf(' ');
+      return [line.slice(0, gap), Number(line.slice(gap + 1))];
+    }),
+  );
+}

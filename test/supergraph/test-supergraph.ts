@@ -1,0 +1,80 @@
+import { setTimeout } from 'node:timers/promises';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { type Challenge, solveChallenge } from '../support/challenges.ts';
+import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { composeSupergraph } from './compose.ts';
+import { ORDERS, startOrders } from './orders.ts';
+import { startUsers, USERS } from './users.ts';
+
+/** Three subgraphs that run, composed, with ours in live mode and its upstream under the eyes of the test. */
+export interface TestSupergraph {
+  readonly supergraphSdl: string;
+  /** Everything that our subgraph asked its upstreams. */
+  readonly asked: TestUpstream['received'];
+  /** What was done, in the order in which it was finished. */
+  readonly done: ('captcha verified' | 'order placed')[];
+  /** While true, both upstreams reset every connection. */
+  dead: boolean;
+  /** What becomes of every answer of the upstreams on its way here; nothing, until a test says otherwise. */
+  alter: (answer: string) => string;
+  /** Where a solved captcha challenge is to be had. */
+  readonly challengeUrl: string;
+  /** A solved captcha challenge, as the widget hands it to a page. */
+  solve(): Promise<Challenge>;
+  stop(): Promise<void>;
+}
+
+/** A customer with this many orders, placed from five devices in turn. */
+export const FIFTY = 50;
+export const BULK_BUYER = 'user-bulk';
+const BULK = Array.from({ length: FIFTY }, (_, i) => ({
+  id: `bulk-${i}`,
+  item: 'Pen',
+  status: 'PAID' as const,
+  customerId: BULK_BUYER,
+  deviceToken: `sandbox:web#${i % 5}`,
+}));
+
+/** How long a verification takes here: long enough that whatever does not wait for it overtakes it. */
+const VERIFICATION_MS = 50;
+
+export async function startTestSupergraph(): Promise<TestSupergraph> {
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
+  const upstream = await startUpstream(async (request, response) => {
+    if (supergraph.dead) {
+      response.destroy();
+      return;
+    }
+    if (request.url.startsWith('/validate')) {
+      await setTimeout(VERIFICATION_MS);
+      supergraph.done.push('captcha verified');
+    }
+    await passOn(request, response);
+  });
+  const { url } = upstream;
+  const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
+  const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
+  const users = await startUsers(0, [...USERS, bulkBuyer]);
+  const orders = await startOrders(0, [...ORDERS, ...BULK], () => supergraph.done.push('order placed'));
+  const supergraph: TestSupergraph = {
+    supergraphSdl: await composeSupergraph({
+      'device-trust': app.graphqlUrl,
+      users: users.url,
+      orders: orders.url,
+    }),
+    asked: upstream.received,
+    done: [],
+    dead: false,
+    alter: (answer) => answer,
+    challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
+    solve: () => solveChallenge(url),
+    stop: async () => {
+      await Promise.all([users.stop(), orders.stop(), app.stop()]);
+      await upstream.stop();
+      await sandbox.stop();
+    },
+  };
+  return supergraph;
+}
