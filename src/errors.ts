@@ -11,7 +11,7 @@ interface Definition {
   readonly message: string;
 }
 
-/** Every error that this subgraph can answer with. A test compares the README's table with it. */
+/** Every error that this subgraph can answer with. A test compares the table of schema/README.md with it. */
 export const ERROR_CATALOGUE = {
   BAD_USER_INPUT: {
     side: 'caller',

@@ -16,8 +16,8 @@ export type Scalars = {
   DateTime: { input: string; output: string; }
   /**
    * A free-form JSON object, at most 32 levels deep. Its keys are not part of this contract: read it defensively. The keys
-   * `__proto__`, `constructor` and `prototype` are left out, at every level. Integers that you send must stay within 2^53:
-   * beyond it they would arrive as others.
+   * `__proto__`, `constructor` and `prototype` are left out, at every level. Integers that you send must stay within 2^53,
+   * because larger ones would arrive as different numbers.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
@@ -51,16 +51,16 @@ export type CaptchaDetails = {
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
-/** The service looked at the challenge and says no. `proceed` is false under every policy. */
+/** The service rejected the challenge. `proceed` is false under every policy. */
 export type CaptchaFailed = CaptchaValidation & {
   __typename?: 'CaptchaFailed';
-  /** The reason as something to branch on. */
+  /** Why the service rejected it, for a program to branch on. */
   category: CaptchaFailureCategory;
   /** What the service knows about the rejected challenge. */
   details: CaptchaFailureDetails;
   /** Always false here. */
   proceed: Scalars['Boolean']['output'];
-  /** Why not, such as `pass_token expire`, in the service's words where it gave any; may be empty. For logs; to branch, use `category`. */
+  /** Why the service rejected it, such as `pass_token expire`; may be empty. For logs: to branch, use `category`. */
   reason: Scalars['String']['output'];
 };
 
@@ -92,13 +92,13 @@ export type CaptchaFailureDetails = {
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
-  /** Who can have caused this. */
+  /** Who can have caused it. */
   cause: CaptchaIndeterminateCause;
   /** The service's exception code, such as `-50003`. Null if no usable answer came back. */
   code?: Maybe<Scalars['String']['output']>;
   /** What happened and what to do, in words for a person. */
   message: Scalars['String']['output'];
-  /** Decided by the configured policy, from `cause`. */
+  /** The configured policy decides it from `cause`. */
   proceed: Scalars['Boolean']['output'];
   /** The kind of exception as the service names it. Null if it named none. */
   type?: Maybe<Scalars['String']['output']>;
@@ -106,16 +106,16 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 
 /** Who can have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so by default it does not proceed. */
+  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default it proceeds only for the captcha id that serves when none is named: which other one to name is the caller's choice. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, because a caller could name another one on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. */
   | 'SERVICE'
   /** No usable answer: unreachable, too slow, or not what its document describes. */
   | 'TRANSPORT';
 
-/** The service confirmed that this very challenge was solved. `proceed` is true. */
+/** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
   /** What the service knows about the solved challenge. */
@@ -124,9 +124,9 @@ export type CaptchaPassed = CaptchaValidation & {
   proceed: Scalars['Boolean']['output'];
 };
 
-/** The outcome of a captcha verification. A page needs `proceed` alone; select the concrete types to explain or to log. */
+/** The outcome of a captcha verification. A page needs only `proceed`; select the concrete types to explain the outcome or to log it. */
 export type CaptchaValidation = {
-  /** May the business request that this captcha guards go ahead? */
+  /** May the business request that this captcha protects go ahead? */
   proceed: Scalars['Boolean']['output'];
 };
 
@@ -139,7 +139,7 @@ export type ClientType =
   /** A web page. */
   | 'WEB_H5';
 
-/** A device, recognised again across tokens. This subgraph only names it. */
+/** A device; the same one has the same `id` across tokens. This subgraph only names it. */
 export type Device = {
   __typename?: 'Device';
   /** The fingerprint service's identifier of the device. */
@@ -181,10 +181,7 @@ export type DeviceFingerprintSignalsArgs = {
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/**
- * The service would not judge. Not a fault: a client sent something that can never be judged, so a retry with the same
- * values is of no use.
- */
+/** The service rejected what the client sent. It can never be judged, so a retry with the same values does not help. */
 export type DeviceFingerprintRejected = {
   __typename?: 'DeviceFingerprintRejected';
   /** What exactly was wrong, field by field; may be empty. */
@@ -193,24 +190,21 @@ export type DeviceFingerprintRejected = {
   reason: DeviceFingerprintRejectionReason;
 };
 
-/** Why the service would not judge. */
+/** Why the service rejected what the client sent. */
 export type DeviceFingerprintRejectionReason =
   /** Another argument is not acceptable: `errors` says which. */
   | 'INVALID_INPUT'
   /** The token is not one that the service issued: let the client SDK make a new one. */
   | 'INVALID_TOKEN';
 
-/** Either a judgement, or the reason why the service would not judge. */
+/** Either a judgement, or the reason why there can be none. */
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
 
 /** Business context of a query; every key is optional. Prefer the hashed form of personal data where there is one. */
 export type DeviceMetadataInput = {
   /** Your identifier of the account. */
   accountId?: InputMaybe<Scalars['String']['input']>;
-  /**
-   * Any further keys, in the service's own spelling. A key that is documented has a field of its own above; naming it here
-   * as well is refused.
-   */
+  /** Any further keys, in the service's own spelling. A key that has a field of its own above is refused here. */
   additional?: InputMaybe<Scalars['JSONObject']['input']>;
   /** E-mail address in clear text. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -276,13 +270,13 @@ export type Mobile = {
 export type Mutation = {
   __typename?: 'Mutation';
   /**
-   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own, and the
-   * business mutation that it guards only once `proceed` is true: within one operation GraphQL runs the next mutation
+   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own. Send the
+   * business mutation that it protects only if `proceed` is true: within one operation GraphQL runs the next mutation
    * whatever this one answers.
    *
-   * A challenge can be verified once: send the values that the captcha widget handed to your page straight away, and never
-   * retry with the same values. Null together with an entry in `errors` means that the question could not be asked at all
-   * (for example malformed input); treat that as "do not proceed".
+   * A challenge can be verified once: send the values of the captcha widget straight away, and never retry with the same
+   * values. Null together with an entry in `errors` means that the question could not be asked at all (for example because
+   * of malformed input); treat that as "do not proceed".
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
 };
@@ -308,8 +302,8 @@ export type Query = {
   /**
    * What is this device, and is it risky? Judges the token that the client SDK produced on a phone or in a browser.
    *
-   * Each call is an event at the fingerprint service, with an `eventId` of its own. Within one operation, identical calls
-   * share one event. Null together with an entry in `errors` means that no judgement could be had.
+   * Each call is an event at the fingerprint service, with an `eventId` of its own. Within one operation, equal calls share
+   * one event. Null together with an entry in `errors` means that there is no judgement.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /** Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. */
@@ -483,11 +477,11 @@ export type SignalLevel =
 /** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
 export type ValidateCaptchaInput = {
   /**
-   * Which captcha configuration the widget was started with. Leave it out to use the first one configured in this subgraph.
-   * A public identifier, not a secret.
+   * The captcha id with which the widget was started. Leave it out to use the first one configured in this subgraph. It is a
+   * public identifier, not a secret.
    */
   captchaId?: InputMaybe<Scalars['ID']['input']>;
-  /** What the widget reports about how the challenge was solved, opaque to you. */
+  /** What the widget reports about how the challenge was solved. Opaque: pass it on as it is. */
   captchaOutput: Scalars['String']['input'];
   /** When the challenge was passed: 1 to 20 digits, as a string. */
   genTime: Scalars['String']['input'];
@@ -502,7 +496,7 @@ export type Web = {
   __typename?: 'Web';
   /** The browser. */
   browser: Browser;
-  /** The machine, as far as the browser tells. */
+  /** The machine, as far as the browser reports it. */
   device: WebDevice;
   /** Its operating system. */
   os: OperatingSystem;
@@ -513,9 +507,9 @@ export type WebDevice = {
   __typename?: 'WebDevice';
   /** Anything else that was reported; null if nothing was. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Model, where the browser tells it. */
+  /** Model, if the browser reports it. */
   model?: Maybe<Scalars['String']['output']>;
-  /** Maker, where the browser tells it. */
+  /** Maker, if the browser reports it. */
   vendor?: Maybe<Scalars['String']['output']>;
 };
 

@@ -4,9 +4,9 @@ import { expectedBut } from './sentences.ts';
 import { REGIONS } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** What to say when an address of the configuration cannot be listened on. */
+/** The sentences about an address of the configuration that the process cannot listen on. */
 
-/** Where the sandbox listens, whatever `HOST` is: it knows no secrets, so that only this machine may reach it. */
+/** Where the sandbox listens, whatever `HOST` is. It answers whoever reaches it, so only this machine may reach it. */
 export const SANDBOX_HOST = '127.0.0.1';
 
 interface Address {
@@ -46,10 +46,11 @@ export function isListenError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /**
- * Tries every address, so that all that are wrong are reported at once and not only the first. For a start that has failed
- * and has closed what it had opened.
+ * Explains a start that failed because it could not listen, and that has closed what it had opened. It tries every address
+ * once more, so that all the wrong ones are reported and not only the first. A start need not bind everything itself to
+ * find them, and so never takes requests on one port when another one is taken.
  *
- * @param failure what the start failed with; reported as it is if every address is free again by now
+ * @param failure what the start failed with; its message is returned if every address is free by now
  */
 export async function listenProblems(addresses: readonly Address[], failure: Error): Promise<string[]> {
   const servers = addresses.map(() => createServer());

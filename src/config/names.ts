@@ -2,7 +2,7 @@ import leven, { closestMatch } from 'leven';
 import type { Variable } from './values.ts';
 import { VARIABLES } from './variables.ts';
 
-/** Names in the environment that are meant for us and that we do not know: a default would stay in force unnoticed. */
+/** Mistyped names of variables. Unless they are refused, a default stays in force and nobody notices. */
 
 const NAMES = Object.values<Variable>(VARIABLES).map(({ name }) => name);
 const FILE_NAMES = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : []));
@@ -38,7 +38,9 @@ function firstWordOf(name: string): string {
  * it by chance: POST and HOSTS are not PORT and HOST, but PROT, which has the same letters, is.
  */
 function isNear(name: string, known: string): boolean {
-  const distance = leven(name, known);
+  // The environment is read again every 2 s, and can have a thousand names.
+  if (Math.abs(name.length - known.length) > 2) return false;
+  const distance = leven(name, known, { maxDistance: 3 });
   if (distance <= 2 && lettersOf(name) === lettersOf(known)) return true;
   if (known.length < 8) return false;
   return distance <= (known.length < 16 ? 1 : 2);

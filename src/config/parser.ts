@@ -73,9 +73,9 @@ function findText(
   }
 }
 
-/** Shows a value that is no secret; of a secret it names each place that is wrong, and what is expected there. */
-function misfit({ name, expected, secret, confidential }: Variable, text: string, { issues }: z.ZodError): string {
-  if (!secret && !confidential) return expectedBut(name, expected, JSON.stringify(text));
+/** Shows a value that cannot be a secret. Of others it names each place that is wrong, and what is expected there. */
+function misfit({ name, expected, secret, isAddress }: Variable, text: string, { issues }: z.ZodError): string {
+  if (!secret && !isAddress) return expectedBut(name, expected, JSON.stringify(text));
   const places = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
   return expectedBut(name, expected, `a value that does not fit (${places.join('; ')})`);
 }

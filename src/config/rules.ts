@@ -2,7 +2,7 @@ import { CAPTCHA_URLS, FINGERPRINT_URLS } from './accounts.ts';
 import { expectedBut } from './sentences.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** Rules that more than one variable takes part in. */
+/** The rules that span several variables. */
 
 const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as const;
 
@@ -41,7 +41,7 @@ function missingCredentials(isSet: (key: keyof Config) => boolean): string[] {
   );
 }
 
-/** Live mode is told who may ask, in exactly one way. */
+/** In live mode the configuration has to say who may ask, in exactly one way. */
 function accessRule({ allowDirectAccess }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   if (allowDirectAccess !== isSet('routerSecrets')) return [];
   const { routerSecrets, allowDirectAccess: direct } = VARIABLES;

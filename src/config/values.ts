@@ -13,15 +13,13 @@ export interface Variable {
   readonly expected: string;
   /** Turns the text of the variable into its value. */
   readonly schema: z.ZodType<unknown, string>;
-  /** The text that counts if the variable is not set, as an operator would write it. */
+  /** The text that is read if the variable is not set, as an operator would write it. */
   readonly default?: string;
-  /** The value if the variable is not set, where that is neither undefined nor the value of a text. */
+  /** The value if the variable is not set and has no default; undefined for most. */
   readonly absent?: unknown;
   /** Its value is never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
-  /** Its value is never shown, because it could hold a secret by mistake. */
-  readonly confidential?: true;
-  /** Its value is an address, for which the documentation shows a placeholder. */
+  /** Its value is an address, which is never shown either, because it could hold a secret by mistake. */
   readonly isAddress?: true;
 }
 
@@ -30,15 +28,15 @@ export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 export type Region = (typeof REGIONS)[number];
 
-/** Says what is expected, and whether there is nothing at all. */
+/** The message of a value that is not right or not there. */
 const expecting =
   (expected: string) =>
   ({ input }: { readonly input?: unknown }) =>
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
-/** A text for which the predicate holds. One place makes one message, whatever is wrong with it. */
+/** A text for which the predicate holds. Whatever is wrong with it, there is one message. */
 const textThat = (expected: string, fits: (text: string) => boolean) =>
-  z.string({ error: expecting(expected) }).refine(fits, { error: `expected ${expected}` });
+  z.string({ error: expecting(expected) }).refine(fits);
 
 const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
@@ -152,7 +150,6 @@ const withoutSlash = (text: string) => text.replace(/\/+$/, '');
 export const address = {
   expected: 'an https address without user, query or fragment; plain http only to this machine',
   schema: anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash),
-  confidential: true,
   isAddress: true,
 } as const;
 
@@ -160,7 +157,6 @@ export const address = {
 export const internalAddress = {
   expected: 'an http or https address without user, query or fragment',
   schema: anyAddress.refine((text) => /^https?:/.test(text), 'neither http nor https').transform(withoutSlash),
-  confidential: true,
   isAddress: true,
 } as const;
 

@@ -15,8 +15,8 @@ import {
 } from './values.ts';
 
 /**
- * Every variable: one row adds one, with its reading, its type in `Config` and its name against typing errors. A test
- * compares the documentation's table with this one.
+ * Every variable, a row each. The parser, the type `Config` and the check of names follow from the rows. A test compares
+ * the documentation's table with this one.
  */
 export const VARIABLES = {
   upstreamMode: {

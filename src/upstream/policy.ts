@@ -79,8 +79,8 @@ export function createPolicy({ maxInFlight, maxQueue, isFault, onBreaker }: Poli
   });
 
   /**
-   * Judges the call here and not in cockatiel, which takes a call for a new one that began before the breaker opened
-   * and failed long after. It would end a probe, or open the breaker again right after a probe has succeeded.
+   * Decides here what counts as a fault. cockatiel would count a call as new that began before the breaker opened and
+   * failed long after: that would end a probe, or open the breaker again right after a probe has succeeded.
    */
   async function attempt(
     call: (isProbe: boolean) => Promise<UpstreamResponse>,
@@ -92,8 +92,8 @@ export function createPolicy({ maxInFlight, maxQueue, isFault, onBreaker }: Poli
       const response = await bulkhead.run(() => call(isProbe), onQueued);
       return { response, isFault: timesOpenedBefore === timesOpened && isFault(response) };
     } catch (error) {
-      // A probe without a response proves nothing, whatever the reason, so the breaker stays open. Of all other calls
-      // only those count that the upstream failed.
+      // A probe without a response keeps the breaker open, whatever the reason. Any other call counts only if its code
+      // is a fault of the upstream.
       const countsAsFault = isProbe || (error instanceof DeviceTrustError && FAULTS.has(error.code));
       if (timesOpenedBefore === timesOpened && countsAsFault) return { error, isFault: true };
       throw error;

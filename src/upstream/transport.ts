@@ -9,8 +9,8 @@ export interface UpstreamResponse {
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
   /**
-   * The parsed body if it is JSON but not UTF-8, with U+FFFD for each broken byte. It may be believed only where it
-   * says "no".
+   * The parsed body if it is JSON but not UTF-8, with U+FFFD for each broken byte. A failure may be read from it, but
+   * never a success.
    */
   readonly lossyJson?: unknown;
 }
@@ -33,7 +33,7 @@ export class Transport {
    * The pool of an address, which opens no socket before its first request.
    *
    * @param origin scheme, host and port
-   * @throws TypeError if this is no origin
+   * @throws the error of undici, if this is not an origin
    */
   poolFor(origin: string): Dispatcher {
     const known = this.#pools.get(origin);

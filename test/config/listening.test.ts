@@ -11,7 +11,7 @@ import {
 import { DEFAULTS } from '../support/app.ts';
 import { listen } from '../support/loopback.ts';
 
-/** What is said of an address that cannot be listened on: which variable, and why. */
+/** What is reported of an address that cannot be listened on: which variable, and why. */
 
 const FAILURE = new Error('listen EADDRINUSE: address already in use');
 
@@ -46,7 +46,7 @@ test('the sandbox counts only where it is embedded', () => {
   expect(variables('sandbox')).toEqual(['PORT', 'ADMIN_PORT', 'SANDBOX_PORT', 'SANDBOX_PORT', 'SANDBOX_PORT']);
 });
 
-// The second one is no address at all, and no name either (RFC 6761, section 6.4).
+// No host has a name under `.invalid` (RFC 6761, section 6.4).
 test.each(['192.0.2.1', 'no-host.invalid'])('HOST=%s, which is not of this machine, is reported once', async (host) => {
   expect(await listenProblems(addressesOf({ ...DEFAULTS, upstreamMode: 'live', host }), FAILURE)).toEqual([
     `HOST: expected an address of this machine, but got "${host}".`,
@@ -73,7 +73,7 @@ test('a port that needs a privilege, and what the system says for other reasons'
   );
 });
 
-test('a failure to listen is told from any other failure', async () => {
+test('a failure to listen is recognized among other failures', async () => {
   const port = await takePort();
   const server = createServer();
   const failed = once(server.listen(port, '127.0.0.1'), 'listening').catch((error: unknown) => error);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { CANARY, LIVE, problemsOf } from './support.ts';
 
-/** Names that are meant for this process and that it does not know. */
+/** Which names in an environment are refused as mistyped, and which are left alone. */
 
 const refusal = (name: string, meant?: string) =>
   `${name}: there is no such variable. ${meant ? `Did you mean ${meant}?` : 'Correct the name or remove it.'}`;
@@ -148,7 +148,7 @@ describe('variables of Kubernetes', () => {
     expect(problemsOf({ ...LIVE, ...ofKubernetes })).toEqual([]);
   });
 
-  test('are told from a mistyped port by their value', () => {
+  test('differ from a mistyped port by their value', () => {
     expect(problemsOf({ ...LIVE, SANDBX_PORT: '4200' })).toEqual([refusal('SANDBX_PORT', 'SANDBOX_PORT')]);
     expect(problemsOf({ ...LIVE, CAPTCHA_PORT: '443' })).toHaveLength(1);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
 
-/** What several variables have to say together. */
+/** What each rule that spans several variables refuses, and what it accepts. */
 
 const APPLICATIONS_EXPECTED =
   'FINGERPRINT_APPLICATIONS: expected a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys, but got ';
@@ -45,8 +45,8 @@ describe('live mode needs exactly one answer to who may ask', () => {
   });
 
   test('the sandbox may ask for a router secret, and need not', () => {
-    const guarded = parse({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' });
-    expect(guarded.routerSecrets).toEqual(['secret-of-the-router']);
+    const withSecret = parse({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' });
+    expect(withSecret.routerSecrets).toEqual(['secret-of-the-router']);
     expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
   });
 });

@@ -230,7 +230,7 @@ describe('whatever is written, no message has words of a library, a regular expr
     );
   const listOf = (first: string, second: string) =>
     fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
-  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.confidential);
+  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress);
 
   test.each(hidden.map(({ name }) => name))('%s', (name) => {
     const made = fc.oneof(
@@ -264,8 +264,8 @@ describe('whatever is written, no message has words of a library, a regular expr
 });
 
 describe('numbers', () => {
-  const README = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
-  const rows = [...README.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
+  const page = readFileSync(join(import.meta.dirname, '../../deploy/README.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
 
   test('are many', () => {
     expect(rows.length).toBeGreaterThan(15);

@@ -3,7 +3,7 @@ import { type Behaviour, startHostile } from '../support/hostile.ts';
 
 /** The table of faults: what an upstream does, what must become of it, and how often it may be called. */
 
-/** The codes that an upstream can cause, and whether they can be retried (README, Errors). */
+/** The codes that an upstream can cause, and whether they can be retried (schema/README.md, Errors). */
 export const RETRYABLE = {
   UPSTREAM_TIMEOUT: true,
   UPSTREAM_UNAVAILABLE: true,

@@ -24,7 +24,7 @@ function expand(seed: number, length: number): number[] {
   });
 }
 
-/** Every code of the catalogue that is not our own mistake (README, Errors). */
+/** Every code of the catalogue that is not our own mistake (schema/README.md, Errors). */
 const CODES = new Set([
   ...['BAD_USER_INPUT', 'DEVICE_TOKEN_REJECTED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_REJECTED'],
   ...['UPSTREAM_PROTOCOL_ERROR', 'OVERLOADED', 'BAD_REQUEST', 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'],

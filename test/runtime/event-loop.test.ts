@@ -4,7 +4,9 @@ import { type EventLoopMonitor, startEventLoopMonitor } from '../../src/runtime/
 
 /** How late the event loop runs, and when that is too late. */
 
-const MAX_DELAY_MS = 100;
+const MAX_DELAY_MS = 200;
+/** One turn of this length is a delay above the limit, wherever in a window it begins. */
+const LONG_MS = 400;
 
 let monitor: EventLoopMonitor;
 const start = () => {
@@ -31,47 +33,50 @@ async function turn(times: number, ms: number): Promise<void> {
 describe('overload', () => {
   test('is reported when turns take too long without a short one between them', async () => {
     start();
-    await turn(4, 250);
+    await turn(3, LONG_MS);
     expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+    expect(monitor.isOverloaded(10_000)).toBe(false);
   });
 
   test('is reported when two turns take too long with a short one between them', async () => {
     start();
-    await turn(1, 250);
-    await setTimeout(30);
-    await turn(1, 250);
-    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+    // More than once, because a machine that is busy can make the short turn a long pause.
+    await expect
+      .poll(
+        async () => {
+          await turn(1, LONG_MS);
+          await setTimeout(30);
+          await turn(1, LONG_MS);
+          return monitor.isOverloaded(MAX_DELAY_MS);
+        },
+        { timeout: 4_000 },
+      )
+      .toBe(true);
   });
 
   test('is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
     start();
-    await turn(1, 250);
+    await turn(1, LONG_MS);
     expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(false);
-    block(250);
+    block(LONG_MS);
     expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
-  });
-
-  test('is measured against the delay that is asked about', async () => {
-    start();
-    await turn(4, 250);
-    expect(monitor.isOverloaded(10_000)).toBe(false);
   });
 
   test('ends once the event loop keeps up again', async () => {
     start();
-    await turn(4, 250);
+    await turn(3, LONG_MS);
     await expect.poll(() => monitor.isOverloaded(MAX_DELAY_MS), { timeout: 2_000 }).toBe(false);
   });
 
-  test('is not reported at the lowest limit while the event loop only waits', async () => {
+  test('is not reported while the event loop is idle, even with a limit below one tick', async () => {
     start();
     await expect
       .poll(
         async () => {
           const overloaded: boolean[] = [];
-          for (let look = 0; look < 20; look += 1) {
+          for (let look = 0; look < 12; look += 1) {
             await setTimeout(10);
-            overloaded.push(monitor.isOverloaded(10));
+            overloaded.push(monitor.isOverloaded(8));
           }
           return overloaded.includes(true);
         },

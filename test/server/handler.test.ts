@@ -1,5 +1,5 @@
 import { ApolloServer } from '@apollo/server';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -164,15 +164,21 @@ describe('what an operator has to know of five failures is told five times alike
   });
 });
 
+/** Counts what Apollo Server is asked to execute, until the end of the test. */
+function spyOnApolloServer() {
+  const spy = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  onTestFinished(() => spy.mockRestore());
+  return spy;
+}
+
 test('Apollo Server executes a document three times, and compiled code from then on', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const _ of TIMES) await ask(app.graphqlUrl, '{ counted: __typename }');
   expect(execute).toHaveBeenCalledTimes(3);
-  execute.mockRestore();
 });
 
 test('Apollo Server reads an invalid document once, and the same response comes from the cache from then on', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const query of ['{ deviceFingerprint }', '{ nothing }', '{ "text"']) {
     execute.mockClear();
     const answers = [];
@@ -188,18 +194,16 @@ test('Apollo Server reads an invalid document once, and the same response comes 
       ]);
     }
   }
-  execute.mockRestore();
 });
 
 test('callers with many different Accept headers do not change who answers', async () => {
-  const execute = vi.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+  const execute = spyOnApolloServer();
   for (const _ of TIMES) await ask(app.graphqlUrl, '{ negotiated: __typename }');
   for (let at = 0; at < 100; at += 1) {
     const accept = `application/json;q=0.${at + 1}`;
     await post(app.graphqlUrl, '{"query":"{ negotiated: __typename }"}', { accept });
   }
   expect(execute).toHaveBeenCalledTimes(3);
-  execute.mockRestore();
 });
 
 test('a client that disconnects ends a compiled operation as well', async () => {

@@ -17,9 +17,9 @@ export type CaptchaFailureCategory =
 
 /** Who can have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so by default it does not proceed. */
+  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default it proceeds only for the captcha id that serves when none is named: which other one to name is the caller's choice. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, because a caller could name another one on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. */
   | 'SERVICE'
@@ -35,7 +35,7 @@ export type ClientType =
   /** A web page. */
   | 'WEB_H5';
 
-/** Why the service would not judge. */
+/** Why the service rejected what the client sent. */
 export type DeviceFingerprintRejectionReason =
   /** Another argument is not acceptable: `errors` says which. */
   | 'INVALID_INPUT'
@@ -187,11 +187,11 @@ export type SignalLevel =
 /** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
 export type ValidateCaptchaInput = {
   /**
-   * Which captcha configuration the widget was started with. Leave it out to use the first one configured in this subgraph.
-   * A public identifier, not a secret.
+   * The captcha id with which the widget was started. Leave it out to use the first one configured in this subgraph. It is a
+   * public identifier, not a secret.
    */
   captchaId?: string | number | null | undefined;
-  /** What the widget reports about how the challenge was solved, opaque to you. */
+  /** What the widget reports about how the challenge was solved. Opaque: pass it on as it is. */
   captchaOutput: string;
   /** When the challenge was passed: 1 to 20 digits, as a string. */
   genTime: string;

@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ROOT, shell } from '../support/process.ts';
+import { ask, post } from '../support/requests.ts';
+import { codeIn, commandsOf, readPage } from './markdown.ts';
+
+/** What the operator's page says is true: its tables, its log lines and its commands. */
+
+const page = readPage('deploy/README.md');
+const app = await startInSandboxMode({ logLevel: 'debug' });
+afterAll(() => app.stop());
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+test('configuration: every variable, with its default and what is expected', () => {
+  const variables = Object.values<Variable>(VARIABLES);
+  expect(page.rowsOf('variable', 'default', 'what it is', 'expected')).toEqual(
+    variables.map(({ name, secret, default: fallback, description, expected }) => [
+      `\`${name}\`${secret ? ' (secret)' : ''}`,
+      fallback ? `\`${fallback}\`` : 'none',
+      description,
+      expected,
+    ]),
+  );
+});
+
+describe('health', () => {
+  test.each(page.rowsOf('path', 'answer'))('%s answers %s', async (path = '', answer) => {
+    const response = await fetch(app.url + path.replace(/^`GET (.*)`$/, '$1'));
+    expect(`${response.status}`).toBe(answer?.slice(0, 3));
+  });
+});
+
+describe('stopping', () => {
+  test('the times are those of the manifests', () => {
+    const [, grace, end, kill] = page.rowsOf('after SIGTERM', 'what happens').map(([when = '']) => when);
+    const graceMs = Number(parse(read('deploy/kubernetes/config.yaml')).data.SHUTDOWN_GRACE_MS);
+    const { spec } = parse(read('deploy/kubernetes/deployment.yaml'));
+    expect(grace).toBe(`${graceMs / 1_000} s, \`SHUTDOWN_GRACE_MS\``);
+    // The 7 s for requests under way are tested in `test/server`.
+    expect(end).toMatch(new RegExp(`^${graceMs / 1_000 + 7} s at most`));
+    expect(kill).toBe(`${spec.template.spec.terminationGracePeriodSeconds} s, \`terminationGracePeriodSeconds\``);
+  });
+});
+
+describe('logs', () => {
+  test('the line of an operation: every field, in the order in which it is written', async () => {
+    const documented = page.rowsOf('field', 'what it is').map(([field]) => field);
+    const headers = {
+      traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      'apollographql-client-name': 'shop-web',
+      'apollographql-client-version': '1.2.3',
+    };
+    const query = 'query Login { deviceFingerprint(token: "sandbox:error:500") { __typename } }';
+    await post(app.graphqlUrl, JSON.stringify({ query }), headers);
+    const [level, time, ...fields] = Object.keys(JSON.parse(app.logged().trimEnd().split('\n').at(-1) ?? ''));
+    expect([level, time, fields.pop()]).toEqual(['level', 'time', 'msg']);
+    expect(documented).toEqual(fields.map((field) => `\`${field}\``));
+    const [example] = page.blocks.filter(({ language }) => language === 'json');
+    expect(Object.keys(JSON.parse(example?.text ?? ''))).toEqual(['level', 'time', ...fields, 'msg']);
+  });
+
+  test('the line of a refused credential', async () => {
+    await ask(app.graphqlUrl, 'query { deviceFingerprint(token: "sandbox:error:401") { __typename } }');
+    const written = app.logged().trimEnd().split('\n');
+    const line = written.map((one) => JSON.parse(one)).find(({ code }) => code === 'UPSTREAM_REJECTED');
+    const [, example] = page.blocks.filter(({ language }) => language === 'json');
+    const shown = JSON.parse(example?.text ?? '');
+    expect(Object.keys(line)).toEqual(Object.keys(shown));
+    const { time, requestId, internal } = line;
+    expect(line).toEqual({ ...shown, time, requestId, internal });
+    expect(internal).toBe(shown.internal.replace('pk_1', 'pk_sandbox_glb'));
+  });
+
+  test('every field that the logger lets through is in one of the two tables, and no other', () => {
+    const [, list = ''] = /const ALLOWED\w*[^[]*\[([^\]]*)\]/.exec(read('src/observability/logger.ts')) ?? [];
+    const allowed = [...list.matchAll(/'(\w+)'/g)].map(([, field]) => field);
+    const documented = [
+      ...page.rowsOf('field', 'what it is'),
+      ...page.rowsOf('field of other lines', 'what it is'),
+    ].flatMap(([cell = '']) => codeIn(cell));
+    expect(documented.sort()).toEqual(allowed.sort());
+  });
+});
+
+test('metrics: every one of ours, and its labels', async () => {
+  const documented = page.rowsOf('metric', 'labels').map(([metric = '', labels = '']) => ({
+    metric: metric.replaceAll('`', ''),
+    labels: codeIn(labels),
+  }));
+  const url = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
+  const { lot_number, captcha_output, pass_token, gen_time } = await (await fetch(url, { method: 'POST' })).json();
+  const input = { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
+  await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
+  await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:android:EMULATOR' });
+  const { families, samples } = await readMetrics(app);
+  const names = documented.map(({ metric }) => metric);
+  for (const name of names) expect([...families.keys()]).toContain(name);
+  expect(names.filter((name) => name.startsWith('device_trust_')).sort()).toEqual(
+    [...families.keys()].filter((name) => name.startsWith('device_trust_')).sort(),
+  );
+  for (const { metric, labels } of documented) {
+    const sample = samples.find(({ name }) => name.replace(/_(bucket|sum|count)$/, '') === metric);
+    expect([metric, Object.keys(sample?.labels ?? {}).filter((label) => label !== 'le')]).toEqual([metric, labels]);
+  }
+});
+
+test('alerts: every rule, with its severity and who has to act', () => {
+  const [group, ...others] = parse(read('deploy/alerts.yaml')).groups;
+  expect(others).toEqual([]);
+  const rules: { alert: string; labels: { severity: string; side: string } }[] = group.rules;
+  expect(page.rowsOf('alert', 'severity', 'side').map((row) => row.slice(0, 3))).toEqual(
+    rules.map(({ alert, labels }) => [`\`${alert}\``, labels.severity, labels.side]),
+  );
+});
+
+describe('commands', () => {
+  /** These need Docker, a registry and a cluster. `npm run test:image` carries out the steps of the Dockerfile without. */
+  const NEEDS_A_CLUSTER = /^(docker|kubectl) /;
+
+  test('every one needs Docker or a cluster', () => {
+    expect(commandsOf(page).filter((command) => !NEEDS_A_CLUSTER.test(command))).toEqual([]);
+  });
+
+  test('the folders and files that they name are there, except the copy of the secret', () => {
+    const paths = commandsOf(page).flatMap((command) => command.match(/(?<= )[\w./-]+\/[\w./-]+(?= |$)/g) ?? []);
+    const local = paths.filter((path) => !path.startsWith('registry.example/'));
+    expect(local).toEqual(['deploy/Dockerfile', 'deploy/kubernetes']);
+  });
+
+  test('the command for metrics prints them', async () => {
+    const [, command = ''] = page.rowsOf('to see', 'do').find(([what]) => what === 'metrics') ?? [];
+    const [curl = ''] = codeIn(command);
+    expect(await shell(curl.replace('http://127.0.0.1:9464/metrics', app.metricsUrl))).toContain('device_trust_');
+  });
+});

@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../support/process.ts';
+
+/** A fenced block of code. */
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+/** One page of the documentation, as its reader sees it. */
+export interface Page {
+  /** Path of the page from the root. */
+  readonly path: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+  /** The text without its blocks. */
+  readonly prose: string;
+  /** The cells of each row of the one table whose header begins with these cells. Throws if there is none. */
+  rowsOf(...header: string[]): string[][];
+}
+
+/** An operation of a page, with the variables to send and the answer that the page shows. */
+export interface Example {
+  readonly name: string;
+  readonly document: string;
+  /** Undefined where the page says in words what to send. */
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  readonly answer: { readonly data: Record<string, unknown>; readonly errors?: unknown };
+}
+
+const BLOCK = /^```(\w+)\n(.*?)^```$/gms;
+
+/** Reads a page by its path from the root, such as `schema/README.md`. */
+export function readPage(path: string): Page {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const blocks = [...text.matchAll(BLOCK)].map(([, language = '', inner = '']) => ({ language, text: inner }));
+  return {
+    path,
+    text,
+    blocks,
+    prose: text.replace(BLOCK, ''),
+    rowsOf: (...header) => {
+      const start = `| ${header.join(' | ')} |`;
+      const [, table] = text.split(start);
+      if (table === undefined) throw new Error(`expected a table that begins with ${start}, but ${path} has none`);
+      // The rest of the header, and the line below it.
+      const [, , ...lines] = table.split('\n\n', 1).join().trimEnd().split('\n');
+      return lines.map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      );
+    },
+  };
+}
+
+/** Every operation of a page with each of its answers: JSON with `data` is an answer, other JSON the variables of the next. */
+export function examplesOf({ blocks }: Page): Example[] {
+  const examples: Example[] = [];
+  let document: string | undefined;
+  let variables: Example['variables'];
+  for (const { language, text } of blocks) {
+    if (language === 'graphql') {
+      document = text;
+      variables = undefined;
+    }
+    if (language !== 'json' || document === undefined) continue;
+    const json = JSON.parse(text);
+    if ('data' in json) {
+      examples.push({ name: /\w+ (\w+)/.exec(document)?.[1] ?? '', document, variables, answer: json });
+      variables = undefined;
+    } else {
+      variables = json;
+    }
+  }
+  return examples;
+}
+
+/** Everything that stands in backticks in a text. */
+export function codeIn(text: string): string[] {
+  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+/** The commands of a page's `sh` blocks, one for each line or group of lines that a backslash or a pipe joins. */
+export function commandsOf({ blocks }: Page): string[] {
+  return blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ text }) => text.trim().split(/(?<![\\|])\n/))
+    .filter((command) => !command.startsWith('export '));
+}
