@@ -36,7 +36,7 @@ interface StartOptions {
 
 export interface Children {
   /** Starts Node with these arguments, with this environment and nothing of ours but PATH. */
-  start(place: 'server' | 'others', command: readonly string[], options?: StartOptions): Child;
+  start(core: 'server' | 'others', command: readonly string[], options?: StartOptions): Child;
   endAll(): Promise<void>;
 }
 
@@ -49,8 +49,8 @@ export function createChildren(placement: Placement, path: string): Children {
     for (const handle of handles) handle.kill('SIGKILL');
   });
 
-  function start(place: 'server' | 'others', command: readonly string[], { env, answers }: StartOptions = {}): Child {
-    const [program = '', ...args] = [...placement[place], process.execPath, ...command];
+  function start(core: 'server' | 'others', command: readonly string[], { env, answers }: StartOptions = {}): Child {
+    const [program = '', ...args] = [...placement[core], process.execPath, ...command];
     const handle = spawn(program, args, {
       cwd: ROOT,
       env: { PATH: path, ...env },

@@ -14,7 +14,7 @@ import { GROWTH, WORKLOADS } from './workloads.ts';
  * Measures everything that was asked for; starts come first, while nothing else runs. Rejects if a contender answers
  * wrongly.
  *
- * @param say is told what is measured next
+ * @param say called with what is measured next
  */
 export async function compare(
   testbed: Testbed,

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { MAIN, startProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 
-/** A process that has more to do than it gets done: it says so at once, instead of letting everyone wait. */
+/** A process that has more work than it can do answers 503 at once, so that nobody waits. */
 
 const QUERY = '{"query":"{ signalCatalogue { code } }"}';
 const BUSY = new URL('../support/busy.ts', import.meta.url).href;

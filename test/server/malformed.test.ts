@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openConnection, sendBytes } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
-/** Callers that do not keep to HTTP, or take their time. */
+/** Callers that break the rules of HTTP, or send slowly. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
@@ -22,7 +22,7 @@ function expectRefusal(answer: string, status: number): void {
   expect(JSON.parse(body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST', retryable: false } }] });
 }
 
-describe('what is no HTTP', () => {
+describe('bytes that are not HTTP', () => {
   test.each([
     ['no HTTP at all', 'hello canary-7f3a\r\n\r\n', 400],
     ['a header that is none', 'GET /healthz HTTP/1.1\r\nhost: x\r\ncanary-7f3a\r\n\r\n', 400],
@@ -35,7 +35,7 @@ describe('what is no HTTP', () => {
   });
 });
 
-describe('a caller that drips bytes is cut off after 10 s', () => {
+describe('a connection on which bytes arrive slowly is closed after 10 s', () => {
   test.concurrent.each([
     ['headers', 'POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ', 'a'],
     [

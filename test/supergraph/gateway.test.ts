@@ -4,7 +4,7 @@ import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { GATEWAYS } from './gateways.ts';
 import { BULK_BUYER, FIFTY, startTestSupergraph } from './test-supergraph.ts';
 
-/** What a client of the company's graph gets, through two gateways that were told nothing about this subgraph. */
+/** What a client of the company's graph gets, through two gateways without any configuration for this subgraph. */
 
 const supergraph = await startTestSupergraph();
 afterAll(() => supergraph.stop());
