@@ -7,7 +7,7 @@ import type { Placement } from './placement.ts';
 /** The project's folder, in which all of them run. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Ample for a start, and for an end in good order, in ms. */
+/** More than enough time for a start or an orderly end, in ms. */
 const START_MS = 10_000;
 const END_MS = 10_000;
 
@@ -44,7 +44,7 @@ export interface Children {
 export function createChildren(placement: Placement, path: string): Children {
   const running = new Set<Child>();
   const handles = new Set<ChildProcess>();
-  // The last resort, for a way out that nobody thought of.
+  // The last resort, if this process ends in an unexpected way.
   process.once('exit', () => {
     for (const handle of handles) handle.kill('SIGKILL');
   });
@@ -78,7 +78,7 @@ export function createChildren(placement: Placement, path: string): Children {
       ended,
       kill: () => handle.kill('SIGKILL'),
     };
-    // Whoever wants the address awaits it; for the others it is no failure that there is none.
+    // Only those that need the address await it. For the others it is not a failure that there is none.
     child.url.catch(() => {});
     running.add(child);
     return child;
@@ -101,7 +101,7 @@ function addressFrom(handle: ChildProcess, ended: Promise<unknown>, name: string
       const address = /"url":"(http[^"]+)"/.exec(written)?.[1];
       if (address === undefined) return;
       clearTimeout(timer);
-      // From here on its log is read and dropped: nobody drains a pipe for it otherwise.
+      // From here on its log is read and dropped, so that the pipe never fills up.
       handle.stdout?.off('data', look).resume();
       resolve(address);
     };

@@ -24,7 +24,7 @@ export async function compare(
 ): Promise<Results> {
   const size = SIZES[sizeName];
   const chosen = CONTENDERS.filter(({ name }) => only.includes(name));
-  // A start says something beside another one only, whoever else was chosen.
+  // A start means something only beside another one, so both are measured whatever was chosen.
   const starters = CONTENDERS.filter(({ name }) => name === OURS_NAME || name === TEMPLATE_NAME);
   const wants = (workload: string) => {
     if (workloads.includes(workload)) say(workload);

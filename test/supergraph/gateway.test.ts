@@ -125,7 +125,7 @@ interface Order {
   readonly deviceFingerprint: { readonly requestId: string } | null;
 }
 
-/** What was said about each order's fingerprint. Gateways differ in how deep into it the path of an error goes. */
+/** The error of each order's fingerprint. The path of an error is longer with some gateways. */
 function codesByOrder(errors: Awaited<ReturnType<typeof ask>>['errors'] = []) {
   return Object.fromEntries(
     errors.map(({ path = [], extensions: { code, retryable } }) => {
