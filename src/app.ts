@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import { accountsOf, type Accounts as ConfiguredAccounts } from './config/accounts.ts';
+import { accountsOf, type ConfiguredAccounts } from './config/accounts.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
@@ -27,11 +27,11 @@ export interface App {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   readonly graphqlUrl: string;
-  /** Where Prometheus reads. */
+  /** The address at which Prometheus reads the metrics. */
   readonly metricsUrl: string;
   /** Addresses of the embedded sandbox by region. Undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
-  /** Commands that ask this app something and work. There are none in live mode. */
+  /** Commands for a shell that ask this app something. There are none in live mode. */
   readonly examples: readonly ExampleCommand[];
   /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
   rotate(config: Config): void;
@@ -41,7 +41,7 @@ export interface App {
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger): Promise<App> {
-  /** In the order of starting; a stop runs them from the last to the first. */
+  /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();

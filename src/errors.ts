@@ -7,7 +7,7 @@ interface Definition {
   readonly side: Side;
   /** Can the same request succeed later? */
   readonly retryable: boolean;
-  /** For the caller: what happened and what to do. It has nothing internal in it, and nothing of the caller's input. */
+  /** For the caller: what happened and what to do. It contains neither internals nor the caller's input. */
   readonly message: string;
 }
 
@@ -110,7 +110,7 @@ interface Details {
   internal?: string | undefined;
   /** HTTP status of the response if the whole request fails. Without one it is 200, as for an error of one field. */
   status?: number;
-  /** The places in the document that the error is about. */
+  /** The nodes of the document that the error is about. */
   nodes?: readonly ASTNode[];
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
   side?: Side;

@@ -15,7 +15,7 @@ let log: Logger | undefined;
 let app: App | undefined;
 
 // The state after such an error is unknown, so the process ends. Its message may quote a request, so only its frames are
-// logged. A rejection that nothing handles arrives here as well. The exit writes what is left of the log.
+// logged. A rejection that nothing handles arrives here as well. The buffered log lines are written at the exit.
 process.on('uncaughtException', (thrown) => {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
@@ -79,10 +79,10 @@ log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode =
 app = await start(config, log);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 
-// Secrets in files are rotated by writing the files. A wrong one is logged, and the old one stays in force.
+// Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
 watchConfig(config, {
   read: readConfig,
   everyMs: 2_000,
   onChange: app.rotate,
-  onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones go on'),
+  onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use'),
 });

@@ -5,7 +5,7 @@ import { CAPTCHA_MUTATION } from './support/graphql.ts';
 import { ask, openConnection } from './support/requests.ts';
 import { sendJson, startUpstream } from './support/upstream.ts';
 
-/** How the app stops, and how it refuses to start when a port is taken. */
+/** How the app stops, and what happens if it cannot start. */
 
 const open: { stop(): Promise<unknown> }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
@@ -13,13 +13,13 @@ afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
 
-/** An app whose upstream answers when it is told to, with one verification under way. */
+/** An app with one verification under way, whose upstream answers when the test releases it. */
 async function startBusy() {
-  const { promise: told, resolve: release } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: underWay, resolve: arrived } = Promise.withResolvers<void>();
   const upstream = await startUpstream(async (_request, response) => {
     arrived();
-    await told;
+    await released;
     sendJson(response, 200, FAIL);
   });
   const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
@@ -31,7 +31,7 @@ const refused = { cause: { code: 'ECONNREFUSED' } };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('stop', () => {
-  test('lets a request under way finish, takes no new one, and then is over at once', async () => {
+  test('lets a request under way finish, accepts no new one, and then ends at once', async () => {
     const { app, release, underWay } = await startBusy();
     const answer = ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
     await underWay;
@@ -50,7 +50,7 @@ describe('stop', () => {
     expect(performance.now() - released).toBeLessThan(2_000);
   }, 15_000);
 
-  test('meanwhile, /readyz says so on a connection that is still open, and closes it', async () => {
+  test('answers 503 at /readyz on a connection that is still open, and closes it', async () => {
     const { app, release, underWay } = await startBusy();
     const { socket, closed } = openConnection(app.url);
     const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } });
@@ -69,7 +69,7 @@ describe('stop', () => {
     expect(second?.toLowerCase()).toContain('connection: close');
   });
 
-  test('fails readiness for the grace period, and answers all the while, asking for no next request', async () => {
+  test('fails readiness for the grace period, and still answers every request with connection: close', async () => {
     const app = await startInSandboxMode({ shutdownGraceMs: 500 });
     open.push(app);
     const start = performance.now();
@@ -84,7 +84,7 @@ describe('stop', () => {
     await expect(fetch(`${app.url}/healthz`)).rejects.toMatchObject(refused);
   });
 
-  test('closes connections that nothing is under way on', async () => {
+  test('closes idle connections', async () => {
     const app = await startInSandboxMode();
     open.push(app);
     const idle = openConnection(app.url);
@@ -103,8 +103,8 @@ describe('stop', () => {
     await expect(app.stop()).resolves.toBeUndefined();
   });
 
-  // Again if somebody else on this machine, be it the sandbox of the second, took the port in between.
-  test('leaves the next app the same port', { retry: 3 }, async () => {
+  // Another process, or the sandbox of the second app, may take the port in between. Then the test runs again.
+  test('frees its port for the next app', { retry: 3 }, async () => {
     const first = await startInSandboxMode();
     await first.stop();
     const port = Number(new URL(first.url).port);
@@ -150,14 +150,14 @@ describe('a port that is taken', () => {
     await expectFree(free);
   });
 
-  test('nor does it when its sandbox cannot listen', async () => {
+  test('the app does not start if its sandbox cannot listen', async () => {
     const { port, free, taken } = await occupyLast();
     const start = startInSandboxMode({ port, sandboxPort: taken - 2 });
     await expect(start).rejects.toMatchObject({ code: 'EADDRINUSE', port: taken });
     await expectFree(free);
   });
 
-  test('nor at an address that is not of this machine', async () => {
+  test('the app does not start at an address of another machine', async () => {
     const { port, free } = await occupyLast();
     const start = startInSandboxMode({ host: '192.0.2.1', sandboxPort: port });
     await expect(start).rejects.toMatchObject({ code: 'EADDRNOTAVAIL' });

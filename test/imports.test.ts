@@ -84,7 +84,7 @@ describe('who may import whom', () => {
     expect(forbidden).toEqual([]);
   });
 
-  test('no file imports itself by way of others', () => {
+  test('there is no import cycle', () => {
     expect(
       findCycle(
         (module) => importsOf(`${module}.ts`),
@@ -101,7 +101,7 @@ describe('who may import whom', () => {
   });
 });
 
-describe('what stands nowhere else', () => {
+describe('limits of a file', () => {
   test.each(files.filter((file) => !['main.ts', 'sandbox/main.ts'].includes(file)))('no environment in %s', (file) => {
     expect(textOf(file)).not.toMatch(/process\.env/);
   });
@@ -110,7 +110,7 @@ describe('what stands nowhere else', () => {
     expect(textOf(file).split('\n').length).toBeLessThanOrEqual(201);
   });
 
-  test('app.ts is wiring: it has at most 160 lines, and nothing on the way of a request imports it', () => {
+  test('app.ts is wiring: it has at most 160 lines, and no file on the path of a request imports it', () => {
     expect(textOf('app.ts').split('\n').length).toBeLessThanOrEqual(161);
     expect(files.filter((file) => importsOf(file).includes('app'))).toEqual(['main.ts']);
   });

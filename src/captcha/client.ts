@@ -11,7 +11,7 @@ import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
 
 /** A configured captcha id, prepared for calls. */
-export interface CaptchaConfiguration {
+interface CaptchaConfiguration {
   readonly captchaId: string;
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
@@ -21,7 +21,7 @@ export interface CaptchaConfiguration {
 }
 
 /** A captcha id as it is configured. */
-export interface CaptchaAccount {
+interface CaptchaAccount {
   readonly captchaId: string;
   readonly captchaKey: string;
   readonly region: string;
@@ -71,7 +71,7 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
     try {
       response = await upstream.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, context });
     } catch (error) {
-      // OVERLOADED says nothing about the challenge: as an outcome, a bot could turn load into a request that proceeds.
+      // OVERLOADED is never an outcome: otherwise a bot could turn load into a request that proceeds.
       if (context.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
         throw error;
       // Without a response the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
@@ -88,8 +88,8 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
 }
 
 /**
- * In characters, far more than a widget gives. A size that the service refuses is no verdict, and a bot could make it
- * proceed.
+ * In characters, far more than the values of a widget have. If the service refused a longer one, there would be no verdict,
+ * and a bot's request could proceed.
  */
 const MAX_VALUE_LENGTH = 4_096;
 
@@ -108,9 +108,9 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
 }
 
 /**
- * Refuses values before any call that no widget gives. Control characters and characters beyond ASCII could make the
- * service fail, and a bot's request proceed. A lone surrogate would be replaced in the form, and two different lot
- * numbers would have the same signature.
+ * Refuses values that no widget gives, before any call. With control characters or characters beyond ASCII, a bot could
+ * make the service fail and its own request proceed. A lone surrogate would be replaced in the form, so that two different
+ * lot numbers would have the same signature.
  *
  * @throws DeviceTrustError BAD_USER_INPUT
  */
@@ -126,8 +126,8 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
 }
 
 /**
- * Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes do
- * not.
+ * Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes are not
+ * logged.
  */
 function logProblems(
   verdict: CaptchaVerdict,

@@ -77,8 +77,8 @@ const lenientText = z.string().optional().catch(undefined);
 export const lotNumberBody = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
 
 /**
- * Is this `result` a failed verification? `fail` is documented (2.3), but any spelling of it counts: as an unusable
- * response it would fall under a policy that may let the request proceed.
+ * Is this `result` a failed verification? `fail` is documented (2.3), but any spelling of it counts. Otherwise another
+ * spelling would be an unusable response, which a policy may let proceed.
  */
 export function isFailResult(result: unknown): boolean {
   return result === false || (typeof result === 'string' && /^\s*fail/i.test(result));

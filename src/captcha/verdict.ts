@@ -16,7 +16,7 @@ import {
   passBody,
 } from './contract.ts';
 
-/** When to proceed without a verdict: `faults` does, except for what a client can provoke. */
+/** When a request may proceed without a verdict. With `faults` it may, unless a client can provoke that at will. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 /** What decides `proceed` when there is no verdict. */
@@ -34,8 +34,8 @@ export type CaptchaVerdict =
 
 /**
  * Reads a response of the captcha service. A failure counts whatever the HTTP status, the spelling and the other fields
- * are. A pass counts only exactly as documented, with status 200 and for the lot number of the request. So no verdict
- * is better than the response.
+ * are. A pass counts only exactly as documented, with status 200 and for the lot number of the request. So a verdict is
+ * never better than the response.
  */
 export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
   const { status, json } = response;
@@ -94,12 +94,12 @@ export function isCaptchaFault(response: UpstreamResponse): boolean {
   return documented === undefined || documented.cause === 'SERVICE';
 }
 
-/** The body for anything but a pass: a failure counts even if other fields are not UTF-8. */
+/** The body, even if it is not UTF-8. Everything except a pass is read from it. */
 function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
   return json ?? lossyJson;
 }
 
-// Both look at one or two fields before they parse, because a parse that fails costs more than the whole call.
+// Both functions look at one or two fields before they parse, because a parse that fails costs more than the whole call.
 
 function readFailure(body: unknown) {
   return isFailResult(Object(body).result) ? failBody.safeParse(body).data : undefined;

@@ -1,14 +1,14 @@
 import type { Region } from './values.ts';
 import type { Config } from './variables.ts';
 
-/** The row that has the address of the fingerprint service, for each region. */
+/** For each region, the row of the table that has the address of the fingerprint service. */
 export const FINGERPRINT_URLS = {
   GLB: 'fingerprintUrlGlb',
   NA: 'fingerprintUrlNa',
   EU: 'fingerprintUrlEu',
 } as const satisfies Record<Region, keyof Config>;
 
-/** The row that has the address of the captcha service, for each region. */
+/** For each region, the row of the table that has the address of the captcha service. */
 export const CAPTCHA_URLS = {
   GLB: 'captchaUrlGlb',
   NA: 'captchaUrlNa',
@@ -17,8 +17,8 @@ export const CAPTCHA_URLS = {
 
 type UrlKey = (typeof FINGERPRINT_URLS | typeof CAPTCHA_URLS)[Region];
 
-/** The accounts at both services. The first entry of each list serves when a query names none. */
-export interface Accounts {
+/** The accounts at both services. The first entry of each list is used when a request names none. */
+export interface ConfiguredAccounts {
   readonly applications: readonly (Config['fingerprintApplications'][number] & { readonly baseUrl: string })[];
   readonly captchas: readonly (Config['captchaConfigurations'][number] & { readonly baseUrl: string })[];
 }
@@ -30,7 +30,7 @@ export interface Accounts {
  */
 export function accountsOf(
   config: Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | UrlKey>,
-): Accounts {
+): ConfiguredAccounts {
   const withAddress = <Account extends { readonly region: Region }>(account: Account, key: UrlKey) => {
     const baseUrl = config[key];
     if (baseUrl === undefined) throw new Error(`expected an address for region ${account.region}, but got none`);

@@ -4,9 +4,9 @@ import { expectedBut } from './sentences.ts';
 import { REGIONS } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** The sentences about an address of the configuration that the process cannot listen on. */
+/** The addresses of the configuration to listen on, and the sentences about those that cannot be listened on. */
 
-/** Where the sandbox listens, whatever `HOST` is. It answers whoever reaches it, so only this machine may reach it. */
+/** The sandbox listens here, whatever `HOST` is. It answers every client, so only this machine may reach it. */
 export const SANDBOX_HOST = '127.0.0.1';
 
 interface Address {
@@ -14,7 +14,7 @@ interface Address {
   readonly variable: string;
   readonly host: string;
   readonly port: number;
-  /** What the port is for, where a variable stands for several. */
+  /** What the port is for, if the variable sets several ports. */
   readonly purpose?: string;
 }
 
@@ -40,17 +40,16 @@ export function sandboxAddressesOf({ sandboxPort }: Pick<Config, 'sandboxPort'>)
   }));
 }
 
-/** Whether a start failed because the system does not let it listen. */
+/** Did a start fail because the system does not let it listen? */
 export function isListenError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'syscall' in error && /^(listen|bind|getaddrinfo)$/.test(String(error.syscall));
 }
 
 /**
- * Explains a start that failed because it could not listen, and that has closed what it had opened. It tries every address
- * once more, so that all the wrong ones are reported and not only the first. A start need not bind everything itself to
- * find them, and so never takes requests on one port when another one is taken.
+ * Explains why a start could not listen. The start has ended at the first address that failed, and has closed the others.
+ * This tries every address once more, so that all the wrong ones are reported and not only the first.
  *
- * @param failure what the start failed with; its message is returned if every address is free by now
+ * @param failure the error of the start; its message is returned if every address is free by now
  */
 export async function listenProblems(addresses: readonly Address[], failure: Error): Promise<string[]> {
   const servers = addresses.map(() => createServer());

@@ -2,13 +2,13 @@ import leven, { closestMatch } from 'leven';
 import type { Variable } from './values.ts';
 import { VARIABLES } from './variables.ts';
 
-/** Mistyped names of variables. Unless they are refused, a default stays in force and nobody notices. */
+/** The check for mistyped names. If one were accepted, a default would stay in use and nobody would notice. */
 
 const NAMES = Object.values<Variable>(VARIABLES).map(({ name }) => name);
 const FILE_NAMES = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : []));
 const KNOWN = [...NAMES, ...FILE_NAMES];
 
-/** First words that other software uses in an environment as well. */
+/** First words of our names that other software uses in an environment as well. */
 const SHARED_FIRST_WORDS: ReadonlySet<string> = new Set(['LOG', 'OTEL', 'ADMIN']);
 const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
   NAMES.filter((name) => name.includes('_'))
@@ -16,7 +16,7 @@ const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
     .filter((word) => !SHARED_FIRST_WORDS.has(word)),
 );
 
-/** A sentence for each name that is unknown, and either begins with a first word of ours or nearly is a name of ours. */
+/** A sentence for each unknown name that has the first word of one of ours (`MAX_`), or is nearly one of ours. */
 export function unknownNames(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (KNOWN.includes(name) || isOfKubernetes(name, value)) return [];
@@ -34,11 +34,11 @@ function firstWordOf(name: string): string {
 }
 
 /**
- * Whether a name is a slip of the keyboard away from a known one. The shorter the known one is, the more words resemble
- * it by chance: POST and HOSTS are not PORT and HOST, but PROT, which has the same letters, is.
+ * Is a name probably a known one that was mistyped? Other words resemble a short name by chance, so a name that resembles
+ * a short one has to have the same letters: PROT counts as PORT, but POST does not, and HOSTS does not count as HOST.
  */
 function isNear(name: string, known: string): boolean {
-  // The environment is read again every 2 s, and can have a thousand names.
+  // This saves most of the work: the environment is read again every 2 s, and can have a thousand names.
   if (Math.abs(name.length - known.length) > 2) return false;
   const distance = leven(name, known, { maxDistance: 3 });
   if (distance <= 2 && lettersOf(name) === lettersOf(known)) return true;

@@ -6,7 +6,7 @@ import { expectedBut } from './sentences.ts';
 import type { Variable } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** Everything that is wrong with the configuration, a sentence each. */
+/** Everything that is wrong with the configuration, with a sentence for each mistake. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -42,12 +42,12 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
     if (result.success) values[key] = result.data;
     else problems.push(misfit(variable, found.text, result.error));
   }
-  // Sound: every key is of the table, and its value came out of the schema of its row.
+  // Sound: every key is one of the table, and its value came out of the schema of its row.
   const config = values as Partial<Config>;
   problems.push(...brokenRules(config, (key) => isSet(VARIABLES[key], env)));
   if (config.upstreamMode === 'live') problems.push(...placeholders);
   if (problems.length > 0) throw new ConfigError(problems);
-  // Sound: a key without its value has put a sentence into the problems.
+  // Sound: a key without its value would have added a sentence to the problems.
   return config as Config;
 }
 
@@ -73,9 +73,12 @@ function findText(
   }
 }
 
-/** Shows a value that cannot be a secret. Of others it names each place that is wrong, and what is expected there. */
+/**
+ * The sentence about a wrong value. It shows the value only if that cannot be a secret. Otherwise it names the path of each
+ * mistake in the value, and what is expected there.
+ */
 function misfit({ name, expected, secret, isAddress }: Variable, text: string, { issues }: z.ZodError): string {
   if (!secret && !isAddress) return expectedBut(name, expected, JSON.stringify(text));
-  const places = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
-  return expectedBut(name, expected, `a value that does not fit (${places.join('; ')})`);
+  const mistakes = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
+  return expectedBut(name, expected, `a value that does not fit (${mistakes.join('; ')})`);
 }

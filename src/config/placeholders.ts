@@ -1,8 +1,8 @@
 import type { Variable } from './values.ts';
 
-/** Values that the documentation shows where an operator puts their own. They must never serve in live mode. */
+/** Values that the documentation shows in place of the operator's own. They must never be used in live mode. */
 
-/** What older versions of the documentation showed. */
+/** Placeholders of older versions of the documentation. */
 const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcdef']);
 
 /** A sentence for each placeholder in the text of a variable. None shows the text. */
@@ -19,7 +19,7 @@ function isPlaceholderSecret(text: string): boolean {
   return /^change[-_ ]?me/i.test(text) || /^<.*>$/s.test(text) || FORMER.has(text);
 }
 
-/** No host under `.example` will ever be there (RFC 2606, section 2). */
+/** No host under `.example` will ever exist (RFC 2606, section 2). */
 function isPlaceholderAddress(text: string): boolean {
   return URL.canParse(text) && /(^|\.)example\.?$/.test(new URL(text).hostname);
 }
@@ -30,7 +30,7 @@ interface FoundText {
   readonly text: string;
 }
 
-/** Every text within a JSON value, or those with commas between them. */
+/** Every text within a JSON value. If it is not JSON, the texts between its commas. */
 function textsIn(text: string): FoundText[] {
   try {
     return within(JSON.parse(text), '');

@@ -11,8 +11,8 @@ interface Options {
 }
 
 /**
- * Reads the configuration every `everyMs` and reports a change. Only what is in files can have changed. It polls, because
- * a mounted secret changes by a link that replaces another, and file events miss that.
+ * Reads the configuration every `everyMs` ms and reports a change. Only values in files can have changed. It polls, because
+ * file events miss how a mounted secret changes: one symbolic link replaces another.
  */
 export function watchConfig(first: Config, { read, everyMs, onChange, onProblems }: Options): void {
   let last = JSON.stringify(first);

@@ -9,14 +9,14 @@ const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as cons
 /**
  * A sentence for each rule that is broken. The rules of a mode apply only if the mode can be read.
  *
- * @param values those that could be read
- * @param isSet whether a variable is set, readable or not
+ * @param values the values that could be read
+ * @param isSet is this variable set, whether or not its value could be read?
  */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   return [...samePort(values), ...rulesOfMode(values, isSet)];
 }
 
-/** Both listen on `HOST`. */
+/** Both ports belong to `HOST`, so they have to differ. */
 function samePort({ port, adminPort }: Partial<Config>): string[] {
   if (port === undefined || port === 0 || port !== adminPort) return [];
   return [expectedBut(VARIABLES.adminPort.name, `another port than ${VARIABLES.port.name}`, `${port} for both`)];
@@ -29,7 +29,7 @@ function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => bool
   return [...missingCredentials(isSet), ...accessRule(values, isSet), ...missingAddresses(values, isSet)];
 }
 
-/** Credentials of the real services beside the sandbox are an accident that must not pass for production. */
+/** Whoever sets real credentials expects the real services, so the sandbox must not answer in their place. */
 function presentCredentials(isSet: (key: keyof Config) => boolean): string[] {
   const absent = `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox`;
   return CREDENTIALS.filter(isSet).map((key) => expectedBut(VARIABLES[key].name, absent, 'a value'));

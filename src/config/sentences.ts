@@ -1,4 +1,4 @@
-/** What is wrong with a variable, in the one form that all such sentences have. */
+/** The sentence about a variable that is wrong. All such sentences have this form. */
 export function expectedBut(name: string, expected: string, got: string): string {
   return `${name}: expected ${expected}, but got ${got}.`;
 }

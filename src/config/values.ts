@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * The kinds of value that variables have. Every message is in our own words and never repeats the value, because the
+ * The kinds of value that a variable can have. Every message is in our own words and never repeats the value, because the
  * value can be a secret.
  */
 
@@ -28,13 +28,13 @@ export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 export type Region = (typeof REGIONS)[number];
 
-/** The message of a value that is not right or not there. */
+/** The message for a value that is wrong or missing. */
 const expecting =
   (expected: string) =>
   ({ input }: { readonly input?: unknown }) =>
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
-/** A text for which the predicate holds. Whatever is wrong with it, there is one message. */
+/** A text for which the predicate holds. It has one message, whatever is wrong with it. */
 const textThat = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
@@ -86,16 +86,16 @@ const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test
 // Any text can be the key of an HMAC, but white space around one comes from copying it.
 const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 
-/** A secret of ours, which its owner makes up. */
+/** A secret that the operator makes up. */
 export const secretText = textThat('16 to 256 visible ASCII characters', (text) => /^[\x21-\x7e]{16,256}$/.test(text));
 
-/** Secrets with commas between them. */
+/** A comma-separated list of such secrets. */
 export const secretTexts = z
   .string()
   .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
   .pipe(z.array(secretText).max(8, { error: 'expected at most 8 secrets' }).readonly());
 
-/** An unknown key is shown only where it looks like a mistyped word: anything else could be a secret in the wrong place. */
+/** An unknown key is shown only if it looks like a mistyped word, because anything else could be a misplaced secret. */
 const shown = (key: string) => (/^[a-z_-]{1,24}$/i.test(key) ? ` "${key}"` : '');
 
 const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -146,7 +146,7 @@ const anyAddress = z
 
 const withoutSlash = (text: string) => text.replace(/\/+$/, '');
 
-/** An upstream's address, which paths are appended to, so that it has no slash at its end. */
+/** An upstream's address. Paths are appended to it, so slashes at its end are removed. */
 export const address = {
   expected: 'an https address without user, query or fragment; plain http only to this machine',
   schema: anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash),

@@ -15,7 +15,7 @@ import {
 } from './values.ts';
 
 /**
- * Every variable, a row each. The parser, the type `Config` and the check of names follow from the rows. A test compares
+ * Every variable, with one row for each. The parser, the type `Config` and the check of names follow from the rows. A test compares
  * the documentation's table with this one.
  */
 export const VARIABLES = {

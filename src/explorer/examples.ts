@@ -6,6 +6,7 @@ interface Example {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
+/** The operation of the landing page and of GraphiQL. */
 export const FINGERPRINT_EXAMPLE: Example = {
   title: 'What is this device, and is it risky?',
   document: `query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {

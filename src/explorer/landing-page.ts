@@ -26,7 +26,7 @@ const FALLBACK_SCRIPT = `<script>
   }, true);
 </script>`;
 
-/** At the very beginning, because the content security policy of the page, a meta element, applies to what follows it. */
+/** Adds the script at the beginning: the page's content security policy applies only to what follows that. */
 function withFallback(html: string): string {
   return html.replace('<head>', `<head>${FALLBACK_SCRIPT}`);
 }

@@ -23,7 +23,7 @@ import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
-export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
+type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
   __typename: 'DeviceFingerprint';
   signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
@@ -38,7 +38,7 @@ type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRej
 type Detail = FingerprintData['detail'];
 
 /**
- * Translates a response into the words of our graph (document, sections 2 and 7).
+ * Turns a response into a type of the graph (document, sections 2 and 7).
  *
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */

@@ -13,7 +13,7 @@ export interface Application {
 }
 
 /** An application as it is configured. */
-export interface ApplicationAccount {
+interface ApplicationAccount {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: string;
@@ -39,7 +39,7 @@ export interface FingerprintRequest {
   readonly token: string;
   /** The body as canonical JSON: equal arguments give equal text. */
   readonly body: string;
-  /** Equal for requests that can share a call. */
+  /** Requests with the same key can share a call. */
   readonly key: string;
 }
 

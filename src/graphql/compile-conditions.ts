@@ -7,37 +7,37 @@ import type {
 } from 'graphql';
 
 /**
- * Does an operation select something twice for the same place in the response, at least once with `@skip` or `@include`?
- * Compiled code then puts the fields of the response into another order than graphql-js.
+ * Does an operation select something twice at the same path of the response, at least once with `@skip` or `@include`?
+ * Compiled code would then write the fields of the response in another order than graphql-js.
  */
 export function repeatsUnderConditions(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node);
 
-  /** What was selected so far, by its place in the response. */
+  /** What was selected so far, by its path in the response. */
   const selected = new Map<string, { isConditional: boolean; isRepeated: boolean }>();
-  /** Records a selection. False if its place was selected before. */
-  function record(place: string, isConditional: boolean): boolean {
-    const known = selected.get(place);
-    selected.set(place, {
+  /** Records a selection. False if its path was selected before. */
+  function record(path: string, isConditional: boolean): boolean {
+    const known = selected.get(path);
+    selected.set(path, {
       isConditional: isConditional || known?.isConditional === true,
       isRepeated: known !== undefined,
     });
     return known === undefined;
   }
 
-  function visit({ selections }: SelectionSetNode, place: string, isConditional: boolean): void {
+  function visit({ selections }: SelectionSetNode, path: string, isConditional: boolean): void {
     for (const node of selections) {
       const isConditionalHere = isConditional || hasCondition(node.directives);
       if (node.kind === 'InlineFragment') {
-        visit(node.selectionSet, place, isConditionalHere);
+        visit(node.selectionSet, path, isConditionalHere);
       } else if (node.kind === 'FragmentSpread') {
         const fragment = fragments.get(node.name.value);
-        // Once for each place: fragments that spread each other twice would otherwise double the work with each level.
-        if (record(`${place} ...${node.name.value}`, isConditionalHere) && fragment)
-          visit(fragment.selectionSet, place, isConditionalHere);
+        // Visited once for each path, because fragments that spread each other twice would double the work with each level.
+        if (record(`${path} ...${node.name.value}`, isConditionalHere) && fragment)
+          visit(fragment.selectionSet, path, isConditionalHere);
       } else {
-        const field = `${place}.${node.alias?.value ?? node.name.value}`;
+        const field = `${path}.${node.alias?.value ?? node.name.value}`;
         record(field, isConditionalHere);
         if (node.selectionSet) visit(node.selectionSet, field, false);
       }

@@ -26,9 +26,9 @@ export interface CompiledOperation {
   ) => Promise<ExecutionResult | undefined>;
 }
 
-/** Compiles the operation of a valid document. Undefined if the code could come to another response than graphql-js. */
+/** Compiles the operation of a valid document. Undefined if compiled code could answer it otherwise than graphql-js. */
 export function compile(schema: GraphQLSchema, document: DocumentNode): CompiledOperation | undefined {
-  // Routers and clients send one operation. Which of several is meant may change with each request.
+  // Routers and clients send one operation. With several, each request may name another one.
   const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   if (!operation || others.length > 0) return undefined;
   if (!canBeCompiled(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
@@ -44,17 +44,17 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   return {
     name: operation.name?.value,
     execute: async (context, variables) => {
-      // graphql-jit takes some values that GraphQL does not, such as a list where an input object is due.
+      // graphql-jit accepts some values that GraphQL refuses, such as a list for an input object.
       if (!areValid(variables)) return undefined;
       const result = await compiled.query(undefined, context, variables);
-      // A result without data comes from before the execution.
+      // A result without data means that nothing was executed.
       if (!('data' in result)) return undefined;
       return result.errors ? { data: result.data, errors: result.errors.map(withNodes) } : result;
     },
   };
 }
 
-/** graphql-jit's errors carry only locations. This adds the fields at these locations, by which the log names what failed. */
+/** graphql-jit's errors carry only locations. This adds the fields at these locations, which the log names. */
 function errorLocatorOf(document: DocumentNode) {
   const fields = new Map<string, FieldNode>();
   const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;

@@ -9,7 +9,7 @@ import type { Application, FingerprintRequest } from '../fingerprint/request.ts'
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 
-/** What the process can do, made once. A context binds it to one request. */
+/** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
   readonly queryFingerprint: FingerprintClient;
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
@@ -29,24 +29,32 @@ interface RequestLimits {
 
 /** Records what one operation does, for the log and the metrics. The server implements it. */
 export interface OperationRecorder extends CallContext {
-  /** The operation's name in the document, once a valid document has been found to have the operation. */
+  /** Records the operation's name, once a valid document is known to contain the operation. */
   recordName(name: string | undefined): void;
-  /** A token was asked about; the same one twice counts twice. */
+  /** Counts a token that was asked about. The same token twice counts twice. */
   recordLookup(token: string): void;
-  /** A field was answered with this type of the graph. */
+  /** Counts a field that was answered with this type of the graph. */
   recordOutcome(typename: string): void;
-  /** What the response holds. */
+  /** Records the data and the errors of the response. */
   recordResult(result: FormattedExecutionResult): void;
 }
 
 /** What the resolvers of one GraphQL request work with. */
 export interface GraphQLContext {
-  /** The judgement of a token. The same question asked twice costs one call. */
+  /** Asks about a token. Equal requests share one call. */
   lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
-  /** @throws DeviceTrustError OVERLOADED beyond the limit of a request */
+  /**
+   * Verifies a captcha.
+   *
+   * @throws DeviceTrustError OVERLOADED beyond the limit of a request
+   */
   validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
-  /** @throws DeviceTrustError BAD_USER_INPUT if the request has more entity references than it may have */
+  /**
+   * Counts the entity references of one field.
+   *
+   * @throws DeviceTrustError BAD_USER_INPUT if the request has more of them than it may have
+   */
   countReferences(count: number): void;
   readonly recorder: OperationRecorder;
 }

@@ -12,13 +12,14 @@ export interface DocumentCache {
   findCompiled(source: string, operationName: string | undefined): CompiledOperation | undefined;
   /** The response to a document that was found to be invalid, whatever its variables are. */
   findInvalid(source: string): InvalidDocument | undefined;
+  /** Keeps the response to an invalid document. */
   addInvalid(source: string, response: InvalidDocument): void;
   /** The cache as Apollo Server uses it: under keys of its own, and with valid documents only. */
   readonly store: DocumentStore;
 }
 
 /** The response to a document that does not parse or does not fit the schema. */
-export interface InvalidDocument {
+interface InvalidDocument {
   readonly status: number;
   readonly errors: readonly GraphQLFormattedError[];
 }
@@ -34,36 +35,36 @@ interface DocumentStore {
 interface Entry {
   /** Apollo Server's key. */
   readonly key: string;
-  /** How often it came. */
+  /** How often it was sent. */
   readonly count: number;
   /** Kept from the second time on, so that a caller who never repeats a document fills no memory with syntax trees. */
   readonly document: DocumentNode | undefined;
-  /** Null if the operation cannot be compiled. Undefined until that was tried. */
+  /** Null if the operation cannot be compiled. Undefined until compiling was tried. */
   readonly compiled: CompiledOperation | null | undefined;
 }
 
-/** A document is compiled when it comes for the third time: compiling costs a hundred times what an execution does. */
+/** A document is compiled when it is sent for the third time: compiling costs a hundred times as much as an execution. */
 const COMPILE_AT_COUNT = 3;
 
-/** Compiling takes some 60 µs a field, in which nothing else is answered. Apollo Server executes what selects more. */
+/** Compiling takes about 60 µs for each field and blocks the event loop. Apollo Server executes larger documents. */
 const MAX_COMPILED_FIELDS = 500;
 
-/** For valid documents, in bytes: some 350 different operations of 40 fields, compiled. */
+/** Size of the cache for valid documents, in bytes: it holds about 350 compiled operations of 40 fields. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** For invalid documents, in bytes. They have a cache of their own, because an attacker can make up any number of them. */
+/** Size of the cache for invalid documents, in bytes. It is separate, because an attacker can make up any number of them. */
 const MAX_INVALID_BYTES = 2 * 1024 * 1024;
 
-/** An entry of either cache without its documents, in bytes. */
+/** Size of an entry of either cache without its documents, in bytes. */
 const ENTRY_BYTES = 500;
 
 /** How long after a failure the compiler is loaded again at the earliest, in ms. */
 const RETRY_MS = 1_000;
 
-/** Loaded when a document comes for the second time, so that it does not delay the start of the process. */
+/** Loaded when a document is sent for the second time, so that it does not delay the start of the process. */
 let compile: typeof import('./compile.ts').compile | undefined;
 
-/** Resolves when documents can be compiled. Rejects if its code cannot be read, for example without a file descriptor left. */
+/** Loads the compiler. Rejects if its code cannot be read, for example because there is no file descriptor left. */
 export async function loadCompiler(): Promise<void> {
   ({ compile } = await import('./compile.ts'));
 }

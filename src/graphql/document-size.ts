@@ -25,7 +25,7 @@ export function sizeOfCode(fields: number): number {
 export function countSelectedFields(document: DocumentNode): number {
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node);
-  /** By fragment, so that fragments which spread each other twice do not double the work with each level. */
+  /** The counts by fragment. Without them, fragments that spread each other twice would double the work with each level. */
   const known = new Map<string, number>();
 
   function countFragment(name: string): number {

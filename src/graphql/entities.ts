@@ -4,9 +4,9 @@ import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
 
 /**
- * Changes the schema so that its `_entities` field resolves each representation by itself. @apollo/subgraph's own resolver
- * lets one representation of an unknown type fail the whole list after upstream calls for the others have begun, and
- * answers one of a type without a reference resolver with the caller's own fields.
+ * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
+ * resolver, one representation of an unknown type makes the whole list fail after upstream calls for the others have begun.
+ * For a type without a reference resolver it returns the caller's own fields.
  */
 export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
@@ -36,8 +36,8 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   field.resolve = async (_root, { representations }, context: GraphQLContext, info) => {
     // Counted over all fields of the request: aliases would multiply a limit for each field.
     context.countReferences(representations.length);
-    // A failure is an Error in the list, which spoils only its own entry. The specification allows a rejected promise as
-    // well, but graphql-jit leaves such an entry out if it is the last, and every reference behind a gap would be another's.
+    // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
+    // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
     return Promise.all(representations.map((one: unknown) => entityOf(one, context, info)));
   };
   return schema;
@@ -56,7 +56,7 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
   return resolvers;
 }
 
-/** The entity with the name of its type, by which the `_Entity` union tells the types apart. */
+/** The entity with the name of its type, by which the `_Entity` union distinguishes types. */
 function withType(entity: unknown, type: string): unknown {
   if (typeof entity !== 'object' || entity === null) return entity;
   return '__typename' in entity && entity.__typename === type ? entity : { ...entity, __typename: type };

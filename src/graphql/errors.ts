@@ -22,7 +22,7 @@ export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: str
   for (const error of lines.values()) reportError(log, requestId, error);
 }
 
-/** Equal for errors that would make the same log line. A mistake of ours always makes a line of its own. */
+/** The same for errors that would make the same log line. An unexpected error always makes a line of its own. */
 function lineKeyOf(error: Error): unknown {
   const original = rootOf(error);
   if (!(original instanceof DeviceTrustError)) return error;

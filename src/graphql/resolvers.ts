@@ -16,7 +16,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     __resolveReference: async (reference, { lookUp, applicationFor }) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      // The keys alone: whatever else stands in a representation was never checked, so it must not become an argument.
+      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await lookUp(toRequest({ token, publicKey }, applicationFor));
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');

@@ -27,7 +27,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
   parseLiteral: (node) => toDateTime(node.kind === Kind.STRING ? node.value : undefined, node),
 });
 
-/** Keys that could reach an object's prototype wherever a later reader merges or assigns. */
+/** Keys that could reach an object's prototype if later code merges or assigns them. */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
 function isObject(value: unknown): value is Record<string, unknown> {

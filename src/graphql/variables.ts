@@ -19,8 +19,8 @@ const MAX_PROBLEMS = 5;
 
 /**
  * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
- * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the place of the
- * problem, what was expected there, and what kind of value came instead.
+ * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the path of the
+ * problem, what was expected there, and what kind of value was sent instead.
  *
  * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
  */

@@ -7,9 +7,9 @@ interface Histogram<Labels> {
 }
 
 /**
- * Keeps durations back from a histogram and observes them in batches. In the middle of a request, the code and data of the
- * histogram are no longer in the processor's caches; observing hundreds in a row costs a fraction for each. Flush it before
- * the histogram is read.
+ * Collects durations and observes them in batches. In the middle of a request, the code and data of the histogram are no
+ * longer in the processor's caches, so that each observation costs several times as much as one of hundreds in a row. Flush
+ * the buffer before the histogram is read.
  */
 export class DurationBuffer<Labels> {
   readonly #histogram: Histogram<Labels>;
@@ -19,10 +19,12 @@ export class DurationBuffer<Labels> {
     this.#histogram = histogram;
   }
 
+  /** Adds a duration in seconds. */
   add(labels: Labels, seconds: number): void {
     if (this.#durations.push({ labels, seconds }) === CAPACITY) this.flush();
   }
 
+  /** Observes every duration that was added since the last time. */
   flush(): void {
     const durations = this.#durations;
     this.#durations = [];

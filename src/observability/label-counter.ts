@@ -5,6 +5,7 @@
 export class LabelCounter {
   readonly #counts = new Map<string, Map<string, number>>();
 
+  /** Counts one more for this pair of labels. */
   increment(first: string, second: string): void {
     const counts = this.#counts.get(first) ?? new Map<string, number>();
     if (counts.size === 0) this.#counts.set(first, counts);

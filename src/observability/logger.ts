@@ -35,7 +35,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'url',
 ]);
 
-/** What the options of pino do for each line: its time, its fields, and nothing of an error but where it came from. */
+/** The options of pino. A line has its time and allowed fields only, and of an error only its name and stack frames. */
 export const LOGGER_OPTIONS: LoggerOptions = {
   base: null,
   timestamp: stdTimeFunctions.isoTime,

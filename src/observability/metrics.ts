@@ -10,7 +10,7 @@ export interface Metrics {
   /** Everything counted so far, in the text format of Prometheus. */
   readonly render: () => Promise<{ contentType: string; text: string }>;
   readonly operationStarted: () => void;
-  /** Every operation that started ends, even if its request turns out not to be one. */
+  /** To be called for every operation that started, even if its request turns out not to be one. */
   readonly operationEnded: () => void;
   readonly recordOperation: (operation: FinishedOperation) => void;
   /** A request that was refused before it became an operation, by its code of `errors.ts`. */
@@ -19,7 +19,7 @@ export interface Metrics {
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
-  readonly recordVerdict: (verdict: CaptchaVerdict) => void;
+  readonly recordVerdict: (verdict: VerdictLabels) => void;
   /** Reads the state of a service's policies, one for each region, whenever Prometheus reads. */
   readonly watchPolicies: (service: string, states: () => Iterable<readonly [region: string, PolicyState]>) => void;
 }
@@ -33,7 +33,8 @@ interface FinishedOperation {
   readonly lookups: number;
 }
 
-interface CaptchaVerdict {
+/** The labels under which a captcha verification counts. */
+interface VerdictLabels {
   readonly type: string;
   readonly cause: string;
   readonly proceed: boolean;

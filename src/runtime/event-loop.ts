@@ -1,12 +1,12 @@
-/** Measures how late the event loop runs: the process attends to no socket and no timer meanwhile. */
+/** Measures the lag of the event loop: for how long the process handled no socket and no timer. */
 export interface EventLoopMonitor {
   /**
-   * All lag since the start, in ms. A deadline can pass while the process is busy and the response already waits in the
-   * socket; whoever measures the lag between two moments can tell that from a slow upstream.
+   * The total lag since the start, in ms. A deadline can pass while the process is busy and the response already waits in
+   * the socket. The lag between two moments distinguishes that from a slow upstream.
    */
   totalLagMs(): number;
   /**
-   * Does the process have more work than it gets done? True if the event loop was late by more than `maxDelayMs` twice
+   * Does the process have more work than it can do? True if the event loop was late by more than `maxDelayMs` twice
    * in a row. Once may be a garbage collection. Cheap enough to be called for each request.
    */
   isOverloaded(maxDelayMs: number): boolean;
@@ -36,8 +36,8 @@ export function startEventLoopMonitor(): EventLoopMonitor {
   let delayBeforeMs = 0;
 
   const lagAt = (now: number) => Math.max(0, now - lastTick - TICK_MS);
-  // How much longer than WINDOW_MS the window is, but no more than the lag of its ticks: it ends with a tick, and so it
-  // is too long even if no tick is late.
+  // By how much the window is longer than WINDOW_MS, but at most the lag of its ticks: a window ends with a tick, so it can
+  // be longer although no tick is late.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
   const timer = setInterval(() => {
@@ -55,7 +55,7 @@ export function startEventLoopMonitor(): EventLoopMonitor {
 
   return {
     totalLagMs: () => totalMs + lagAt(performance.now()),
-    // After one delay the end of a second one is not awaited: the requests that arrive in it are refused at once.
+    // After one delay, a second one counts before it has ended, so that requests which arrive during it are refused.
     isOverloaded: (maxDelayMs) =>
       delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     stop: () => clearInterval(timer),

@@ -16,6 +16,7 @@ interface SandboxApplication {
   readonly allowlist?: readonly string[];
 }
 
+/** Every application, the default one first. */
 export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_glb', secret: 'sk_sandbox_glb', region: 'GLB' },
   { publicKey: 'pk_sandbox_na', secret: 'sk_sandbox_na', region: 'NA' },
@@ -33,6 +34,7 @@ export interface SandboxCaptcha {
   readonly exception?: '-50104' | '-50105';
 }
 
+/** Every captcha configuration, the default one first. */
 export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' },
   { captchaId: 'b'.repeat(32), captchaKey: 'key_sandbox_na', region: 'NA' },

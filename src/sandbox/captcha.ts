@@ -7,7 +7,7 @@ import { exception, failed, passed } from './verdicts.ts';
 
 /** An HTTP request for a verification. */
 interface ValidationRequest {
-  /** The region of the node that received the request. */
+  /** The region whose address received the request. */
   readonly region: SandboxRegion;
   readonly method: 'GET' | 'POST';
   readonly contentType: string | undefined;

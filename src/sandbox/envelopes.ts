@@ -11,6 +11,7 @@ const MESSAGES = {
   500: 'Internal server error',
 } as const;
 
+/** The statuses of the errors whose `data` is empty. */
 export type ErrorStatus = keyof typeof MESSAGES;
 
 /** A success (2.3). */

@@ -10,7 +10,7 @@ import { validateQuery } from './validation.ts';
 
 /** An HTTP request for a query. */
 interface QueryRequest {
-  /** The region of the node that received the request. */
+  /** The region whose address received the request. */
   readonly region: SandboxRegion;
   readonly publicKey: string;
   readonly authorization: string | undefined;

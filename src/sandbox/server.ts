@@ -25,7 +25,7 @@ export async function startSandbox(options: {
   challengeLifetimeMs?: number;
 }): Promise<Sandbox> {
   const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
-  // One store for all regions: a challenge that is sent to the wrong region has to be known as that of another captcha id.
+  // One store for all regions, so that a challenge in the wrong region is recognised as one of another captcha id.
   const challenges = createChallengeStore(challengeLifetimeMs);
   const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges)));
   const stop = async () => {
@@ -44,7 +44,7 @@ export async function startSandbox(options: {
   return { urls: { GLB, NA, EU }, stop };
 }
 
-/** Also for a server that does not listen, for which the error of `close` is of no interest. */
+/** Closes a server and its connections. A server that does not listen makes `close` fail, which does not matter here. */
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -6,6 +6,7 @@ import type { ErrorStatus } from './envelopes.ts';
 
 export type DeviceKind = 'android' | 'ios' | 'web';
 
+/** What a token asks for: a device with signals or an error, after a delay in ms. */
 export type TokenMeaning = { readonly delayMs: number } & (
   | { readonly device: DeviceKind; readonly signals: FingerprintData['signals'] }
   | { readonly error: 400 | ErrorStatus }

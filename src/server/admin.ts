@@ -17,8 +17,8 @@ interface AdminServer {
 /** A server for metrics on a port of their own. It does not listen yet. */
 export function createAdmin(metrics: Pick<Metrics, 'render'>): AdminServer {
   const server = createServer(({ method = '', url = '' }, response) => {
-    const refuse = (status: number, words: string, headers: Readonly<Record<string, string>> = {}) =>
-      send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${words}\n`);
+    const refuse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
+      send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
     if (url.split('?', 1)[0] !== '/metrics') return refuse(404, 'Metrics are at /metrics.');
     if (!['GET', 'HEAD'].includes(method)) return refuse(405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
     metrics.render().then(
@@ -30,7 +30,7 @@ export function createAdmin(metrics: Pick<Metrics, 'render'>): AdminServer {
     listen: async (host, port) => `${await listenOn(server, host, port)}/metrics`,
     stop: () =>
       new Promise((resolve) => {
-        // An error means that it does not listen, which is what is wanted.
+        // It fails only if the server does not listen, and then there is nothing to stop.
         server.close(() => resolve());
         server.closeAllConnections();
       }),

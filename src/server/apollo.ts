@@ -20,7 +20,7 @@ interface Options {
   readonly documents: DocumentCache;
   /** The landing page for people in development. With one, introspection is allowed. */
   readonly landingPage: ApolloServerPlugin | undefined;
-  /** Sends inline traces (ftv1) to callers that ask for one. They show how the work is done: for a router alone. */
+  /** Sends inline traces (ftv1) to callers that ask for one. They reveal how requests are resolved: for a router only. */
   readonly inlineTraces: boolean;
   readonly limits: DocumentLimits & { readonly maxTokens: number };
 }
@@ -33,7 +33,7 @@ export async function startApollo(
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
     documentStore: documents.store,
-    // Forbidden by a rule, because the refusal of `introspection: false` explains how this server is configured.
+    // A rule forbids it instead, because the message of `introspection: false` reveals how this server is configured.
     introspection: true,
     parseOptions: { maxTokens: limits.maxTokens },
     validationRules: [...documentLimits(limits), ...(landingPage ? [] : [NoSchemaIntrospectionCustomRule])],
@@ -61,13 +61,13 @@ export async function startApollo(
   return apollo;
 }
 
-/** Checks before the execution what graphql-js finds only during it, or refuses in words that quote the caller. */
+/** Checks before the execution what graphql-js finds only during it, or refuses with a message that quotes the caller. */
 const checkOperation: ApolloServerPlugin<GraphQLContext> = {
   async requestDidStart() {
     return {
       async didResolveOperation({ schema, operation, request }) {
         if (!operation) return;
-        // graphql-js validates an operation of a kind that the schema does not have, and fails when it executes it.
+        // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
         if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
         checkVariables(schema, operation, request.variables ?? {});
       },
@@ -93,7 +93,7 @@ function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<
         },
         async willSendResponse({ source, response: { body, http } }) {
           if (!isInvalid || source === undefined || body.kind !== 'single') return;
-          // The errors alone: a trace that is sent along belongs to this one request.
+          // Only the errors are kept, because a trace in the response belongs to this one request.
           const { errors = [] } = body.singleResult;
           documents.addInvalid(source, { status: http.status ?? 200, errors });
         },

@@ -21,7 +21,7 @@ export async function readJsonBody(request: IncomingMessage, maxBytes: number): 
 function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
-  // Read by events, which cost half of what an asynchronous iterator does.
+  // Events cost half as much as an asynchronous iterator.
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let size = 0;
@@ -29,7 +29,7 @@ function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer> 
       size += chunk.length;
       chunks.push(chunk);
       if (size <= maxBytes) return;
-      // Not destroyed, because the response still has to reach the client.
+      // The request is not destroyed, because the response still has to reach the client.
       request.off('data', onData).pause();
       reject(tooLarge());
     };

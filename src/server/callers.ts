@@ -6,7 +6,7 @@ const MAX_BYTES = 256;
 /** Who may send GraphQL requests: the callers that know one of the router's secrets, or anyone if there are none. */
 export class Callers {
   #secrets: readonly Buffer[];
-  /** One buffer for all comparisons: nothing is awaited while it is in use. */
+  /** One buffer serves all comparisons, because nothing is awaited while it is in use. */
   readonly #presented = Buffer.alloc(MAX_BYTES);
 
   constructor(routerSecrets: readonly string[]) {
@@ -24,7 +24,7 @@ export class Callers {
     const text = String(presented);
     if (text.length > MAX_BYTES) return false;
     writePadded(this.#presented, text);
-    // All have one length, and every secret is compared: the time this takes reveals nothing about any of them.
+    // All buffers have the same length, and every secret is compared, so the time reveals nothing about any of them.
     let isKnown = false;
     for (const secret of this.#secrets) isKnown = timingSafeEqual(secret, this.#presented) || isKnown;
     return isKnown;

@@ -10,8 +10,8 @@ import { refusalOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 import { errorBody, JSON_TYPE, send } from './response.ts';
 
-/** What answers GraphQL requests. */
-export interface HandlerOptions {
+/** What `handleGraphql` works with. */
+interface HandlerOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly documents: DocumentCache;
   readonly capabilities: Capabilities;
@@ -28,8 +28,9 @@ interface HandlerResponse {
 }
 
 /**
- * Answers one GraphQL request. Every operation comes by here, whoever executes it: what a company wants to do with each of
- * them belongs here, or into the OperationLog, because Apollo Server's plugins do not see compiled operations.
+ * Answers one GraphQL request. Every operation passes through here, whether Apollo Server or compiled code executes it. Code
+ * that has to run for every operation belongs here or into the OperationLog, because Apollo Server's plugins do not see
+ * compiled operations.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
@@ -62,7 +63,7 @@ interface GraphqlRequest {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined for a request that is out of the ordinary: Apollo Server says what is wrong with it, or answers it. */
+/** Undefined for a request that Apollo Server has to refuse or to answer. */
 function parseRequest(body: unknown): GraphqlRequest | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   // Sound: an object can be asked for any property, and each is checked before it is used.
@@ -85,7 +86,7 @@ async function answerFromCache(
   body: unknown,
   operation: OperationLog,
 ): Promise<HandlerResponse | undefined> {
-  // Apollo Server makes the traces.
+  // Only Apollo Server makes traces.
   if (headers['apollo-federation-include-trace'] !== undefined) return undefined;
   const contentType = negotiateContentType(headers.accept);
   const parsed = parseRequest(body);
@@ -95,7 +96,7 @@ async function answerFromCache(
   if (compiled) {
     operation.recordName(compiled.name);
     const result = await compiled.execute(createContext(capabilities, operation), parsed.variables);
-    // The variables do not fit, and Apollo Server's plugin says why.
+    // The variables do not fit, so Apollo Server's plugin refuses them with its message.
     if (!result) return undefined;
     const formatted: FormattedExecutionResult = { data: result.data ?? null };
     if (result.errors) {

@@ -22,7 +22,7 @@ export function documentLimits({ maxDepth, maxAliases, maxDirectives }: Document
   ];
 }
 
-/** By default the rules throw, which ends the validation, and the error counts as a syntax error. */
+/** The rules would throw by default. That would end the validation, and the error would count as a syntax error. */
 function limit(n: number, message: string) {
   const report = (context: ValidationContext | null) => context?.reportError(new GraphQLError(message));
   return { n, propagateOnRejection: false, onReject: [report] };
@@ -32,8 +32,8 @@ function limit(n: number, message: string) {
 const MAX_FRAGMENTS = 50;
 
 /**
- * Why a document must not even be validated; undefined if it may be. The word is counted, not parsed, so that a document with
- * more than 50 times the word in its strings is refused as well.
+ * The reason why a document must not even be validated; undefined if it may be. It counts the word `fragment` without
+ * parsing, so a document that has the word in its strings more than 50 times is refused as well.
  */
 export function refusalOfDocument(source: unknown): string | undefined {
   const words = typeof source === 'string' ? source.match(/\bfragment\b/g) : null;

@@ -17,7 +17,7 @@ export const GRAPHQL_PATH = '/graphql';
 const RECEIVE_TIMEOUT_MS = 10_000;
 /** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
-/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one under a request. */
+/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
@@ -38,7 +38,7 @@ interface Options {
   readonly beforeOperation: () => void;
   /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
-  /** Between failing readiness and refusing connections, in ms. */
+  /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
   readonly explorer: Explorer | undefined;
   readonly telemetry: Telemetry;
@@ -48,8 +48,8 @@ interface Listener {
   /** @throws the error of the socket, if it cannot listen */
   readonly listen: (host: string, port: number) => Promise<string>;
   /**
-   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router goes elsewhere by
-   * itself. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
+   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
+   * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
    */
   readonly stop: () => Promise<void>;
 }
@@ -132,7 +132,7 @@ function sendPage(response: ServerResponse, html: string): void {
   send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
 }
 
-/** Answers a request that became no GraphQL operation, in the shape of a GraphQL error. */
+/** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */
 function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
   if (error instanceof RequestRefused) {
     metrics.recordRefusal(error.code);
@@ -157,7 +157,7 @@ function sendError(
 
 async function close(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection becomes idle when its response is out, and a client that keeps it alive would hold the server open.
+  // A connection becomes idle after its response. A client that keeps it alive would keep the server from closing.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   const force = new AbortController();
   await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { signal: force.signal }).catch(() => {})]);

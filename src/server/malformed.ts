@@ -10,13 +10,13 @@ const STATUS: Readonly<Record<string, number>> = {
 };
 
 /**
- * Answers bytes that never became an HTTP request in the way of every other response: JSON that must not be stored. Then
- * closes the socket.
+ * Answers bytes that are not a whole HTTP request, and closes the socket. Like every other response, this one is JSON that
+ * must not be stored.
  *
- * @returns false if there was nobody to answer
+ * @returns false if no response could be sent
  */
 export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): boolean {
-  // After a part of another response, or when the client is gone, a response would only be misread.
+  // The client has disconnected, or has a part of another response, to which this one would seem to belong.
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return false;

@@ -19,7 +19,7 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
 }
 
-/** Only what is short and plain may come from these headers into the log. */
+/** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
 /** A name in a document can be as long as the document. */
@@ -27,8 +27,8 @@ const MAX_NAME_LENGTH = 64;
 
 /**
  * One GraphQL operation from its parsed body to its response. It is the only place that collects what happened: when the
- * operation ends, it becomes one log line, one set of metrics and one span. Every operation comes by here, whether Apollo
- * Server or compiled code executes it.
+ * operation ends, it becomes one log line, one set of metrics and one span. Every operation has one, whether Apollo Server or
+ * compiled code executes it.
  */
 export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
@@ -90,7 +90,8 @@ export class OperationLog implements OperationRecorder {
   }
 
   /**
-   * The response was sent, or never will be. A request that did not become an operation leaves no log line and no span.
+   * To be called when the response was sent or cannot be sent. A request that did not become an operation leaves no log line
+   * and no span.
    *
    * @param status the HTTP status of the response
    */
@@ -111,11 +112,11 @@ export class OperationLog implements OperationRecorder {
     log.info(this.#toLine(errors, ms), 'operation');
   }
 
-  /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that became no operation. */
+  /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that did not become one. */
   #errorsWith(status: number): readonly string[] | undefined {
     const executed = this.#errors;
     if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
-    // The operation was executed, but the client accepts no content type that we have.
+    // The operation was executed, but the client accepts none of our content types.
     if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
     return executed;
   }
@@ -144,7 +145,7 @@ function single(header: string | string[] | undefined): string {
   return typeof header === 'string' ? header : '';
 }
 
-/** A list of references is a list of nulls when none of them can be resolved, which is no data. */
+/** Does a field hold data? A list of nulls, which is the answer to references that all fail, does not. */
 function holdsData(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 || value.some(holdsData) : value !== null;
 }

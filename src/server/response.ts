@@ -13,10 +13,10 @@ export function send(
   response.end(body);
 }
 
-/** The content type of every response that is not one to an operation. */
+/** The content type of JSON that does not answer an operation. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** One error in the shape of a GraphQL response, for a request that became no operation. */
+/** One error in the shape of a GraphQL response, for a request that did not become an operation. */
 export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });
 }

@@ -26,7 +26,7 @@ export interface ServerOptions extends DocumentLimits {
 }
 
 /** A GraphQL server that can listen. */
-export interface GraphqlServer {
+interface GraphqlServer {
   /**
    * Starts to listen.
    *
@@ -34,7 +34,7 @@ export interface GraphqlServer {
    * @throws the error of the socket, if it cannot listen
    */
   listen(host: string, port: number): Promise<string>;
-  /** From now on, every GraphQL request must present one of these. */
+  /** Replaces the router secrets: from now on, every GraphQL request must present one of these. */
   replaceRouterSecrets(routerSecrets: readonly string[]): void;
   /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
   stop(): Promise<void>;

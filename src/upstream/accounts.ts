@@ -22,6 +22,7 @@ export class Accounts<Account> {
     return id == null ? this.#default : this.#byId.get(id);
   }
 
+  /** Replaces every account at once. */
   replace(accounts: readonly Account[]): void {
     this.#default = accounts[0];
     this.#byId = new Map(accounts.map((account) => [this.#idOf(account), account]));

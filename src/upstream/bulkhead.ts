@@ -5,7 +5,7 @@ export type Dequeue = () => void;
 
 /**
  * Limits how many calls run at once, and how many more wait in a queue. It is our own because a call whose client has
- * disconnected must leave the queue at once: libraries keep its place until its turn has come.
+ * disconnected must leave the queue at once. The libraries keep such a call in the queue until its turn has come.
  */
 export class Bulkhead {
   readonly #maxInFlight: number;
@@ -34,7 +34,7 @@ export class Bulkhead {
   /**
    * Makes a call, at once or when its turn in the queue has come.
    *
-   * @param onQueued receives the way out of the queue, if the call has to wait
+   * @param onQueued receives the function that removes the call from the queue, if the call has to wait
    * @throws DeviceTrustError OVERLOADED if the queue is full, CANCELLED if the call was removed from it
    */
   async run<Result>(call: () => Promise<Result>, onQueued: (dequeue: Dequeue) => void): Promise<Result> {
@@ -57,9 +57,7 @@ export class Bulkhead {
     });
   }
 
-  /**
-   * The first call of the queue replaces the one that ended: `#inFlight` stays, so that no newer call comes in between.
-   */
+  /** The first call of the queue replaces the one that ended. `#inFlight` stays, so that no newer call can overtake it. */
   #release(): void {
     const [next] = this.#queue;
     if (!next) {

@@ -1,9 +1,9 @@
 /** The operation for which calls are made. */
 export interface CallContext {
-  /** By which the log lines of the operation are found. */
+  /** All log lines about the operation have this id. */
   readonly requestId: string;
   readonly cancellation: Cancellation;
-  /** Counts a call that was sent and has ended, after so many ms. */
+  /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
   /** Starts the span of a call; absent unless the operation is traced. */
   readonly startSpan?: ((service: string, region: string) => CallSpan) | undefined;
@@ -34,6 +34,7 @@ export class Cancellation {
     return this.#reason;
   }
 
+  /** Aborts every call of the operation. Only the first reason counts. */
   cancel(reason: Error): void {
     if (this.#reason) return;
     this.#reason = reason;
@@ -41,10 +42,12 @@ export class Cancellation {
     this.#calls.clear();
   }
 
+  /** Adds a call that a cancellation aborts. */
   add(call: Cancellable): void {
     this.#calls.add(call);
   }
 
+  /** Removes a call that has ended. */
   remove(call: Cancellable): void {
     this.#calls.delete(call);
   }

@@ -121,8 +121,8 @@ export class Call implements Cancellable {
 
   /**
    * A call that had to wait in the queue is late because of our own limit, and one during which the event loop lagged
-   * for long is late because of us. As a fault of the service it would be an outcome, and a bot could turn load into a
-   * captcha that proceeds.
+   * for long is late because of us. If that counted as a fault of the service, a bot could turn load into a captcha that
+   * proceeds.
    */
   #isOurFault(): boolean {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
@@ -132,7 +132,7 @@ export class Call implements Cancellable {
   #stop(reason: Error): void {
     this.#stopReason = reason;
     this.#pending?.abort(reason);
-    // Before it leaves the queue, which rejects with a reason of its own: the first rejection counts.
+    // The call fails before it leaves the queue, because leaving rejects it as well and only the first rejection counts.
     this.#fail(reason);
     this.#dequeue?.();
   }
@@ -154,7 +154,7 @@ export class Call implements Cancellable {
       this.#span?.end(outcome);
       this.#service.onCall(region, outcome, ms);
     } catch (error) {
-      // Thrown from here it would be uncaught: a timer or an event of a socket may have led to this.
+      // It is not thrown, because nothing would catch it in an event of a timer or a socket.
       this.#reject(asError(error));
     }
   }

@@ -13,12 +13,13 @@ export interface UpstreamClient {
    * @throws the reason of the context's cancellation, once the operation is cancelled
    */
   post(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** The state of each region that was called so far. */
+  /** The state of the policy of each region that was called so far. */
   policyStates(): Iterable<readonly [region: string, PolicyState]>;
   /** Closes every socket. */
   close(): Promise<void>;
 }
 
+/** What a client needs to know about its service, its limits, and whom it reports to. */
 export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'> {
   /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
   readonly isFault: (response: UpstreamResponse) => boolean;

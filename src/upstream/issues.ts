@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** More issues than this are no help: a list may have one in each of its entries. */
+/** Only this many issues are named, because a long list can have one in each of its entries. */
 const MAX_ISSUES = 5;
 
 /**

@@ -9,7 +9,7 @@ export interface Policy {
    * Makes a call if the circuit breaker is closed, as soon as the bulkhead admits it. After an outage one call is the
    * probe: its outcome decides for all others, so it must not end when its own client disconnects.
    *
-   * @param onQueued receives the way out of the queue, if the call has to wait
+   * @param onQueued receives the function that removes the call from the queue, if the call has to wait
    * @throws DeviceTrustError, with nothing sent: OVERLOADED if the queue is full, CANCELLED if the call was removed
    *   from it, UPSTREAM_UNAVAILABLE while the circuit breaker is open
    */
@@ -79,8 +79,9 @@ export function createPolicy({ maxInFlight, maxQueue, isFault, onBreaker }: Poli
   });
 
   /**
-   * Decides here what counts as a fault. cockatiel would count a call as new that began before the breaker opened and
-   * failed long after: that would end a probe, or open the breaker again right after a probe has succeeded.
+   * Makes a call and decides whether its outcome counts as a fault. cockatiel alone would also count a call that began
+   * before the breaker opened and failed long after. That would end a probe, or open the breaker again right after a probe
+   * has succeeded.
    */
   async function attempt(
     call: (isProbe: boolean) => Promise<UpstreamResponse>,

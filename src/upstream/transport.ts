@@ -15,10 +15,10 @@ export interface UpstreamResponse {
   readonly lossyJson?: unknown;
 }
 
-/** No documented response is nearly as long, in bytes. */
+/** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** In ms. Shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
+/** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
 /** Errors of connections that could not be made: nothing was sent on them. */
@@ -41,7 +41,7 @@ export class Transport {
     const pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
-      // The deadline of the call covers both. These two measure only the idle time between bytes.
+      // Both are off, because they measure only the idle time between bytes. The deadline of the call covers that as well.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (options, callback) =>
@@ -108,7 +108,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#status = status;
     const encodings = headers['content-encoding'];
     if (encodings === undefined || String(encodings).split(',').every(isIdentity)) return;
-    // We did not ask for compression, and a small body can inflate beyond the size limit, so it is refused unread.
+    // We did not ask for compression, and a small body can inflate beyond the size limit. So it is refused unread.
     this.#failBody(COMPRESSED);
     controller.abort(COMPRESSED);
   }
@@ -175,12 +175,12 @@ const PROTOCOL_ERRORS = [
 ];
 
 /**
- * Codes of the system for a process or a machine that has no more sockets. As the upstream's failure they would become
- * a captcha outcome, and a crowd of idle connections could let everybody proceed.
+ * The system's codes when a process or a machine has no more sockets. If these counted as a failure of the upstream, they
+ * would become a captcha outcome, and many idle connections could let everybody proceed.
  */
 const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
-/** Tells errors of undici and node:net apart by class and code, never by their messages. */
+/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
 function toUpstreamError(cause: unknown): DeviceTrustError {
   const { name, code = '' } = Object(cause);
   const internal = `${name} ${code}`.trim();

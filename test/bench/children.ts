@@ -7,7 +7,7 @@ import type { Placement } from './placement.ts';
 /** The project's folder, in which all of them run. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Ample for a start, and for an end in good order, in ms. */
+/** More than enough time for a start or an orderly end, in ms. */
 const START_MS = 10_000;
 const END_MS = 10_000;
 
@@ -36,7 +36,7 @@ interface StartOptions {
 
 export interface Children {
   /** Starts Node with these arguments, with this environment and nothing of ours but PATH. */
-  start(place: 'server' | 'others', command: readonly string[], options?: StartOptions): Child;
+  start(core: 'server' | 'others', command: readonly string[], options?: StartOptions): Child;
   endAll(): Promise<void>;
 }
 
@@ -44,13 +44,13 @@ export interface Children {
 export function createChildren(placement: Placement, path: string): Children {
   const running = new Set<Child>();
   const handles = new Set<ChildProcess>();
-  // The last resort, for a way out that nobody thought of.
+  // The last resort, if this process ends in an unexpected way.
   process.once('exit', () => {
     for (const handle of handles) handle.kill('SIGKILL');
   });
 
-  function start(place: 'server' | 'others', command: readonly string[], { env, answers }: StartOptions = {}): Child {
-    const [program = '', ...args] = [...placement[place], process.execPath, ...command];
+  function start(core: 'server' | 'others', command: readonly string[], { env, answers }: StartOptions = {}): Child {
+    const [program = '', ...args] = [...placement[core], process.execPath, ...command];
     const handle = spawn(program, args, {
       cwd: ROOT,
       env: { PATH: path, ...env },
@@ -78,7 +78,7 @@ export function createChildren(placement: Placement, path: string): Children {
       ended,
       kill: () => handle.kill('SIGKILL'),
     };
-    // Whoever wants the address awaits it; for the others it is no failure that there is none.
+    // Only those that need the address await it. For the others it is not a failure that there is none.
     child.url.catch(() => {});
     running.add(child);
     return child;
@@ -101,7 +101,7 @@ function addressFrom(handle: ChildProcess, ended: Promise<unknown>, name: string
       const address = /"url":"(http[^"]+)"/.exec(written)?.[1];
       if (address === undefined) return;
       clearTimeout(timer);
-      // From here on its log is read and dropped: nobody drains a pipe for it otherwise.
+      // From here on its log is read and dropped, so that the pipe never fills up.
       handle.stdout?.off('data', look).resume();
       resolve(address);
     };

@@ -65,7 +65,7 @@ export function waitedIn(rounds: readonly Round[]): number {
   return median(rounds.map(({ waitedMicros, seconds }) => (waitedMicros ?? Number.NaN) / 1e6 / seconds));
 }
 
-/** CPU of one to CPU of another: the median over the rounds, in which both had the same weather. NaN if one is missing. */
+/** CPU of one to CPU of another: the median over the rounds, so that other load on the machine affects both alike. NaN if one is missing. */
 export function ratioOf(one: Cost | undefined, other: Cost | undefined): number {
   if (!one || !other) return Number.NaN;
   return median(one.rounds.map((cpu, round) => cpu / (other.rounds[round] ?? Number.NaN)));

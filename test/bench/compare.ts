@@ -14,7 +14,7 @@ import { GROWTH, WORKLOADS } from './workloads.ts';
  * Measures everything that was asked for; starts come first, while nothing else runs. Rejects if a contender answers
  * wrongly.
  *
- * @param say is told what is measured next
+ * @param say called with what is measured next
  */
 export async function compare(
   testbed: Testbed,
@@ -24,7 +24,7 @@ export async function compare(
 ): Promise<Results> {
   const size = SIZES[sizeName];
   const chosen = CONTENDERS.filter(({ name }) => only.includes(name));
-  // A start says something beside another one only, whoever else was chosen.
+  // A start means something only beside another one, so both are measured whatever was chosen.
   const starters = CONTENDERS.filter(({ name }) => name === OURS_NAME || name === TEMPLATE_NAME);
   const wants = (workload: string) => {
     if (workloads.includes(workload)) say(workload);

@@ -12,7 +12,7 @@ export interface Contender {
 
 const ROUTER_SECRET = 'secret-of-the-bench-router';
 
-/** Production by the README: live mode, every default as it is. It says nothing of NODE_ENV, so nothing is set here. */
+/** Production by the README: live mode with every default. The README does not mention NODE_ENV, so it is not set here. */
 const OURS: Contender = {
   name: 'ours',
   built: 'dist/server/main.js',

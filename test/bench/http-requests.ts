@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 
 /** Just enough HTTP/1.1 for an upstream that must not be what is measured. */
 
-/** Hands over each request of a connection, head and body as one text, as soon as it is whole. */
+/** Passes on each request of a connection, head and body as one text, as soon as it is whole. */
 export function readRequests(socket: Socket, take: (request: string) => void): void {
   let pending = '';
   socket.setEncoding('latin1').on('data', (text: string) => {

@@ -48,5 +48,5 @@ process.on('message', (job: LoadJob) => {
   const answer = (result: LoadResult) => process.send?.(result);
   run(job).then(answer, (error: Error) => answer({ failure: error.message }));
 });
-// Nobody is left to ask.
+// Without the parent process there is nothing to do.
 process.once('disconnect', () => process.exit());

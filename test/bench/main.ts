@@ -11,8 +11,8 @@ import { report } from './report.ts';
 import { openTestbed } from './testbed.ts';
 
 /**
- * The process of `npm run bench`. It ends with 0 whatever the figures are, and with 1 if a contender answered wrongly: a
- * wrong answer has no price.
+ * The process of `npm run bench`. It ends with 0 whatever the figures are, and with 1 if a contender answered wrongly: the
+ * cost of a wrong answer means nothing.
  */
 
 const placement = choosePlacement();

@@ -11,7 +11,7 @@ export interface Options {
   readonly workloads: readonly string[];
   /** Where to write the results as JSON. */
   readonly json: string | undefined;
-  /** Tell where our server spends its time, instead of comparing it. */
+  /** Show where our server spends its time, instead of comparing it. */
   readonly profile: boolean;
 }
 

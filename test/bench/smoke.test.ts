@@ -3,7 +3,7 @@ import { startGroup } from '../support/process-group.ts';
 
 /** `npm run bench` and `npm run soak` still start, ask and end, in their shortest form. Their figures mean nothing here. */
 
-// Node itself says when its inspector is used, and a busy machine may break a promise of the soak: its code is 0 or 1.
+// Node prints a line when its inspector is used. A busy machine may break a promise of the soak, so its code is 0 or 1.
 test.each([
   ['bench', ['--smoke'], /^ {2}ours +\d+\.\d /m, [0]],
   ['soak', ['--smoke', '--only', 'overload-captcha'], /^ {2}10× overload, captcha: goodput .* (yes|no) /m, [0, 1]],

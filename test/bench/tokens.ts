@@ -1,4 +1,4 @@
-/** Device tokens of the benchmark. Their first word tells the upstream what to answer. All of one kind are equally long. */
+/** Device tokens of the benchmark. Their first word says what the upstream answers. All of one kind are equally long. */
 
 export type TokenKind = 'judged' | 'slow' | 'rejected';
 

@@ -95,7 +95,7 @@ const DIRECT: Workload = {
   data: () => undefined,
 };
 
-/** Any workload by its name, which is how the load generator is told. */
+/** Any workload by its name, which the load generator gets in its job. */
 export function workloadNamed(name: string): Workload {
   const size = /^growth-(\d+)$/.exec(name)?.[1];
   const all: Readonly<Record<string, Workload>> = { ...WORKLOADS, slow: SLOW, direct: DIRECT };

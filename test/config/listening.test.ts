@@ -73,7 +73,7 @@ test('a port that needs a privilege, and what the system says for other reasons'
   );
 });
 
-test('a failure to listen is recognized among other failures', async () => {
+test('a failure to listen is recognised among other failures', async () => {
   const port = await takePort();
   const server = createServer();
   const failed = once(server.listen(port, '127.0.0.1'), 'listening').catch((error: unknown) => error);

@@ -72,7 +72,7 @@ describe('a value that is no secret is shown', () => {
   });
 });
 
-describe('an address is never shown, because a key can be in its query or in its place', () => {
+describe('an address is never shown, because a key can be in its query, or be set by mistake instead', () => {
   const ADDRESS = 'expected an https address without user, query or fragment; plain http only to this machine';
   test.each<[string, readonly string[]]>([
     ['no address', ['fp.test', '//fp.test', 'https://', 'https://a b', 'https://fp.test ', 'sk_live_canary-7f3a']],
@@ -106,7 +106,7 @@ describe('an address is never shown, because a key can be in its query or in its
   });
 });
 
-describe('a list of accounts names each place that is wrong, and never a value', () => {
+describe('the message about a list of accounts names each path that is wrong, and never a value', () => {
   const EXPECTED = {
     FINGERPRINT_APPLICATIONS:
       'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
@@ -251,7 +251,7 @@ describe('whatever is written, no message has words of a library, a regular expr
     );
   });
 
-  test('and what a library would say is recognized', () => {
+  test('the check recognises messages of a library', () => {
     for (const theirs of [
       'Invalid string: must match pattern /^[\\x21-\\x7e]+$/',
       'Too small: expected array to have >=1 items',

@@ -95,7 +95,7 @@ export function expectException({ body }: Reply, expectedCode?: string): string 
   return code;
 }
 
-/** Whatever the refusal, it is one of the documented shapes, and no pass. */
+/** A refusal has one of the documented shapes, and is not a pass. */
 export function expectNoPass(reply: Reply): void {
   const { status, result, reason } = expectObject(reply.body, 'a verdict');
   expectThat(status === 'error' || result === 'fail', 'a failure or an exception', reply.body);

@@ -99,8 +99,8 @@ const exceptionAudits: readonly Audit[] = [
     for (const reply of replies) if (!passes.includes(reply)) expectException(reply, '-50003');
   }),
   audit('CA-7.2-unknown-id', 'a captcha id that does not exist', ['captcha'], async ({ captcha }) => {
-    const stranger = { ...captcha, captchaId: '0123456789abcdef'.repeat(2) };
-    expectException(await verify(stranger, unsolved('0'.repeat(32))), '-50103');
+    const unknown = { ...captcha, captchaId: '0123456789abcdef'.repeat(2) };
+    expectException(await verify(unknown, unsolved('0'.repeat(32))), '-50103');
   }),
   audit('CA-7.2-deleted-id', 'a captcha id that was deleted', ['deletedCaptcha'], async ({ deletedCaptcha }) => {
     expectException(await verify(deletedCaptcha, unsolved('0'.repeat(32))), '-50104');

@@ -12,7 +12,7 @@ import signatures from '../fixtures/signature.json' with { type: 'json' };
 import { sign } from './captcha-http.ts';
 import { INVALID_TIMES, VALID_TIMES } from './event-times.ts';
 
-/** What the source says of the documents against what was copied from them by hand. Equality holds in both directions. */
+/** Compares the source with a copy of the documents' tables that was made by hand, in both directions. */
 
 describe('the fingerprint document', () => {
   test('has 51 signals, each with its level and confidence, in its order', () => {

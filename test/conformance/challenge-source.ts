@@ -2,7 +2,7 @@ import { expectObject, expectText } from './expect.ts';
 import { send } from './http.ts';
 import type { Challenge } from './target.ts';
 
-/** Takes a solved challenge from whoever issues them: the sandbox, or a team's own solver that speaks the same way. */
+/** Gets a solved challenge from the sandbox, or from a team's own solver that answers in the same way. */
 export async function takeChallenge(issuer: string, captchaId: string): Promise<Challenge> {
   const { body } = await send(`${issuer}?${new URLSearchParams({ captcha_id: captchaId })}`, {});
   const challenge = expectObject(body, 'a solved challenge');

@@ -41,8 +41,8 @@ const pathAudits: readonly Audit[] = [
     expectSuccess(await query(application, { device_token: token }, { keyInPath }));
   }),
   audit('FP-4-key-unknown', 'an unknown public key is not found', both, async ({ application, token }) => {
-    const stranger = { ...application, publicKey: 'pk_conformance_unknown' };
-    expectError(await query(stranger, { device_token: token }), 'integration_not_found');
+    const unknown = { ...application, publicKey: 'pk_conformance_unknown' };
+    expectError(await query(unknown, { device_token: token }), 'integration_not_found');
   }),
   audit(
     'FP-4-key-exact',
@@ -51,8 +51,8 @@ const pathAudits: readonly Audit[] = [
     async ({ application, token }) => {
       const { publicKey } = application;
       for (const other of [publicKey.slice(0, -1), `${publicKey}x`, publicKey.toUpperCase(), `${publicKey} `]) {
-        const stranger = { ...application, publicKey: other };
-        expectError(await query(stranger, { device_token: token }), 'integration_not_found');
+        const unknown = { ...application, publicKey: other };
+        expectError(await query(unknown, { device_token: token }), 'integration_not_found');
       }
     },
   ),

@@ -50,8 +50,8 @@ export const errorAudits: readonly Audit[] = [
     expectError(await query(target.disabledApplication, { device_token: target.token }), 'forbidden');
   }),
   audit('FP-7-404', '404: the public key is unknown', ['application', 'token'], async ({ application, token }) => {
-    const stranger = { ...application, publicKey: 'pk_conformance_unknown' };
-    expectError(await query(stranger, { device_token: token }), 'integration_not_found');
+    const unknown = { ...application, publicKey: 'pk_conformance_unknown' };
+    expectError(await query(unknown, { device_token: token }), 'integration_not_found');
   }),
   audit('FP-7-500', '500: the service fails', ['application', 'brokenToken'], async ({ application, brokenToken }) => {
     expectError(await query(application, { device_token: brokenToken }), 'internal_server_error');

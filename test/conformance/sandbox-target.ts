@@ -1,7 +1,7 @@
 import { takeChallenge } from './challenge-source.ts';
 import type { Equipment, Region } from './target.ts';
 
-/** The sandbox as the design states it: its accounts, its telling tokens, its forced outcomes. Nothing is missing. */
+/** The sandbox as the design states it: its accounts, its tokens, its forced outcomes. Nothing is missing. */
 export function sandboxTarget(urls: Readonly<Record<Region, string>>): Equipment {
   const { GLB, NA, EU } = urls;
   const application = { url: GLB, publicKey: 'pk_sandbox_glb', secret: 'sk_sandbox_glb' };

@@ -3,7 +3,7 @@ import { ALERTS, AROUND } from './alerts.ts';
 import { expectToBeAskable } from './metrics.ts';
 import { isPromql, labelNamesIn, metricNamesIn, valuesOf } from './promql.ts';
 
-/** What somebody is woken up by. `alerts.firing.test.ts` lets each rule fire. */
+/** The alerts for which somebody is woken up. `alerts.firing.test.ts` lets each rule fire. */
 
 test('the file is one group of rules, each with a name of its own', () => {
   expect(AROUND).toEqual([{}, { name: 'device-trust' }]);
@@ -20,14 +20,14 @@ describe.each(ALERTS)('$alert', ({ alert, expr, for: duration, labels, annotatio
     expect(Object.keys(annotations)).toEqual(['summary', 'runbook']);
   });
 
-  test('asks for what there is', () => expectToBeAskable(expr));
+  test('reads only series that exist', () => expectToBeAskable(expr));
 
-  test('says how bad it is and whose side', () => {
+  test('has a severity and a side', () => {
     expect(['critical', 'warning', 'info']).toContain(labels['severity']);
     expect(['upstream', 'operator']).toContain(labels['side']);
   });
 
-  test('says in one sentence what, and in two whose fault it is and what to do', () => {
+  test('says in one sentence what is wrong, and in two whose fault it is and what to do', () => {
     const { summary = '', runbook = '' } = annotations;
     expect(summary).not.toMatch(/[.!?]( |$)/);
     expect(runbook.match(/\.(?= [A-Z]|$)/g)).toHaveLength(2);
@@ -50,12 +50,12 @@ describe.each(ALERTS)('$alert', ({ alert, expr, for: duration, labels, annotatio
 describe('PromQL', () => {
   const EXPRESSION = 'sum by (le) (rate(a_bucket{code=~"X|Y", x!="1"}[5m])) > 0.1 or b unless b offset 10m';
 
-  test('is told from what is none', () => {
+  test('is distinguished from text that is not PromQL', () => {
     expect(isPromql(EXPRESSION)).toBe(true);
     for (const none of ['', 'sum(', 'rate(a[5x])', 'a{b=c}', 'a + * b']) expect(isPromql(none), none).toBe(false);
   });
 
-  test('is read: its series, labels and values', () => {
+  test('is parsed into its series, labels and values', () => {
     expect(metricNamesIn(EXPRESSION)).toEqual(['a_bucket', 'b']);
     expect(labelNamesIn(EXPRESSION)).toEqual(['le', 'code', 'x']);
     expect(valuesOf('code', EXPRESSION)).toEqual(['X', 'Y']);

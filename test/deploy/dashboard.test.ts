@@ -60,12 +60,12 @@ describe('the dashboard', () => {
 });
 
 describe.each(charts)('$title', ({ description = '', fieldConfig, targets = [] }) => {
-  test('asks for what there is', () => {
+  test('reads only series that exist', () => {
     expect(targets.length).toBeGreaterThan(0);
     for (const { expr } of targets) expectToBeAskable(asked(expr));
   });
 
-  test('says what is seen, in which unit, and which line is which', () => {
+  test('has a description, a unit and a legend', () => {
     expect(description).toMatch(/^[A-Zhp].*\.$/);
     expect(['short', 'ops', 'reqps', 's', 'percentunit', 'bytes']).toContain(fieldConfig?.defaults.unit);
     expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);

@@ -51,7 +51,7 @@ test('the build sees exactly what the Dockerfile copies', async () => {
   expect(await contextPaths()).toEqual([...new Set(copied)].sort());
 });
 
-describe('what the tests do not understand, they do not pass over', () => {
+describe('the tests fail at an instruction that they do not understand', () => {
   test.each([
     ['a command in a shell', 'CMD node dist/server/main.js'],
     ['a program in a shell', 'ENTRYPOINT node'],

@@ -35,7 +35,7 @@ interface Draft {
 }
 
 /**
- * Runs the very steps of a Dockerfile, each as the user that it says. A base image has a Node, the one that runs this, and
+ * Runs the steps of a Dockerfile themselves, each as the user that it names. A base image has a Node, the one that runs this, and
  * nothing else; RUN finds the other programs on this machine.
  */
 export async function buildImage(stages: readonly Stage[]): Promise<Image> {
@@ -135,13 +135,13 @@ export async function contextPaths(): Promise<string[]> {
   return rest.map((line) => line.slice(1));
 }
 
-/** RUN has this machine's programs and its way to the package registry, but not the mode that the tests run in. */
+/** RUN has this machine's programs and its access to the package registry, but not the environment of the tests. */
 function machine(root: string): NodeJS.ProcessEnv {
   const { NODE_ENV: _, ...env } = process.env;
   return { ...env, PATH: `${join(root, BIN)}:${env['PATH']}` };
 }
 
-/** Options for a process of the image's user. Only root can become another; anyone else is no root already. */
+/** Options for a process of the image's user. Only root can become another user, and any other user is not root already. */
 export function asUser(user: string): { uid?: number; gid?: number } {
   const [uid, gid] = user.split(':').map(Number);
   return process.getuid?.() === 0 && uid && gid ? { uid, gid } : {};

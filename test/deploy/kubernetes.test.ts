@@ -30,7 +30,7 @@ describe('every manifest', () => {
     },
   );
 
-  test('has known fields alone', async () => {
+  test('has no unknown field', async () => {
     expect(await typeErrorsOf(MANIFESTS)).toBe('');
   }, 60_000);
 
@@ -41,7 +41,7 @@ describe('every manifest', () => {
     expect(await typeErrorsOf([mistyped])).toMatch(/replica.* does not exist/);
   }, 60_000);
 
-  test('is applied by the kustomization, but for the placeholders', () => {
+  test('is applied by the kustomization, except the Secret with placeholders', () => {
     expect([...kustomization.resources, EXAMPLE].sort()).toEqual(FILES);
   });
 

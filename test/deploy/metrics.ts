@@ -55,7 +55,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   job: ['device-trust'],
 };
 
-/** Fails unless an expression is PromQL about metrics that there are, with labels and values that they have. */
+/** Fails unless an expression is PromQL about existing metrics, with labels and values that they have. */
 export function expectToBeAskable(expression: string): void {
   expect(isPromql(expression), expression).toBe(true);
   const series = metricNamesIn(expression);

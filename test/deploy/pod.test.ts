@@ -7,9 +7,9 @@ import { startInSandboxMode } from '../support/app.ts';
 import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
 import { container, deployment, env, type Manifest, manifestOf, NAME, pod } from './manifests.ts';
 
-/** What a pod is told, how it comes and goes, and what it may do. */
+/** The configuration of a pod, its life cycle, and what it may do. */
 
-/** How long requests under way may take once a stopping process has closed its door, in ms. */
+/** How long requests under way may take once a stopping process accepts no connection, in ms. */
 const DRAIN_MS = 7_000;
 
 const app = await startInSandboxMode();
@@ -26,7 +26,7 @@ const readFrom = (secret: Readonly<Record<string, string>>) => (path: string) =>
 describe('configuration', () => {
   const secretNames = Object.values<Variable>(VARIABLES).filter(({ secret }) => secret);
 
-  test('every variable is one of ours, and no secret stands in the open', () => {
+  test('every variable is one of ours, and no secret is in plain text', () => {
     const known = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) => (secret ? `${name}_FILE` : name));
     expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([]);
     expect(container.envFrom).toEqual([{ configMapRef: { name: NAME } }]);
@@ -41,7 +41,7 @@ describe('configuration', () => {
     ]);
   });
 
-  test('with good secrets the subgraph takes it, for each region', () => {
+  test('the subgraph accepts it with valid secrets, for each region', () => {
     const good = {
       'fingerprint-applications': JSON.stringify(
         ['GLB', 'NA', 'EU'].map((region) => ({ publicKey: `pk_${region}`, secret: 'sk', region })),
@@ -84,11 +84,11 @@ describe('configuration', () => {
 describe('life of a pod', () => {
   test('it is killed only after every request has had its time', () => {
     const shutdownMs = Number(env['SHUTDOWN_GRACE_MS']) + DRAIN_MS;
-    // Something is left for closing sockets and for a clock that is not ours.
+    // It leaves time to close sockets, and for clocks that differ.
     expect(pod.spec.terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(shutdownMs + 3_000);
   });
 
-  test("it is out of the router's sight before its door closes", () => {
+  test('the router stops sending requests to it before it refuses connections', () => {
     const { periodSeconds, failureThreshold, timeoutSeconds } = container.readinessProbe;
     expect(periodSeconds).toBeLessThanOrEqual(2);
     expect(Number(env['SHUTDOWN_GRACE_MS'])).toBeGreaterThanOrEqual(periodSeconds * failureThreshold * 1_000);
@@ -118,7 +118,7 @@ describe('life of a pod', () => {
     expect(deployment['spec'].strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
   });
 
-  test('there are three of it or more, which the autoscaler alone decides, and one at a time is disrupted', () => {
+  test('there are at least three pods, the autoscaler alone sets their number, and one at a time is disrupted', () => {
     const { minReplicas, maxReplicas, scaleTargetRef } = manifestOf('HorizontalPodAutoscaler')['spec'];
     expect(minReplicas).toBe(3);
     expect(maxReplicas).toBeGreaterThan(minReplicas);
@@ -156,15 +156,15 @@ describe('what a pod may do', () => {
   test('it is reached by the router and Prometheus alone, each at its own port', () => {
     const { ingress, policyTypes } = manifestOf('NetworkPolicy')['spec'];
     expect(policyTypes).toEqual(['Ingress', 'Egress']);
-    const doors = ingress.map(({ from, ports }: { from: object[]; ports: { port: number }[] }) => [
+    const rules = ingress.map(({ from, ports }: { from: object[]; ports: { port: number }[] }) => [
       from.length,
       ports.map(({ port }) => port),
     ]);
-    expect(doors).toEqual([
+    expect(rules).toEqual([
       [1, [4001]],
       [1, [9464]],
     ]);
-    // An empty selector would be anybody.
+    // An empty selector would allow every pod.
     const names = ingress.map(({ from: [{ podSelector }] }: { from: [Manifest] }) => podSelector.matchLabels);
     expect(names).toEqual([{ 'app.kubernetes.io/name': 'router' }, { 'app.kubernetes.io/name': 'prometheus' }]);
   });

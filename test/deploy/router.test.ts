@@ -5,8 +5,7 @@ import { parse } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ROOT } from '../support/process.ts';
 
-// The placeholder is the router's and rover's, to be filled in by them.
-// biome-ignore lint/suspicious/noTemplateCurlyInString: no template of ours.
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the router and rover replace this placeholder.
 const SECRET = '${env.ROUTER_SECRET}';
 
 /** What the platform team copies out of `deploy/` fits what this subgraph does. */
@@ -17,7 +16,7 @@ const NAME = 'device-trust';
 describe('router.yaml', () => {
   const { headers, include_subgraph_errors: errors, traffic_shaping: traffic } = read('router.yaml');
 
-  test('lets out of an error what a frontend acts on, and of other subgraphs nothing more than before', () => {
+  test('shows the extensions of our errors that a frontend needs, and hides the errors of other subgraphs', () => {
     expect(errors.subgraphs[NAME]).toEqual({ redact_message: false, allow_extensions_keys: ['code', 'retryable'] });
     expect(errors.all).toEqual({ redact_message: true, allow_extensions_keys: [] });
   });
@@ -34,7 +33,7 @@ describe('router.yaml', () => {
     expect(traffic.subgraphs[NAME].deduplicate_query).toBe(false);
   });
 
-  test('sends a secret that it takes from its environment, and nothing of the client unasked', () => {
+  test('sends a secret from its environment, and only the headers of the client that it names', () => {
     const [secret, ...others] = headers.subgraphs[NAME].request;
     expect(secret).toEqual({ insert: { name: 'router-authorization', value: SECRET } });
     expect(others.map((rule: object) => Object.keys(rule))).toEqual(others.map(() => ['propagate']));
@@ -45,7 +44,7 @@ describe('router.yaml', () => {
 describe('supergraph.yaml', () => {
   const { subgraphs, federation_version: version } = read('supergraph.yaml');
 
-  test('names the three subgraphs, each with where to route and where to ask', () => {
+  test('names the three subgraphs, each with its routing address and its schema address', () => {
     expect(Object.keys(subgraphs)).toEqual([NAME, 'users', 'orders']);
     for (const { routing_url, schema } of Object.values<{ routing_url: string; schema: { subgraph_url: string } }>(
       subgraphs,
@@ -55,12 +54,12 @@ describe('supergraph.yaml', () => {
     }
   });
 
-  test('composes with the composition that the tests compose with', () => {
+  test('uses the version of composition that the tests use', () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     expect(version).toBe(`=${devDependencies['@apollo/composition']}`);
   });
 
-  test('rover knows the secret as well, because even the schema is guarded', () => {
+  test('rover sends the secret as well, because even the schema needs it', () => {
     expect(subgraphs[NAME].schema.introspection_headers).toEqual({ 'Router-Authorization': SECRET });
   });
 });

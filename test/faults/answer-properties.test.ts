@@ -68,12 +68,12 @@ async function tryAll(
     }),
     { numRuns: TEN_THOUSAND / BATCH },
   );
-  // Each of them was asked for: the breaker did not save us from any.
+  // Each answer was asked for: the circuit breaker stayed closed.
   expect(upstream.requests).toBeGreaterThanOrEqual(TEN_THOUSAND);
   expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
 }
 
-test('no answer of the fingerprint service becomes a judgement but a documented one', OPTIONS, async () => {
+test('only a documented answer of the fingerprint service becomes a judgement', OPTIONS, async () => {
   let judged = 0;
   await tryAll('fingerprint', (answer, _index, outcome, errors) => {
     expect(errors).toHaveLength(outcome ? 0 : 1);
@@ -89,13 +89,13 @@ test('no answer of the fingerprint service becomes a judgement but a documented 
   expect(judged).toBeGreaterThan(TEN_THOUSAND / 20);
 });
 
-test('no answer of the captcha service passes but the documented pass for this challenge', OPTIONS, async () => {
+test('only the documented pass for this challenge passes, of all answers of the captcha service', OPTIONS, async () => {
   let passed = 0;
   await tryAll('captcha', (answer, index, { __typename, proceed, cause }, errors) => {
     expect(errors).toEqual([]);
     const hasPassed = __typename === 'CaptchaPassed';
     if (hasPassed) passed += 1;
-    // What HTTP does not carry over as it is may be lost, but never becomes better.
+    // HTTP may lose what it cannot carry, but a verdict never becomes better.
     if (answer.isPlain || hasPassed) expect(hasPassed).toBe(isPass(answer, lotNumber(index)));
     if (answer.isPlain && saysNo(answer)) expect(proceed).toBe(false);
     expect(proceed).toBe(hasPassed || ['SERVICE', 'TRANSPORT', 'CONFIGURATION'].includes(cause));

@@ -13,8 +13,8 @@ import { expectNothingUnhandled } from './process-watch.ts';
  * A bot that sends captcha values which it did not solve, about 100 times a second, under the default policy: none passes
  * and none proceeds, and the people who come at the same time are not disturbed.
  *
- * Left out is what the sandbox lets its caller choose and the real service does not: `sandbox:exception:` with a code that
- * blames the service, or, for the first captcha id, the configuration. Those proceed by policy.
+ * The bot does not use what only the sandbox lets a caller choose: `sandbox:exception:` with a code that blames the service
+ * or, for the first captcha id, the configuration. Those proceed by policy.
  */
 
 const LIFETIME_MS = 2_000;
@@ -131,7 +131,7 @@ async function beHonest(until: number): Promise<GraphqlAnswer[]> {
   return answers;
 }
 
-test('no attempt passes, none proceeds, and whoever solved the captcha passes all the while', {
+test('no attempt passes or proceeds, and people who solved the captcha pass at the same time', {
   timeout: 30_000,
 }, async () => {
   const end = performance.now() + ATTACK_MS;
@@ -141,7 +141,7 @@ test('no attempt passes, none proceeds, and whoever solved the captcha passes al
   for (const { kind, answered } of attempts) {
     const { status, text, data, errors } = answered;
     expect(text, kind).not.toMatch(/"proceed":true|CaptchaPassed/);
-    // Nothing is left open: it is a "no", or an error.
+    // Each answer is a failure or an error.
     const outcome = data?.validateCaptcha ?? errors?.[0]?.extensions;
     expect([200, 400], kind).toContain(status);
     expect(outcome, kind).toMatchObject(data?.validateCaptcha ? { proceed: false } : { code: 'BAD_USER_INPUT' });
@@ -154,6 +154,6 @@ test('no attempt passes, none proceeds, and whoever solved the captcha passes al
 
   for (const { data } of honest)
     expect(data).toMatchObject({ validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } });
-  // The bot left no mark: the service is well, and nobody has been woken.
+  // The bot had no effect: the circuit breaker is closed, and nothing was logged that wakes an operator.
   expect(app.logged()).not.toMatch(/circuit breaker|INTERNAL_SERVER_ERROR/);
 });

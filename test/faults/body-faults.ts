@@ -9,7 +9,7 @@ const HTML = { 'content-type': 'text/html' };
 /** A little more than a day. */
 const WAIT = { 'retry-after': '99999' };
 
-/** Proper HTTP around something that is no answer (fingerprint document, section 4, rule 2: answers are JSON). */
+/** Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON). */
 const faults: readonly Fault[] = [
   ...[500, 502, 503, 504].map(
     (status): Fault => ({
@@ -20,7 +20,7 @@ const faults: readonly Fault[] = [
   ),
   { fault: '503 without a body', code: UNAVAILABLE, behave: () => answer(503, '') },
   { fault: '503 that asks to wait', code: UNAVAILABLE, behave: () => answer(503, PAGE, WAIT) },
-  // No document knows 429; it can only mean "not now", which is what retryable says. How long is not waited for.
+  // No document has 429. It can only mean that a later request may succeed, so it is retryable. Retry-After is not followed.
   { fault: '429 that asks to wait', code: UNAVAILABLE, behave: () => answer(429, PAGE, WAIT), captcha: REFUSAL },
   { fault: '429 without a body', code: UNAVAILABLE, behave: () => answer(429, ''), captcha: REFUSAL },
   ...[401, 403, 404].flatMap((status): Fault[] => [
@@ -53,10 +53,10 @@ const faults: readonly Fault[] = [
   {
     fault: '200 in invalid UTF-8',
     code: PROTOCOL,
-    // A byte that UTF-8 does not have, in the last text: whoever reads on regardless finds nothing else wrong.
+    // A byte that UTF-8 does not have, in the last text. Nothing else is wrong with the body.
     behave: ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
   },
-  // 200 KB, so it is not for its size that it is refused.
+  // 200 KB, so its size is not the reason why it is refused.
   { fault: '200 with 100,000 levels', code: PROTOCOL, behave: () => answer(200, nested(100_000)) },
   { fault: '200 in UTF-16', code: PROTOCOL, behave: ({ good }) => answer(200, Buffer.from(good, 'utf16le')) },
   {

@@ -36,7 +36,7 @@ async function start({ onTestFinished }: TestContext, limits: Partial<Config> = 
   return { upstream, app, held };
 }
 
-/** How long it takes, in ms, until the upstream has none of these requests to answer any more, with and without stalls. */
+/** How long it takes, in ms, until all of these requests at the upstream have ended, with and without stalls. */
 async function untilAborted(exchanges: readonly RawRequest[], disconnect: () => void) {
   const closed = exchanges.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)));
   const start = performance.now();
@@ -47,8 +47,8 @@ async function untilAborted(exchanges: readonly RawRequest[], disconnect: () => 
 }
 
 /**
- * A client of a bare proxy, whose upstream keeps what it is asked. A client that disconnects there at the same moment sees how long
- * this machine needs for as many sockets, one after the other; the rest is ours.
+ * A client of a bare proxy, whose upstream holds each request. A client that disconnects there at the same moment shows how long this
+ * machine needs for as many sockets. Any time beyond that is ours.
  */
 async function startBare({ onTestFinished }: TestContext) {
   const upstream = await startSwitchable(hang);
@@ -65,7 +65,7 @@ async function startBare({ onTestFinished }: TestContext) {
   return { held, disconnect };
 }
 
-/** The upstream is rid of these requests within 100 ms, but for the time that a busy machine adds to that. */
+/** Expects that the upstream's requests end within 100 ms, apart from the time that a busy machine adds. */
 async function expectAbortedSoon(context: TestContext, exchanges: readonly RawRequest[], disconnect: () => void) {
   const bare = await startBare(context);
   const [ours, machine] = await Promise.all([
@@ -73,7 +73,7 @@ async function expectAbortedSoon(context: TestContext, exchanges: readonly RawRe
     untilAborted(bare.held, bare.disconnect),
   ]);
   expect(ours.elapsed - machine.elapsed).toBeLessThan(SOON);
-  // Whatever blocks this process delays both, so that the difference alone would not show it.
+  // A block of this process delays both, so the difference alone would not show it.
   expect(ours.waited).toBeLessThan(5 * SOON);
 }
 
@@ -83,7 +83,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
     const disconnect = startOperation(app.graphqlUrl, question);
     await until(() => held.length === 1);
     await expectAbortedSoon(context, held, disconnect);
-    // The operator is not woken for it, and the next caller is served.
+    // No warning is logged for it, and the next caller is served.
     expect(app.logged()).not.toMatch(/UPSTREAM_|INTERNAL_SERVER_ERROR/);
     upstream.behave(good(question));
     expectGood(question, await askTimed(app, question));
@@ -110,7 +110,7 @@ test('several calls of one client all end within 100 ms', async (context) => {
   const disconnect = startOperation(app.graphqlUrl, many(FINGERPRINT, 50));
   await until(() => held.length === 20);
   await expectAbortedSoon(context, held, disconnect);
-  // Nor are those sent that waited in the queue.
+  // The calls that waited in the queue are not sent either.
   await pause(100);
   expect(upstream.requests()).toBe(20);
 });

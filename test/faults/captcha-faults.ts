@@ -71,7 +71,7 @@ const faults: readonly JsonFault[] = [
     behave: ok(JSON.stringify(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)),
     expected: NO,
   },
-  // RFC 8259, 8.1: no fault, a byte order mark may be ignored.
+  // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   {
     fault: 'a byte order mark',
     behave: ok(`\ufeff${JSON.stringify(PASS)}`),

@@ -41,14 +41,14 @@ export function crowd(app: TestApp, question: Question, count: number): Promise<
   return gather(app, question, count).all;
 }
 
-/** The same, with the answers that there are so far, in the order in which they came. */
+/** The same, with the answers so far, in the order in which they arrived. */
 export function gather({ graphqlUrl }: TestApp, { query, variables }: Question, count: number) {
   const answers: GraphqlAnswer[] = [];
   const asked = Array.from({ length: count }, async () => answers.push(await ask(graphqlUrl, query, variables)));
   return { answers, all: Promise.all(asked).then(() => answers) };
 }
 
-/** How many calls to the services wait now for another one to end, by the app's own account. */
+/** How many calls to the services wait in a queue now, by the app's own metrics. */
 export async function queuedCalls(app: TestApp): Promise<number> {
   const { samples } = await readMetrics(app);
   const queued = samples.filter(({ name }) => name === 'device_trust_upstream_queued');
@@ -59,7 +59,7 @@ export async function queuedCalls(app: TestApp): Promise<number> {
 export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
   behave(behave: Behaviour): void;
-  /** Keeps requests from now on without answering; gives those that it holds. */
+  /** From now on holds each request without an answer. Returns the requests that it holds. */
   hold(): readonly RawRequest[];
 }
 
@@ -89,7 +89,7 @@ export function expectGood(question: Question, answered: GraphqlAnswer): void {
   expectData(answered, question.field, { __typename });
 }
 
-/** What an upstream that is not available means to whoever asks. */
+/** Expects the answer for an upstream that is not available. */
 export function expectUnavailable(question: Question, answered: GraphqlAnswer): void {
   if (question.field === 'deviceFingerprint') expectError(answered, 'UPSTREAM_UNAVAILABLE');
   else expectData(answered, question.field, NO_ANSWER);

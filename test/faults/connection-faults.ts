@@ -5,7 +5,7 @@ import { answer, startHostile } from '../support/hostile.ts';
 import { type Material, NO_ANSWER, type Row, type Target } from './fault-table.ts';
 import { nobodyAt, startBlackHole, startRefusing } from './unreachable.ts';
 
-/** Where no connection can be made, or none that can be trusted: nothing is sent, so nobody reads our credentials. */
+/** Upstreams to which no connection can be made, or none that can be trusted. Nothing is sent, so nobody reads our credentials. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS);

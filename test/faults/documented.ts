@@ -1,4 +1,4 @@
-/** What both documents call a good answer: the starting point of every lie. No value has four digits in a row, so that a port cannot be found in it by chance. */
+/** The good answers of both documents, from which the faults are made. No value has four digits in a row, so that no port occurs in one by chance. */
 
 export const SIGNAL = { signal: 'EMULATOR', level: 'HIGH', confidence: 0.95 };
 
@@ -100,5 +100,5 @@ export function nested(levels: number): string {
 /** 20,000 objects, each within the other. */
 export const DEEP_OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
-/** What a proxy in front of an upstream says. Nothing of it may be told on. */
+/** The error page of a proxy in front of an upstream. Nothing of it may be passed on. */
 export const PAGE = '<!doctype html><html><body><h1>page of the upstream</h1></body></html>';

@@ -100,13 +100,13 @@ const INTERNAL = [
   'page of the upstream',
 ];
 
-/** Design, section 1: nothing internal leaves in an answer; section 3: no secret, and nobody's data, stands in the log. */
+/** Expects that the answer contains nothing internal, and the log no secret and no personal data. */
 export function expectDiscretion({ text }: GraphqlAnswer, app: TestApp, ports: readonly number[]): void {
   const answered = text.toLowerCase();
   const log = app.logged();
   const forbidden = [...SECRETS, ...Object.values(PRIVATE)];
   for (const word of [...forbidden, ...INTERNAL, ...ports.map(String)])
     expect(answered).not.toContain(word.toLowerCase());
-  // Its percent-encoded form would tell as much.
+  // The percent-encoded form would reveal as much.
   for (const word of forbidden) for (const form of [word, encodeURIComponent(word)]) expect(log).not.toContain(form);
 }

@@ -19,13 +19,13 @@ import { FINGERPRINT_FAULTS } from './fingerprint-faults.ts';
 import { expectNothingLeft, expectNothingUnhandled, heldResources } from './process-watch.ts';
 import { TRANSPORT_FAULTS } from './transport-faults.ts';
 
-/** Every way in which an upstream can fail us, end to end: the outcome, the calls, and what must hold whatever happens. */
+/** Every way in which an upstream can fail, end to end: the outcome, the calls, and what must hold for each fault. */
 
 /** A row that waits for the deadline gets this one, in ms. */
 const SHORT = 200;
 /** A row that must not wait gets one that it cannot reach by accident, however busy the machine is. */
 const LONG = 10_000;
-/** What an answer may take beyond its deadline. Less than a connection may take to be made: nobody waits for one in vain. */
+/** How long an answer may take beyond its deadline, in ms. It is less than the timeout of a connection, so nobody waits for one in vain. */
 const SLACK = 1_000;
 
 expectNothingUnhandled();
@@ -42,22 +42,22 @@ function expectPunctuality({ elapsed, waited }: Timed, deadline: number): void {
 async function expectCalls({ calls }: Row, upstream: Target): Promise<void> {
   if (calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(1);
   else expect(upstream.requests).toBe(calls);
-  // Nor was a second one begun.
+  // No second request was begun.
   expect(upstream.spokenTo).toBeLessThanOrEqual(calls === 0 ? 0 : 1);
   // At most one socket waits for the next call; what was cut off is closed.
   await expect.poll(() => upstream.open).toBeLessThanOrEqual(1);
 }
 
-/** A deadline that passes while this process cannot run is OVERLOADED, as it should be: it says nothing about the fault. */
+/** A deadline that passes while this process cannot run is rightly OVERLOADED, but says nothing about the fault. */
 const wasKeptFromRunning = ({ text, elapsed, waited }: Timed) =>
   elapsed - waited > SHORT && text.includes('OVERLOADED');
 
-/** Runs a row with a fresh app; false where this system cannot. Where the machine interfered it is run again. */
+/** Runs a row with a new app; false if this system cannot run it. It runs again if the machine interfered. */
 async function run(row: Row, question: Question, expected: UpstreamCode | object, attempts = 5): Promise<boolean> {
   const before = heldResources();
   const bystander = await startHostile(answer(200, question.good));
   const upstream = await row.start({ good: question.good, elsewhere: bystander.url });
-  // Whichever client asks: a row that times out times out for both.
+  // A row that times out does so for both clients.
   const deadline = row.expected.fingerprint === 'UPSTREAM_TIMEOUT' ? SHORT : LONG;
   const app = upstream && (await startAgainst(upstream, deadline));
   try {
@@ -69,7 +69,7 @@ async function run(row: Row, question: Question, expected: UpstreamCode | object
     expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
     expectPunctuality(answered, deadline);
     expectDiscretion(answered, app, [upstream.port, bystander.port]);
-    // Outside it is a generic message; which application was refused, the operator finds in the log.
+    // The client gets a generic message, and the log names the application that was refused.
     if (expected === 'UPSTREAM_REJECTED') expect(app.logged()).toContain('pk_sandbox_glb');
     await expectCalls(row, upstream);
     expect(bystander.connections).toBe(0);

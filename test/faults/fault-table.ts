@@ -13,18 +13,18 @@ export const RETRYABLE = {
 
 export type UpstreamCode = keyof typeof RETRYABLE;
 
-/** What a fault may weave into its lie. */
+/** What a fault may use in its answer. */
 export interface Material {
-  /** The documented good answer of the upstream in question: whoever falls for the lie reports it. */
+  /** The documented good answer of the upstream. An app that does not notice the fault would report it. */
   readonly good: string;
   /** Address of a bystander, which must never be called. */
   readonly elsewhere: string;
 }
 
-/** Whoever is called, and what arrived there so far. */
+/** An upstream, and what has arrived there so far. */
 export interface Target {
   readonly url: string;
-  /** Stands in no answer. */
+  /** May be in no answer. */
   readonly port: number;
   /** Whole requests. */
   readonly requests: number;
@@ -46,7 +46,7 @@ export interface Row {
   readonly calls: 0 | 1 | 'at most 1';
 }
 
-/** No verdict, and nobody who asked can have brought that about: it proceeds by default. */
+/** There is no verdict, and no client can have caused that: it proceeds by default. */
 export const NO_ANSWER = {
   __typename: 'CaptchaIndeterminate',
   cause: 'TRANSPORT',
@@ -54,7 +54,7 @@ export const NO_ANSWER = {
   code: null,
   type: null,
 };
-/** No verdict either, but a bot can provoke a bare 4xx: it does not proceed. */
+/** There is no verdict, but a bot can provoke a bare 4xx: it does not proceed. */
 export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT', proceed: false };
 
 /** A fault that leaves no usable answer, whichever service it befalls. */

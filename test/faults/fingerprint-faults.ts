@@ -146,7 +146,7 @@ const objects: readonly JsonFault[] = [
   },
 ];
 
-/** No fault, though a careless reader stumbles over it (RFC 8259, 8.1: a byte order mark may be ignored). */
+/** These are not faults, but unusual (RFC 8259, 8.1: a byte order mark may be ignored). */
 const odd: readonly JsonFault[] = [
   { fault: 'a byte order mark', behave: ok(`\ufeff${JSON.stringify(ANDROID)}`), expected: { clientType: 'ANDROID' } },
 ];

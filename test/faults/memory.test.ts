@@ -6,7 +6,7 @@ import { ANDROID } from './documented.ts';
 import { askTimed, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
-/** What no upstream may do to the process: fill its memory, or keep its sockets. */
+/** No upstream may fill the memory of the process, or keep its sockets. */
 
 expectNothingUnhandled();
 
@@ -49,8 +49,8 @@ async function attack(): Promise<void> {
   }
 }
 
-test('7 GB of bodies leave no mark on memory', { timeout: 60_000 }, async () => {
-  // Whatever is loaded and compiled only once is no leak.
+test('7 GB of bodies do not make the memory grow', { timeout: 60_000 }, async () => {
+  // What is loaded and compiled only once is not a leak.
   await askMany(2, bomb, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
   await askMany(2, endless, /^UPSTREAM_PROTOCOL_ERROR$/, 30_000);
   const before = measure();
@@ -61,13 +61,13 @@ test('7 GB of bodies leave no mark on memory', { timeout: 60_000 }, async () => 
   onTestFinished(() => clearInterval(watch));
   await attack();
   const after = measure();
-  // One bomb that goes off, or one body that is kept whole, is 100 MB or more.
+  // One body that is inflated or kept whole takes 100 MB or more.
   expect(peak - before.outside).toBeLessThan(60 * MB);
   expect(after.outside - before.outside + after.inside - before.inside).toBeLessThan(30 * MB);
 });
 
-test('calls that hang give their sockets back', async () => {
-  // The second where this process, which holds both sides, is too busy to call it the upstream's fault.
+test('calls that hang release their sockets', async () => {
+  // It is OVERLOADED if this process, which runs both sides, was too busy to count it as the upstream's fault.
   await askMany(100, hang, /^(UPSTREAM_TIMEOUT|OVERLOADED)$/, 1_500);
 });
 

@@ -16,14 +16,14 @@ import { PAGE } from './documented.ts';
 import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst, type Timed } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
-/** Upstreams that fail in part, now and then, or in one place: what still works, works as ever. */
+/** Upstreams that fail in part, from time to time, or in one region. The rest still works as before. */
 
 const DEADLINE = 4_000;
-/** Clearly less than that, and more than an answer takes that waits for nobody, in ms. The stopwatch leaves out stalls. */
+/** Clearly less than the deadline, and more than an answer takes that does not wait, in ms. The stopwatch leaves out stalls. */
 const QUICK = 3_000;
 expectNothingUnhandled();
 
-/** Enough to open a breaker, and so few that this process, which holds both sides, is not what makes them late. */
+/** Enough calls to open a breaker, and so few that this process, which runs both sides, does not make them late. */
 const AT_ONCE = 25;
 
 /** Asks every 40 ms until it is over, unless too many wait for their answers; gives the answers in their order. */
@@ -37,7 +37,7 @@ async function askUntil(isOver: (asked: number) => boolean, app: TestApp, questi
   return Promise.all(asked);
 }
 
-/** For this many ms, and for longer if a busy machine does not get to ask 25 times in each second. */
+/** Is over after this many ms, or later if a busy machine cannot ask 25 times in each second. */
 function askFor(ms: number, app: TestApp, question: Question): Promise<Timed[]> {
   const end = performance.now() + ms;
   return askUntil((asked) => performance.now() > end && asked >= ms / 40, app, question);
@@ -50,7 +50,7 @@ function expectAllGoodAndQuick(question: Question, answers: readonly Timed[]): v
   }
 }
 
-/** Waits until the breaker has let a good call through. Until it has, it answers whoever else asks. */
+/** Waits until the circuit breaker is closed by a good call. Until then it answers all other calls itself. */
 async function untilWell(app: TestApp, question: Question): Promise<void> {
   await until(async () => isGood(await askTimed(app, question)));
 }
@@ -73,7 +73,7 @@ async function start({ onTestFinished }: TestContext) {
   return { upstream, app };
 }
 
-/** One upstream that never answers, and one that does, each in its place. */
+/** An app with an upstream that never answers and one that does. `isDead` says which service and region has which. */
 async function startHalfDead(
   { onTestFinished }: TestContext,
   question: Question,
@@ -99,7 +99,7 @@ async function startHalfDead(
   return { alive, app };
 }
 
-/** Asks both: the breaker of the one that is dead opens, and the other answers every call as if nothing were. */
+/** Asks both: the circuit breaker of the dead one opens, and the other one answers every call as before. */
 async function expectOnlyOneToSuffer(
   { alive, app }: { alive: SwitchableUpstream; app: TestApp },
   questions: { dead: Question; alive: Question },
@@ -118,7 +118,7 @@ async function expectOnlyOneToSuffer(
 }
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (service, question) => {
-  test('half of the calls fail: the others are answered as ever, and nothing worse', async (context) => {
+  test('half of the calls fail: the others are answered as before', async (context) => {
     const { upstream, app } = await start(context);
     let calls = 0;
     upstream.behave((exchange) => {
@@ -135,7 +135,7 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (service, question
     expectAllGoodAndQuick(question, await askFor(400, app, question));
   });
 
-  test('down and up every second: no answer is worse than the service, and all is well once it stays up', async (context) => {
+  test('the service fails every other second: no answer is worse than the service, and all succeed once it stays up', async (context) => {
     const { upstream, app } = await start(context);
     for (const behave of [reset, good(question), reset, good(question)]) {
       upstream.behave(behave);
@@ -149,13 +149,13 @@ describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (service, question
     );
   });
 
-  test('a region that is dead is left alone, and another one serves', async (context) => {
+  test('a region that is dead gets no more calls, and another region serves', async (context) => {
     const half = await startHalfDead(context, question, (_service, region) => region === 'GLB');
     const opened = await expectOnlyOneToSuffer(half, { dead: question, alive: elsewhere(question) });
     expect(opened).toContain(`"service":"${service}","region":"GLB"`);
   });
 
-  test('when it is dead it is left alone, and the other service serves', async (context) => {
+  test('a service that is dead gets no more calls, and the other service serves', async (context) => {
     const other = question === CAPTCHA ? FINGERPRINT : CAPTCHA;
     const half = await startHalfDead(context, other, (name) => name === service);
     const opened = await expectOnlyOneToSuffer(half, { dead: question, alive: other });

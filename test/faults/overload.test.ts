@@ -21,7 +21,7 @@ import {
 import { askTimed, CAPTCHA, FINGERPRINT, type Question, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
-/** What many calls at once mean for the next ones: each service has a limit and a queue of its own in each region. */
+/** What many calls at once mean for further calls: each service has a limit and a queue of its own in each region. */
 
 const SMALL = { upstreamMaxInFlight: 3, upstreamMaxQueue: 2 };
 const CAPACITY = SMALL.upstreamMaxInFlight + SMALL.upstreamMaxQueue;
@@ -31,7 +31,7 @@ expectNothingUnhandled();
 interface Options {
   readonly deadlineMs?: number;
   readonly limits?: Partial<Config>;
-  /** Answers to a request that is not to be kept. */
+  /** The answer to a request that is not to be held. */
   readonly exception?: (request: string) => Question | undefined;
 }
 
@@ -65,7 +65,7 @@ async function disconnectInQueue(app: TestApp, question: Question): Promise<void
 }
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (_service, question) => {
-  test('one that had to wait and then is late ends at its deadline as OVERLOADED, which is no outcome that proceeds', async (context) => {
+  test('a call that had to wait and then is late ends at its deadline as OVERLOADED, which never proceeds', async (context) => {
     const { upstream, app, held } = await start(context, { deadlineMs: 5_000 });
     const first = crowd(app, question, SMALL.upstreamMaxInFlight);
     await until(() => held.length === SMALL.upstreamMaxInFlight);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, expect } from 'vitest';
 
-/** What the process itself must never show, whatever the upstreams do. */
+/** What must never happen in the process, whatever the upstreams do. */
 
 /** Watches, for the rest of the test file, for failures that nobody handles. */
 export function expectNothingUnhandled(): void {
@@ -21,7 +21,7 @@ export function heldResources(): Record<string, number> {
   return held;
 }
 
-/** Fails unless no more is held than before, at the latest after 5 s: sockets take a moment to close. */
+/** Fails if more is held than before after 5 s, because sockets take a moment to close. */
 export async function expectNothingLeft(before: Record<string, number>): Promise<void> {
   const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
   for (const end = performance.now() + 5_000; surplus().length > 0 && performance.now() < end; ) {

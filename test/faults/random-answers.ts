@@ -64,7 +64,7 @@ const KEYS = [
   'constructor',
 ];
 const BYTES = [0x00, 0x0a, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xc0, 0xed, 0xff];
-/** Those that say "I am unwell" are few, so that the breaker stays closed and every answer is asked for. */
+/** Few of them are faults of the service, so that the circuit breaker stays closed and every answer is asked for. */
 const STATUSES = [...Array<number>(10).fill(200), 201, 204, 301, 304, 400, 401, 403, 404, 413, 429, 500, 503];
 const GZIP = 'content-encoding: gzip';
 const HEADERS = [GZIP, 'content-type: text/html', 'connection: close', 'set-cookie: a=b', 'retry-after: 99999'];
@@ -114,7 +114,7 @@ export function makeAnswer(
 
   const body = bodyBytes();
   const status = oneOf(STATUSES);
-  // Now and then the body is longer than was said, or than its status allows: then no other answer may follow on the socket.
+  // Sometimes the body is longer than its header says, or than its status allows. Then no other answer may follow on the socket.
   const length = chance(2) ? upTo(body.length) : body.length;
   const isPlain = length === body.length && status !== 204 && status !== 304;
   const header = chance(8) ? oneOf(HEADERS) : '';
@@ -139,7 +139,7 @@ export function isPass(answer: HostileAnswer, lotNumber: string): boolean {
   return lot_number === lotNumber && [used_type, user_ip, scene, referer].every((value) => typeof value === 'string');
 }
 
-/** Does it say "no", in whatever company? */
+/** Is it a failure, whatever else it contains? */
 export function saysNo(answer: HostileAnswer): boolean {
   const { result } = Object(jsonIn(answer));
   return result === false || (typeof result === 'string' && result.trim().toLowerCase().startsWith('fail'));

@@ -2,8 +2,8 @@
 export const CANARY = '§cnry';
 
 /**
- * Choices that follow from a list of numbers: each takes the next one, and once there are none left, the first choice. So
- * fast-check makes what is built of them smaller by making the list smaller.
+ * Choices that follow from a list of numbers. Each takes the next number; without one it is the first choice. So fast-check
+ * makes the result smaller by making the list smaller.
  */
 export function createChoices(numbers: readonly number[]) {
   let at = 0;

@@ -18,7 +18,7 @@ import { CANARY, createChoices } from './random-choices.ts';
 
 /**
  * GraphQL documents made of the names of a schema: valid ones, with values that nobody expects, and wild ones, with
- * everything that does not belong there. Fragments may spread each other in circles, up to 12 of them.
+ * everything that does not belong there. Fragments may spread each other in cycles, up to 12 of them.
  */
 
 const GARBAGE_NAMES = [

@@ -32,13 +32,13 @@ const CODES = new Set([
 ]);
 const INTERNAL = new RegExp(`${CANARY}|node_modules|\\.[jt]s:\\d|127\\.0\\.0\\.1`);
 
-/** Fails on any error that the catalogue does not have, or that tells what was sent or how this is made. */
+/** Fails on any error that is not in the catalogue, or that reveals what was sent or how the server works. */
 export function expectKnownErrors(errors: readonly GraphqlError[] = []): void {
   expect(errors.map(({ extensions }) => extensions.code).filter((code) => !CODES.has(code))).toEqual([]);
   expect(JSON.stringify(errors)).not.toMatch(INTERNAL);
 }
 
-/** Gives what fails if anything that was sent is in the part of the log that is new since the last time. */
+/** Returns a check that fails if anything that was sent is in the new part of the log. */
 export function createLogCheck({ logged }: TestApp): () => void {
   let seen = 0;
   return () => {

@@ -5,7 +5,7 @@ import { ANDROID, altered } from './documented.ts';
 import { askTimed, expectData, FINGERPRINT, startAgainst } from './expectations.ts';
 import { expectNothingUnhandled } from './process-watch.ts';
 
-/** What one misbehaviour, or one odd habit, means for those who ask next or at the same time. */
+/** What a fault of an upstream, or an unusual behaviour, means for requests after it and at the same time. */
 
 expectNothingUnhandled();
 
@@ -52,7 +52,7 @@ describe('one answer is never taken for another', () => {
 });
 
 describe.each(SERVICES)('%s', (_service, question) => {
-  test('an idle connection that the upstream closed is not asked again', async () => {
+  test('an idle connection that the upstream closed is not used again', async () => {
     const { upstream, app } = await start((exchange) => {
       answer(200, question.good)(exchange);
       setTimeout(() => exchange.socket.end(), 50);
@@ -64,7 +64,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
     }
   });
 
-  /** Whether the upstream took the request in before that, nobody can know. */
+  /** Nobody can know whether the upstream processed the request before the reset. */
   test('an idle connection that the upstream resets at the next request is an error, and nothing is sent again', async () => {
     const { upstream, app } = await start((exchange) => {
       if (exchange.nth === 1) answer(200, question.good)(exchange);
@@ -82,7 +82,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
     expect({ requests: upstream.requests, connections: upstream.connections }).toEqual({ requests: 5, connections: 1 });
   });
 
-  // Odd, but HTTP allows it: no misbehaviour.
+  // This is unusual, but HTTP allows it.
   test.each<[string, Behaviour]>([
     ['hints before the answer', (exchange) => answer(200, question.good)(send(exchange, 'HTTP/1.1 103 Early\r\n\r\n'))],
     [

@@ -5,7 +5,7 @@ import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
 
-/** A process that is too busy to read its sockets: what it did not get to is its own fault, and no outcome of a captcha. */
+/** A process that is too busy to read its sockets: what it did not read in time is its own fault, and not a captcha outcome. */
 
 const DEADLINE_MS = 800;
 const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
@@ -52,7 +52,7 @@ describe('a deadline that passes while the process was busy', () => {
     expect(app.logged()).not.toContain('circuit breaker');
   });
 
-  test('gives way to an answer that has arrived meanwhile', async () => {
+  test('does not count if the answer has arrived meanwhile', async () => {
     const upstream = new Worker(new URL('./upstream-thread.ts', import.meta.url));
     onTestFinished(async () => void (await upstream.terminate()));
     const message = () => new Promise<string>((resolve) => upstream.once('message', resolve));
@@ -67,9 +67,9 @@ describe('a deadline that passes while the process was busy', () => {
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 
-  test('and one that passes while the process was idle is the fault of the service', async () => {
+  test('is the fault of the service only if the process was idle', async () => {
     const { app } = await start();
-    // Again where the machine kept this process from running meanwhile.
+    // It asks again if the machine kept this process from running meanwhile.
     const outcome = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: INPUT })).data.validateCaptcha;
     await expect
       .poll(outcome, { timeout: 20_000 })

@@ -85,7 +85,7 @@ const redirects: readonly Fault[] = [
     }),
   ),
   {
-    // Where a cloud hands out the credentials of a machine. Whoever went there would wait, or be told something else.
+    // The address at which a cloud gives a machine its credentials. An app that followed it would wait, or get another answer.
     fault: 'redirects to the metadata service',
     code: PROTOCOL,
     behave: ({ good }) => answer(307, good, { location: 'http://169.254.169.254/latest/meta-data/' }),
@@ -135,5 +135,5 @@ const malformed: readonly Fault[] = [
   },
 ];
 
-/** Where the transport fails, or HTTP itself. */
+/** Faults of the transport, or of HTTP itself. */
 export const TRANSPORT_FAULTS: readonly Row[] = [...slow, ...broken, ...redirects, ...malformed].map(noAnswer);

@@ -33,7 +33,7 @@ const NEVER_ACCEPTING = `
   });
 `;
 
-/** An address where connecting neither succeeds nor fails: its owner sleeps and its queue is full. Undefined where the system cannot do that. */
+/** An address where connecting neither succeeds nor fails, because the listening process sleeps and its queue is full. Undefined if the system cannot do that. */
 export async function startBlackHole(): Promise<Target | undefined> {
   const worker = new Worker(NEVER_ACCEPTING, { eval: true });
   const port = await new Promise<number>((resolve) => worker.once('message', resolve));

@@ -3,8 +3,8 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 import { FAIL } from './documented.ts';
 
 /**
- * A captcha service as a thread, which answers "no" however busy the test's own thread is. It posts its URL, and then of
- * each request that it has arrived, long enough before the answer for the test to become busy in between.
+ * A captcha service as a thread, which answers with a failure however busy the test's own thread is. It posts its URL, and then
+ * a message for each request, long enough before the answer for the test to become busy in between.
  */
 
 const ANSWER_AFTER_MS = 200;

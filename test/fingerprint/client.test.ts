@@ -92,7 +92,7 @@ describe('a token that is rejected, or a query that fails', () => {
   test.each([
     ['a disabled application', 'pk_sandbox_disabled'],
     ['an address that is not on the allow-list', 'pk_sandbox_allowlist'],
-  ])('%s is our fault, and the client learns nothing about it', async (_what, publicKey) => {
+  ])('%s is our fault, and the client gets no details of it', async (_what, publicKey) => {
     const { data, errors, text } = await fingerprint({ token: 'sandbox:web', publicKey });
     expect(data).toEqual({ deviceFingerprint: null });
     expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_REJECTED', retryable: false } }]);

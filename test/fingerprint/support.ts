@@ -16,7 +16,7 @@ export const DATA = {
   },
 };
 
-/** An app whose upstream records what it receives, and responds as the test says. */
+/** An app whose upstream records what it receives, and responds as the test sets. */
 export async function startRecorded() {
   let response = { status: 200, body: {} };
   const upstream = await startUpstream((_request, to) => sendJson(to, response.status, response.body));

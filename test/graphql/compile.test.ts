@@ -14,7 +14,7 @@ import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { type MadeUp, makeUp } from './random-operations.ts';
 
-/** Compiled operations answer as graphql-js does, to the byte: data, errors, their order, their places. */
+/** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
 
 const OPERATIONS = 3_000;
 const schema = buildSchema();
@@ -81,7 +81,7 @@ async function bothWays({ document, variables }: MadeUp) {
   return { slow: written(slow), fast: fast && written(fast) };
 }
 
-describe(`${OPERATIONS} operations that were made up`, () => {
+describe(`${OPERATIONS} random operations`, () => {
   test('are answered alike by graphql-js and by compiled code', async () => {
     const count = { compared: 0, withErrors: 0, uncompiled: 0 };
     for (let seed = 0; seed < OPERATIONS; seed += 1) {
@@ -97,7 +97,7 @@ describe(`${OPERATIONS} operations that were made up`, () => {
       count.compared += 1;
       if (slow.startsWith('{"errors"')) count.withErrors += 1;
     }
-    // Of both kinds there are enough for this to mean something.
+    // There are enough of both kinds for a meaningful comparison.
     expect(count.compared).toBeGreaterThan(OPERATIONS * 0.6);
     expect(count.uncompiled).toBeLessThan(OPERATIONS * 0.4);
     expect(count.withErrors).toBeGreaterThan(OPERATIONS / 5);
@@ -126,8 +126,8 @@ const JUNK = [
   { a: 1 },
 ];
 
-describe('variables that were made up as well', () => {
-  test('are refused by compiled code wherever the slow way refuses them, and read alike wherever not', async () => {
+describe('random variables', () => {
+  test('are refused by compiled code if and only if graphql-js refuses them, and otherwise have the same values', async () => {
     let refused = 0;
     for (let seed = 0; seed < OPERATIONS; seed += 1) {
       const { document, variables } = makeUp(seed);

@@ -44,7 +44,7 @@ describe.each(CANARIES)('%s', (canary) => {
   });
 });
 
-test('what stands beside the key does not become an argument', async () => {
+test('fields beside the key do not become arguments', async () => {
   await entities({
     __typename: 'DeviceFingerprint',
     token: 'tok',
@@ -55,7 +55,7 @@ test('what stands beside the key does not become an argument', async () => {
   expect(upstream.received.map(({ body }) => JSON.parse(body))).toEqual([{ device_token: 'tok' }]);
 });
 
-test('nor can it end the stack', async () => {
+test('fields beside the key cannot overflow the stack', async () => {
   let deep: unknown = 1;
   for (let level = 0; level < 3_000; level++) deep = { a: deep };
   const { errors } = await entities({ __typename: 'DeviceFingerprint', token: 'tok', metadata: { additional: deep } });

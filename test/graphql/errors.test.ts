@@ -93,7 +93,7 @@ describe('syntax errors', () => {
   });
 });
 
-describe('mistakes in the structure are said in the words of the schema', () => {
+describe('messages about the structure of a document have names of the schema only', () => {
   test.each([
     ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
     ['{ deviceFingerprint(token: "x") }', 'must have a selection of subfields'],
@@ -134,7 +134,7 @@ describe('operations', () => {
     expectCallersFault(answer, code);
   });
 
-  test('a subscription is not something that went wrong inside', async () => {
+  test('a subscription is not an internal error', async () => {
     const answer = await ask(app.graphqlUrl, 'subscription { anything }');
     expect(answer.errors?.[0]?.extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
     expect(answer.status).toBe(400);
@@ -178,7 +178,7 @@ describe('fragments', () => {
       return `fragment f${i} on DeviceFingerprint { requestId ${spreads} }`;
     }).join(' ');
 
-  // graphql-js compares them in pairs, each pair a level deeper: some hundreds of them ended its stack, and so in a 500.
+  // graphql-js compares them in pairs, each pair a level deeper. Some hundreds of them overflow its stack, which was a 500.
   test.each([51, 100, 150])('%i of them are refused before they are compared', async (count) => {
     const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
     expect(answer.status).toBe(400);
@@ -187,7 +187,7 @@ describe('fragments', () => {
   });
 
   test.each([[[1]], [[1, 2]], [[1, 7, 13]], [[1, 2, 3, 5, 8]]])(
-    '50 in circles of steps %j are told so',
+    '50 of them in cycles of steps %j are refused as invalid',
     async (steps) => {
       const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
       expect(answer.status).toBe(400);

@@ -2,7 +2,7 @@ import { buildSchema, coerceInputValue, type GraphQLInputType, isInputType, pars
 import { describe, expect, test } from 'vitest';
 import { inputCheckOf } from '../../src/graphql/input-check.ts';
 
-/** What fits a type is what graphql-js takes, for every kind of input type that there is. */
+/** A value is valid if graphql-js accepts it, for every kind of input type. */
 
 const schema = buildSchema(`
   type Query { a: Int }
@@ -57,7 +57,7 @@ describe('a value fits where graphql-js takes it', () => {
     expect(VALUES.some((value) => !fits(value))).toBe(true);
   });
 
-  test('of a type with @oneOf none fits: graphql-js has the say', () => {
+  test('no value of a @oneOf type passes, so that graphql-js checks it', () => {
     const fits = inputCheckOf(typeCalled('Either!'));
     for (const value of [{ a: 'x' }, { b: 1 }, { a: 'x', b: 1 }, {}, { a: null }]) expect(fits(value)).toBe(false);
   });

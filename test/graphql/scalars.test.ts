@@ -85,7 +85,7 @@ describe('JSONObject', () => {
   const VALUES = { text: 'a "b" \n é', int: -7, float: 1.5, yes: true, no: null, list: [1, ['x'], { y: null }], o: {} };
   const { no, ...withoutNull } = VALUES;
 
-  test('reaches the upstream whole, but for null on top', async () => {
+  test('reaches the upstream whole, except for null values at the top level', async () => {
     expect(no).toBeNull();
     const body = { device_token: 'x', metadata: withoutNull };
     expect(await forwarded(OBJECT_QUERY, { object: VALUES })).toEqual(body);
@@ -170,7 +170,7 @@ describe('numbers that would become others on their way', () => {
   });
 });
 
-describe('what was expected is said', () => {
+describe('the message says what was expected', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 1 : { a: deep(levels - 1) });
 
   test.each([
@@ -207,7 +207,7 @@ describe('what was expected is said', () => {
       'metadata: { additional: { a: 1e400 } }',
       'Expected JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53.',
     ],
-  ])('of a literal, with its place: %s', async (argument, message) => {
+  ])('of a literal, with its location: %s', async (argument, message) => {
     const { errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "t", ${argument}) { __typename } }`);
     expect(errors).toMatchObject([
       {

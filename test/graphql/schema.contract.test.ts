@@ -7,8 +7,8 @@ import { sdlOf } from '../supergraph/compose.ts';
 import { startRecorded } from './support.ts';
 
 /**
- * The contract that others rely on is committed beside this test: the SDL as a router fetches it. Whoever changes the
- * schema sees here what breaks, by name. A change that is meant is recorded with `npm run contract`.
+ * The contract that others rely on is committed beside this test: the SDL as a router fetches it. A change
+ * of the schema that breaks a client fails here by name. An intended change is recorded with `npm run contract`.
  */
 
 const CONTRACT = join(import.meta.dirname, 'contract.graphql');

@@ -4,7 +4,7 @@ import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/
 import { ask } from '../support/requests.ts';
 import { startRecorded } from './support.ts';
 
-/** Whatever comes as variables, it does not come back, and it is never taken for a failure of this server. */
+/** Whatever the variables are, the answer does not repeat them, and never says that this server failed. */
 
 const { app, stop } = await startRecorded();
 afterAll(stop);

@@ -3,7 +3,7 @@ import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
-/** Variables of a wrong type: the answer says where and what was expected, and never what came. */
+/** Variables of a wrong type: the message has the path and what was expected, and never the value. */
 
 const { app, upstream, stop } = await startRecorded();
 afterAll(stop);

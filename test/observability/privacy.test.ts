@@ -66,7 +66,7 @@ const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
 const input = (variant: number) => ({ lotNumber: `${lotNumber}-${variant}`, captchaOutput, passToken, genTime });
 const quoted = JSON.stringify(EVERYTHING);
 
-/** Requests with those values in every place of a GraphQL request. */
+/** Requests with those values in every part of a GraphQL request. */
 const BODIES: readonly unknown[] = [
   ...[0, 1, 2, 3, 4, 5, 6].flatMap((variant) => [
     { query: FINGERPRINT_QUERY, variables: { token: `${token}-${variant}`, metadata, eventType: EVERYTHING } },

@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
 
 /**
- * The audits of "GraphQL over HTTP" by its reference implementation, against the running endpoint. They go out as they
- * are: without `apollo-require-preflight`, because whatever could need it is refused before Apollo Server's CSRF check,
+ * The audits of "GraphQL over HTTP" by its reference implementation, against the running endpoint. They are sent
+ * unchanged: without `apollo-require-preflight`, because whatever could need it is refused before Apollo Server's CSRF check,
  * for its method or for its content type.
  */
 
@@ -16,7 +16,7 @@ interface Deviation {
   readonly found: { readonly status: 'notice' | 'warn'; readonly reason: string; readonly http: number };
 }
 
-/** Everything that an audit remarks on, by its id. What is missing here must be fine, what stands here must be remarked on. */
+/** Every audit that reports a deviation, by its id. An audit that is not here must pass, and one that is here must report it. */
 const DEVIATIONS: Readonly<Record<string, Deviation>> = {
   '5A70': {
     why: 'A device token is a variable, and with GET that means in the URL: in logs, histories and caches.',

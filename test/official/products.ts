@@ -5,7 +5,7 @@ import { startServer } from '../support/server.ts';
 
 /**
  * The subgraph that the compatibility suite asks everyone to implement, on our server, which includes what our schema builder
- * does to `_entities`. The SDL comes from the suite itself, so the two can't drift apart.
+ * does to `_entities`. The SDL comes from the suite itself, so the two cannot differ.
  */
 
 const SDL = createRequire(import.meta.url).resolve('@apollo/federation-subgraph-compatibility-tests/products.graphql');

@@ -16,7 +16,7 @@ interface SuiteSupergraph {
   stop(): Promise<void>;
 }
 
-/** Composes what the three say at `_service { sdl }`. Rejects with nothing left running. */
+/** Composes what the three answer to `_service { sdl }`. If it rejects, nothing is left running. */
 export async function startSuiteSupergraph(): Promise<SuiteSupergraph> {
   const log = pino({ level: 'silent' });
   const closers: (() => Promise<unknown>)[] = [];
@@ -79,7 +79,7 @@ async function startNeighbour(
     await running.waitFor(/subgraph ready at/);
   } catch (error) {
     await running.stop();
-    // It takes port 0 for its default, so its port is chosen here, and someone else can be faster to take it.
+    // Port 0 would mean its default, so its port is chosen here, and another process can take it in between.
     if (attempts > 1 && running.stderr().includes('EADDRINUSE')) return startNeighbour(name, attempts - 1);
     throw error;
   }

@@ -13,10 +13,10 @@ let child: TestProcess | undefined;
 afterEach(() => Promise.all([child?.stop(), upstream?.stop()]));
 
 test('the build starts in live mode, answers and ends', async () => {
-  // Not as in a test: the builder would be quiet by itself.
+  // Without the environment of a test, in which the builder would print nothing.
   const { PATH } = process.env;
   const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'build'], { cwd: ROOT, env: { PATH } });
-  // That of `npm start --silent` is the log.
+  // With `npm start --silent`, stdout is the log.
   expect(stdout).toBe('');
   upstream = await startUpstream((_request, response) => {
     response.writeHead(500).end();

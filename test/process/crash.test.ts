@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
-/** What is left of a process that met a mistake of ours: one line that says where, and not what about. */
+/** A process that crashes leaves one line with the stack frames and without the message. */
 
 const CANARY = 'tok_canary_9f8e7d';
 
@@ -39,7 +39,7 @@ test.each([
   expect(stderr()).toBe('');
 });
 
-test('so it does in lines for people', async () => {
+test('in sandbox mode the line is formatted for people', async () => {
   const { waitFor, end, stdout, stderr } = start('rejection', SANDBOX);
   await waitFor(/Apollo Sandbox at/);
   expect(await end('SIGUSR2')).toBe(1);
@@ -47,7 +47,7 @@ test('so it does in lines for people', async () => {
   expect(stdout() + stderr()).not.toContain(CANARY);
 });
 
-test('before there is a log it says the same on stderr', async () => {
+test('before there is a log, the crash is reported on stderr', async () => {
   const { ended, stdout, stderr } = start('at the start', SANDBOX);
   expect(await ended).toBe(1);
   expect(stdout()).toBe('');

@@ -8,7 +8,7 @@ import { openConnection } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
-/** What happens when clients open connections until the process may open none. */
+/** What happens when clients open so many connections that the process can open no more. */
 
 const DESCRIPTORS = 256;
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
@@ -43,7 +43,7 @@ test('no captcha proceeds because there is no socket left to ask the service, an
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const no = { data: { validateCaptcha: { __typename: 'CaptchaFailed', proceed: false } } };
-  // Documents of their own for now: what comes twice loads code, and here that must not find a descriptor.
+  // Each document is different, because one that is sent twice would load the compiler, which needs a descriptor.
   let asked = 0;
   const askAnew = () => {
     asked += 1;

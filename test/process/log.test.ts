@@ -65,14 +65,14 @@ describe('the form of a line', () => {
     ]);
   });
 
-  test('is for people in sandbox mode, without colours where it is no terminal', async () => {
+  test('is formatted for people in sandbox mode, without colours if stdout is not a terminal', async () => {
     const written = await writtenWith(SANDBOX, IN_GREETING);
     expect(written).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: operation\n {4}requestId: "[\da-f-]{36}"\n/m);
     expect(written).not.toMatch(/^\{/m);
     expect(written).not.toContain('\u001b');
   });
 
-  test('is JSON in sandbox mode as well where only what the server needs is installed', async () => {
+  test('is JSON in sandbox mode as well if only production dependencies are installed', async () => {
     const env = { ...SANDBOX, NODE_OPTIONS: '--import=./test/process/without-development.ts' };
     const written = await writtenWith(env, IN_GREETING);
     const lines = written.split('\n').filter((line) => line.startsWith('{'));
@@ -87,7 +87,7 @@ describe('the form of a line', () => {
   });
 });
 
-test('goes on at stderr, and the server with it, once nobody can read stdout any more', async () => {
+test('continues on stderr once stdout is closed, and the server goes on', async () => {
   const { PATH = '' } = process.env;
   const script = `exec "${process.execPath}" ${MAIN} > >(head -n 1 >&2)`;
   const env = { PATH, PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...LIVE };

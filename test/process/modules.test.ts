@@ -5,7 +5,7 @@ import { ROOT, startProcess, type TestProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX } from './environments.ts';
 
-/** What the process does not load because it has no use for it: packages, whichever of our files would import them. */
+/** Packages that the process does not load unless it needs them, whichever of our files imports them. */
 
 let child: TestProcess | undefined;
 afterEach(() => child?.stop());
@@ -31,7 +31,7 @@ describe('the SDK of OpenTelemetry', () => {
     ['live', LIVE],
   ])('is not loaded in %s mode when nothing is traced', async (_mode, env) => {
     const modules = await modulesWith(env);
-    // So the list is a list.
+    // Shows that the list is not empty.
     expect(modules).toMatch(/\/node_modules\/undici\//);
     // Its interfaces come along with prom-client; they do nothing by themselves.
     expect(modules).not.toMatch(/@opentelemetry\/(?!api\/)/);

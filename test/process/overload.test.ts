@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { MAIN, startProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
 
-/** A process whose event loop is late refuses operations at once, instead of letting every client wait. */
+/** A process that has more work than it can do answers 503 at once, so that nobody waits. */
 
 const QUERY = '{"query":"{ signalCatalogue { code } }"}';
 const BUSY = new URL('../support/busy.ts', import.meta.url).href;

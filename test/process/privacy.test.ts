@@ -7,8 +7,8 @@ import { json, request } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /**
- * Nothing confidential leaves the real process but for the upstreams: not in an answer, not in the log, whatever goes
- * wrong. The upstream answers as it is asked to in `eventType` or `captchaOutput`, and repeats in its errors what it was sent.
+ * Nothing confidential leaves the real process except to the upstreams: no answer and no log line contains it, whatever goes
+ * wrong. The upstream answers as requested in `eventType` or `captchaOutput`, and repeats in its errors what it was sent.
  */
 
 const SECRETS = {
@@ -80,11 +80,11 @@ const CAPTCHA: Record<string, Answer> = {
     sendJson(response, 200, { status: 'error', code: echo, msg: echo, desc: {} }),
 };
 
-const answerAsTold = ({ url, headers, body }: ReceivedRequest, response: ServerResponse) => {
-  const told = url.startsWith('/validate')
+const answerAsRequested = ({ url, headers, body }: ReceivedRequest, response: ServerResponse) => {
+  const requested = url.startsWith('/validate')
     ? new URLSearchParams(body).get('captcha_output')
     : JSON.parse(body).event_type;
-  const answer = (url.startsWith('/validate') ? CAPTCHA : FINGERPRINT)[told ?? ''];
+  const answer = (url.startsWith('/validate') ? CAPTCHA : FINGERPRINT)[requested ?? ''];
   answer?.(response, `${headers.authorization} ${decodeURIComponent(body)}`);
 };
 
@@ -94,7 +94,7 @@ let graphqlUrl: string;
 const answers: string[] = [];
 
 beforeAll(async () => {
-  upstream = await startUpstream(answerAsTold);
+  upstream = await startUpstream(answerAsRequested);
   child = startProcess(MAIN, {
     PORT: '0',
     ALLOW_DIRECT_ACCESS: 'true',
@@ -189,7 +189,7 @@ test('a token in the URL', async () => {
   await send('{}', {}, `${graphqlUrl}/${token}`);
 });
 
-test('nothing of it came back, and nothing of it was logged', async () => {
+test('no confidential value came back or was logged', async () => {
   expect(await child.end('SIGTERM')).toBe(0);
   expect(answers.length).toBeGreaterThan(40);
   // The log was in use: our own credentials were refused, and the upstream failed.

@@ -135,7 +135,7 @@ describe('what cannot be listened on', () => {
 
   const lowestOpenPort = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
   test.skipIf(lowestOpenPort <= 80)('a port that needs a privilege', async () => {
-    // Only root may run a process as somebody else, and whoever is not root has no privilege anyhow.
+    // Only root may run a process as another user, and any other user has no privilege already.
     const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
     const { PATH = '' } = process.env;
     const child = startCommand([process.execPath, MAIN], { cwd: ROOT, env: { PATH, ...LIVE, PORT: '80' }, ...user });

@@ -5,19 +5,19 @@ import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE } from './environments.ts';
 
-/** What a router and an orchestrator see of a process that gets a signal. */
+/** What a router and an orchestrator see of a process that gets a signal to end. */
 
 const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
 const CATALOGUE = '{ signalCatalogue { code } }';
 
-/** A process in live mode with one verification under way, whose upstream answers when the test lets it. */
+/** A process in live mode with one verification under way, whose upstream answers when the test releases it. */
 async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
-  const told = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   const upstream = await startUpstream(async (_request, response) => {
     arrived.resolve();
-    await told.promise;
+    await released.promise;
     sendJson(response, 200, NO);
   });
   onTestFinished(upstream.stop);
@@ -32,10 +32,10 @@ async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
   onTestFinished(child.stop);
   const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
   const verified = ask(graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
-  // Whoever does not wait for it may see it end with the process.
+  // In tests that do not wait for it, it fails with the process, and that is no failure of the test.
   verified.catch(() => {});
   await arrived.promise;
-  return { child, graphqlUrl, readyUrl: graphqlUrl.replace('/graphql', '/readyz'), verified, answer: told.resolve };
+  return { child, graphqlUrl, readyUrl: graphqlUrl.replace('/graphql', '/readyz'), verified, answer: released.resolve };
 }
 
 describe.concurrent('a signal', { timeout: 30_000 }, () => {
@@ -53,11 +53,11 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
       for (let asked = 0; asked < 3; asked += 1) {
         const { status, data, headers } = await ask(graphqlUrl, CATALOGUE);
         expect([status, data.signalCatalogue.length]).toEqual([200, 51]);
-        // So that a router makes its next connection elsewhere.
+        // So that a router opens its next connection to another replica.
         expect(headers.get('connection')).toBe('close');
       }
 
-      // The door is closed, and the verification still under way.
+      // New connections are refused, and the verification is still under way.
       await vi.waitUntil(
         () =>
           fetch(readyUrl).then(

@@ -47,7 +47,7 @@ describe('issuing a challenge', () => {
   });
 });
 
-describe('the place of the parameters', () => {
+describe('where the parameters are', () => {
   test('the captcha id may be in the form, or in both the URL and the form', async () => {
     const post = async (search: string, form: URLSearchParams) =>
       outcomeOf(await (await fetch(`${url}/validate${search}`, { method: 'POST', body: form })).json());

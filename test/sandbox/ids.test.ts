@@ -20,7 +20,7 @@ describe('a request id', () => {
     expect(requestId('pk_1', 'sandbox:web')).toBe(requestId('pk_1', 'sandbox:web'));
   });
 
-  test('differs for another key, another token, and the same characters split at another place', () => {
+  test('differs for another key, another token, and the same characters split elsewhere', () => {
     const pairs = [
       ['pk_1', 'token'],
       ['pk_2', 'token'],

@@ -5,7 +5,7 @@ import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 type Values = Record<string, string | undefined>;
 
-/** The fields that tell one outcome of a verification from another. */
+/** The fields that distinguish the outcomes of a verification. */
 const verificationResponse = z.object({
   status: z.enum(['success', 'error']),
   result: z.enum(['success', 'fail']).optional(),

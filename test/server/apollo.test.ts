@@ -3,7 +3,7 @@ import { startInSandboxMode } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
-/** What the schema tells a client about itself: everything in sandbox mode, and only the SDL for a router in live mode. */
+/** What a client can read of the schema: everything in sandbox mode, and only the SDL for a router in live mode. */
 
 const sandbox = await startInSandboxMode();
 const live = await startWithoutUpstreams();

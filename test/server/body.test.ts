@@ -56,7 +56,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expectRefusal(await request(graphqlUrl, { method: 'POST', headers, body: QUERY }), 415);
   });
 
-  test('so is none', async () => {
+  test('a request without a content-type is refused', async () => {
     expectRefusal(await request(graphqlUrl, { method: 'POST', body: new TextEncoder().encode(QUERY) }), 415);
   });
 
@@ -98,7 +98,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('128 KiB are taken, with and without content-length', async () => {
+  test('128 KiB are accepted, with and without content-length', async () => {
     const body = QUERY.padEnd(LIMIT);
     for (const init of [json(body), inPieces(body)]) expect((await request(graphqlUrl, init)).status).toBe(200);
   });
@@ -122,7 +122,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expectRefusal({ ...answer, text: answer.text.trim() }, 406);
   });
 
-  test('nothing of all that is in the log', () => {
+  test('the log contains nothing of these requests', () => {
     expect(apps[mode].logged()).not.toContain(CANARY);
   });
 });

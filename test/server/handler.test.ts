@@ -7,8 +7,8 @@ import { ask, post, startOperation } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /**
- * An operation that comes again and again is compiled at its third time. From outside nobody can tell: each test asks the
- * same five times, so that the first answers come from Apollo Server and the last from compiled code.
+ * An operation is compiled when it is sent for the third time, which a caller must not notice. Each test sends the same
+ * operation five times, so that the first answers come from Apollo Server and the last from compiled code.
  */
 
 const TIMES = [1, 2, 3, 4, 5];
@@ -122,12 +122,12 @@ describe('five times the same question', () => {
   });
 
   test('each is one line in the log, with its name, its outcomes and its calls', async () => {
-    const query = 'query Told($t: String!) { deviceFingerprint(token: $t) { __typename } }';
+    const query = 'query Logged($t: String!) { deviceFingerprint(token: $t) { __typename } }';
     for (const time of TIMES) await ask(app.graphqlUrl, query, { t: time === 5 ? 'down' : 'good' });
     const lines = app
       .logged()
       .split('\n')
-      .flatMap((line) => (line.includes('"operation":"Told"') ? [JSON.parse(line)] : []));
+      .flatMap((line) => (line.includes('"operation":"Logged"') ? [JSON.parse(line)] : []));
     expect(lines).toMatchObject([
       ...TIMES.slice(0, 4).map(() => ({ outcomes: { DeviceFingerprint: 1 }, upstreamCalls: 1 })),
       { outcomes: {}, errors: ['UPSTREAM_UNAVAILABLE'], upstreamCalls: 1 },
@@ -140,7 +140,7 @@ describe('five times the same question', () => {
   });
 });
 
-describe('what an operator has to know of five failures is told five times alike, with the name of the field', () => {
+describe('five failures of a field are logged five times in the same way, with the name of the field', () => {
   test.each([
     [
       'deviceFingerprint',

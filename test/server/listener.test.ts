@@ -32,7 +32,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('nor is an answer with an error in one field', async () => {
+  test('an answer with an error in one field is never to be stored', async () => {
     const variables = { token: 'sandbox:web', publicKey: 'pk_of_nobody' };
     const { status, headers, errors } = await ask(graphqlUrl, FINGERPRINT_QUERY, variables);
     expect(status).toBe(200);
@@ -100,7 +100,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(text).not.toContain(CANARY);
   });
 
-  test('nothing of all that is in the log', () => {
+  test('the log contains nothing of these requests', () => {
     expect(apps[mode].logged()).not.toContain(CANARY);
   });
 });

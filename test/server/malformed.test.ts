@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openConnection, sendBytes } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
-/** Clients that do not keep to HTTP, or take too long. */
+/** Callers that break the rules of HTTP, or send slowly. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
@@ -35,7 +35,7 @@ describe('bytes that are not HTTP', () => {
   });
 });
 
-describe('a client that drips bytes is cut off after 10 s', () => {
+describe('a connection on which bytes arrive slowly is closed after 10 s', () => {
   test.concurrent.each([
     ['headers', 'POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ', 'a'],
     [

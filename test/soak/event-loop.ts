@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atLeast, atMost, type Scenario, shown } from './findings.ts';
 import { goodputOf, IN_FLIGHT, LATENCY_MS, QUEUE, SPREAD } from './overload.ts';
-import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
+import { describeOutcomes, goodput, isGood, p99, type Sample } from './samples.ts';
 import { type Server, textAt } from './testbed.ts';
 import { epochMs } from './upstream-commands.ts';
 
@@ -52,7 +52,7 @@ export const eventLoop: Scenario = async (field, size) => {
       0,
       refused.length - proper.length,
       '',
-      `${shown(rate)}/s: ${tally(all)}; ${waits}; the loop was late by ${shown(lateMs)} ms at p99`,
+      `${shown(rate)}/s: ${describeOutcomes(all)}; ${waits}; the loop was late by ${shown(lateMs)} ms at p99`,
     ),
     // Within the second after which it says to come again.
     ...(proper.length > 0 ? [atMost('CPU overload: p99 of a 503', RETRY_AFTER_MS, p99(proper), ' ms')] : []),

@@ -61,5 +61,5 @@ process.on('message', async (job: LoadJob) => {
   const result: LoadResult = await Promise.all(job.map(run));
   process.send?.(result);
 });
-// Nobody is left to ask.
+// Without the parent process there is nothing to do.
 process.once('disconnect', () => process.exit());

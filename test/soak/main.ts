@@ -11,7 +11,7 @@ import { openSoakTestbed } from './testbed.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
 
-/** Nobody has a core of its own: nothing here is about CPU time, and on a busy machine a core of one's own is a trap. */
+/** No process is pinned to a core: nothing here is about CPU time, and on a busy machine another process may use that core. */
 const placement = { server: [], others: [], note: 'not pinned' };
 const children = createChildren(placement, process.env['PATH'] ?? '');
 let interrupted = false;

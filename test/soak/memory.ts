@@ -4,10 +4,10 @@ import { median } from '../bench/statistics.ts';
 import { openCollector } from './collector.ts';
 import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import { freePort } from './ports.ts';
-import { goodPart, slope, tally } from './samples.ts';
+import { describeOutcomes, goodPart, slope } from './samples.ts';
 import { epochMs } from './upstream-commands.ts';
 
-/** What a server needs under load that it can bear for as long as one likes. */
+/** What a server needs under a load that it can serve without end. */
 
 const RATE = 150;
 const CONNECTIONS = 64;
@@ -16,7 +16,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Sockets to the upstream come and go. */
 const FEW = 4;
 const GROWTH_PERCENT = 2;
-/** A line through less, in ms, shows noise: half a MiB more or less between two collections would be several % a minute. */
+/** Over a shorter time, in ms, a slope shows noise: half a MiB between two collections would be several % a minute. */
 const ENOUGH_FOR_A_LINE = 60_000;
 
 interface Look {
@@ -30,7 +30,7 @@ export const memory: Scenario = async (field, size) => {
   const port = await freePort();
   const server = await field.serve({}, [`--inspect=127.0.0.1:${port}`, '--inspect-publish-uid=http']);
   const collector = await openCollector(port);
-  // As much as it takes: the heap grows to what it will be, and V8 compiles what it will.
+  // Until the heap has grown to its final size and V8 has compiled everything.
   const hurry = { url: server.url, ms: size.settle, connections: LANES };
   await field.load({ EU: { ...hurry, question: 'EU' }, captcha: { ...hurry, question: 'captcha' } });
   const stream = { url: server.url, ms: size.steady, connections: CONNECTIONS };
@@ -57,13 +57,13 @@ export const memory: Scenario = async (field, size) => {
   const samples = [...EU, ...captcha];
   const settled = looks.filter(({ at }) => at >= start + size.steady / 3);
   return [
-    atLeast('steady load: right answers', 99.9, goodPart(samples) * 100, ' %', tally(samples)),
+    atLeast('steady load: right answers', 99.9, goodPart(samples) * 100, ' %', describeOutcomes(samples)),
     ...(size.steady < ENOUGH_FOR_A_LINE ? [] : [growth(settled)]),
     ...(Number.isNaN(settled[0]?.descriptors) ? [] : [flat(settled)]),
   ];
 };
 
-/** The line through what is left of the heap after each collection, as a part of its median. */
+/** The slope of the heap after each collection, as a part of its median. */
 function growth(looks: readonly Look[]): Finding {
   const heap = looks.map((look) => look.heap);
   const minutes = looks.map(({ at }) => at / 60_000);

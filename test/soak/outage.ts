@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
-import { dueWithin, goodPart, isGood, p99, type Sample, tally } from './samples.ts';
+import { describeOutcomes, dueWithin, goodPart, isGood, p99, type Sample } from './samples.ts';
 import type { Behaviour, Calls } from './upstream-commands.ts';
 
 /** One region resets its connections and another one hangs, while a third and the other service are well. */
@@ -14,8 +14,8 @@ const NOTICE_MS = 2_000;
 const RECOVER_MS = 1_000;
 
 const FAILING = [
-  { region: 'EU', place: 'fingerprint-EU', mode: 'reset' },
-  { region: 'NA', place: 'fingerprint-NA', mode: 'hang' },
+  { region: 'EU', endpoint: 'fingerprint-EU', mode: 'reset' },
+  { region: 'NA', endpoint: 'fingerprint-NA', mode: 'hang' },
 ] as const;
 
 export const outage: Scenario = async (field, size) => {
@@ -31,18 +31,18 @@ export const outage: Scenario = async (field, size) => {
   });
   await sleep(size.warmUp + size.calm);
   const from: number[] = [];
-  for (const { place, mode } of FAILING) from.push(await field.behave(place, { ...WELL, mode }));
+  for (const { endpoint, mode } of FAILING) from.push(await field.behave(endpoint, { ...WELL, mode }));
   await sleep(NOTICE_MS);
   const metrics = await server.metrics();
   const open = FAILING.map(({ region }) => metrics.get(breakerMetric(region)) ?? Number.NaN);
   await sleep(size.outage - NOTICE_MS);
   const to: number[] = [];
-  for (const { place } of FAILING) to.push(await field.behave(place, WELL));
+  for (const { endpoint } of FAILING) to.push(await field.behave(endpoint, WELL));
   const seen = await load;
 
   const findings: Finding[] = [];
-  for (const [at, { region, place, mode }] of FAILING.entries()) {
-    const calls = await field.calls(place);
+  for (const [at, { region, endpoint, mode }] of FAILING.entries()) {
+    const calls = await field.calls(endpoint);
     const span = { start: (from[at] ?? Number.NaN) + NOTICE_MS, end: to[at] ?? Number.NaN };
     findings.push(
       atLeast(`outage (${mode}): breaker is open after 2 s`, 1, open[at] ?? Number.NaN),
@@ -59,7 +59,7 @@ export const outage: Scenario = async (field, size) => {
     );
     const who = name === 'GLB' ? 'another region' : 'the other service';
     findings.push(
-      atLeast(`outage: ${who} answers`, 99, goodPart(during) * 100, ' %', tally(during)),
+      atLeast(`outage: ${who} answers`, 99, goodPart(during) * 100, ' %', describeOutcomes(during)),
       atMost(
         `outage: ${who}, p99 to before`,
         2,
@@ -95,7 +95,7 @@ function failing(
   const seconds = Math.ceil((end - start) / 1_000);
   const sent = calls.filter(([at]) => at >= start && at < end).length;
   return [
-    adds(`outage (${mode}): p99 of a failure beyond a bare server’s`, 50, p99(spared), bare, tally(spared)),
+    adds(`outage (${mode}): p99 of a failure beyond a bare server’s`, 50, p99(spared), bare, describeOutcomes(spared)),
     atMost(`outage (${mode}): calls that reach the upstream`, seconds, sent, '', `one a second in ${seconds} s`),
   ];
 }

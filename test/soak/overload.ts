@@ -1,18 +1,18 @@
 import { percentile } from '../bench/statistics.ts';
 import { adds, atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
 import type { QuestionName } from './questions.ts';
-import { goodput, isGood, p99, type Sample, tally } from './samples.ts';
+import { describeOutcomes, goodput, isGood, p99, type Sample } from './samples.ts';
 import type { Sizes } from './sizes.ts';
 import type { SoakTestbed } from './testbed.ts';
-import type { Place } from './upstream-commands.ts';
+import type { Endpoint } from './upstream-commands.ts';
 
-/** Ten times as many requests as there is room for upstream. */
+/** Ten times as many requests as the upstream has capacity for. */
 
-/** Room for 40 calls a second, so that ten times as much is still far below what a core can refuse. */
+/** A capacity of 40 calls a second, so that ten times as much is still far below what a core can refuse. */
 export const IN_FLIGHT = 4;
 export const QUEUE = 2;
 export const LATENCY_MS = 100;
-/** As a service has it: calls that all take as long would end together, and who waits would wait for a whole one. */
+/** Latencies vary, as those of a real service do. Otherwise all calls would end together, and each queued call would wait for a whole one. */
 export const SPREAD = 0.4;
 const TIMES = 10;
 
@@ -30,8 +30,8 @@ export const overloadCaptcha: Scenario = async (testbed, size) => {
   return [...findings, { ...never, measured: `${permitted.length} of ${others.length}` }];
 };
 
-async function overload(testbed: SoakTestbed, size: Sizes, question: QuestionName, place: Place) {
-  await testbed.behave(place, { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
+async function overload(testbed: SoakTestbed, size: Sizes, question: QuestionName, endpoint: Endpoint) {
+  await testbed.behave(endpoint, { mode: 'good', latencyMs: LATENCY_MS, spread: SPREAD });
   const env = { UPSTREAM_MAX_IN_FLIGHT: String(IN_FLIGHT), UPSTREAM_MAX_QUEUE: String(QUEUE) };
   const { url } = await testbed.serve(env);
   const closed = (connections: number, ms: number) => testbed.load({ all: { url, question, ms, connections } });
@@ -49,18 +49,24 @@ async function overload(testbed: SoakTestbed, size: Sizes, question: QuestionNam
     atLeast(`${name}: goodput to its peak`, 0.9, goodputOf(crowd, size.overload) / most, '', `peak ${shown(most)}/s`),
     atMost(`${name}: p99 of those served to unloaded`, 2, p99(admitted) / unloaded, '×', `${shown(unloaded)} ms`),
     adds(`${name}: p99 of a refusal beyond a bare server’s`, 20, p99(shed), p99(bare), lateness(crowd)),
-    atMost(`${name}: neither served nor refused`, 0, crowd.length - admitted.length - shed.length, '', tally(crowd)),
+    atMost(
+      `${name}: neither served nor refused`,
+      0,
+      crowd.length - admitted.length - shed.length,
+      '',
+      describeOutcomes(crowd),
+    ),
   ];
   return { findings, crowd };
 }
 
-/** Right answers a second between the first fifth and the end: by then it is what it stays. */
+/** Right answers a second after the first fifth of the time, when the rate has become stable. */
 export function goodputOf(samples: readonly Sample[], ms: number): number {
   const start = Math.min(...samples.map(({ at }) => at));
   return goodput(samples, start + ms * 0.2, ms * 0.8);
 }
 
-/** Says whether the load generator itself was late: what it was late by is in every latency. */
+/** Describes how late the load generator itself was, because every latency contains that. */
 function lateness(samples: readonly Sample[]): string {
   const late = percentile(
     samples.map((sample) => sample.late),

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Ports for servers that have to keep theirs over a restart. They are below those that systems give to whoever asks for any, so
- * that nobody takes one in between.
+ * Ports for servers that have to keep theirs over a restart. They are below those that
+ * the system picks for port 0, so that no other process gets one in between.
  */
 const FIRST = 20_000;
 const COUNT = 10_000;

@@ -48,7 +48,7 @@ function passOn(incoming: IncomingMessage, response: ServerResponse): void {
     answer.pipe(response);
   });
   outgoing.on('error', () => {
-    // Nobody else is sent there until it says that it is ready.
+    // It gets no further request until it says that it is ready.
     replica.isReady = false;
     replica.isBroken = true;
     refuse(response, `${name} ${wasBroken ? 'later' : 'under way'}`);

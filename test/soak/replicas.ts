@@ -3,7 +3,7 @@ import { json, request } from '../support/requests.ts';
 import { atLeast, atMost, type Finding, type Scenario } from './findings.ts';
 import type { Stream } from './load-job.ts';
 import { QUESTIONS, type QuestionName } from './questions.ts';
-import { isGood, type Sample, tally } from './samples.ts';
+import { describeOutcomes, isGood, type Sample } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
 import type { Sizes } from './sizes.ts';
 import { type Server, type SoakTestbed, textAt } from './testbed.ts';
@@ -46,10 +46,10 @@ async function restartAll(testbed: SoakTestbed, proxy: string, before: readonly 
   for (const server of before) {
     const load = testbed.load(mixOf(proxy, size.grace + 2 * NOTICED_MS + size.calm));
     await sleep(NOTICED_MS);
-    const told = performance.now();
+    const askedAt = performance.now();
     void server.end();
     exits.push(String(await server.ended));
-    slowest = Math.max(slowest, performance.now() - told);
+    slowest = Math.max(slowest, performance.now() - askedAt);
     const next = await server.again();
     servers.push(next);
     await allReady(proxy);
@@ -59,7 +59,13 @@ async function restartAll(testbed: SoakTestbed, proxy: string, before: readonly 
   const failed = samples.filter((sample) => !isGood(sample));
   const bad = exits.filter((code) => code !== '0');
   const findings: Finding[] = [
-    atMost('rolling restart: failed requests', 0, failed.length, '', `of ${samples.length}: ${tally(samples)}`),
+    atMost(
+      'rolling restart: failed requests',
+      0,
+      failed.length,
+      '',
+      `of ${samples.length}: ${describeOutcomes(samples)}`,
+    ),
     atMost('rolling restart: exits with another code than 0', 0, bad.length, '', exits.join(', ')),
     atMost('rolling restart: slowest exit', EXIT_MS / 1_000, slowest / 1_000, ' s'),
   ];
@@ -111,7 +117,7 @@ async function killOne(
       0,
       lost.length - underWay.length,
       '',
-      `${underWay.length} under way, of ${tally(samples)}`,
+      `${underWay.length} under way, of ${describeOutcomes(samples)}`,
     ),
     atLeast('kill -9: replicas that go on', 2, await ready(proxy), '', `the other one ended by ${ending}`),
   ];

@@ -70,7 +70,7 @@ export function dueWithin(samples: readonly Sample[], start: number, ms: number)
 }
 
 /** How often each outcome came, in words. */
-export function tally(samples: readonly Sample[]): string {
+export function describeOutcomes(samples: readonly Sample[]): string {
   const counts = new Map<string, number>();
   for (const { outcome } of samples) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');

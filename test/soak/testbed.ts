@@ -6,7 +6,7 @@ import { freePort } from './ports.ts';
 import { publicKeyOf } from './questions.ts';
 import type { Sample } from './samples.ts';
 import { ROUTER_SECRET } from './secret.ts';
-import type { Addresses, Begun, Behaviour, Calls, Order, Place } from './upstream-commands.ts';
+import type { Addresses, Begun, Behaviour, Calls, Endpoint, Order } from './upstream-commands.ts';
 
 /** Our server, started as the README says. */
 export interface Server extends Pick<Child, 'pid' | 'ended' | 'end' | 'kill'> {
@@ -27,13 +27,13 @@ export interface SoakTestbed {
   load<const Names extends Readonly<Record<string, Stream>>>(
     streams: Names,
   ): Promise<Readonly<Record<keyof Names, readonly Sample[]>>>;
-  /** Tells a place of the upstream how to behave. Resolves with when it began to. */
-  behave(place: Place, behaviour: Behaviour): Promise<number>;
-  /** Every call that reached a place so far. */
-  calls(place: Place): Promise<Calls>;
+  /** Sets the behaviour of an endpoint of the upstream. Resolves with the time from which it applies. */
+  behave(endpoint: Endpoint, behaviour: Behaviour): Promise<number>;
+  /** Every call that has reached an endpoint so far. */
+  calls(endpoint: Endpoint): Promise<Calls>;
   /** Light load on a server that does next to nothing: what it shows is the delay of this machine. */
   bare(ms: number): Stream;
-  /** Starts another script of ours, which says where it is. */
+  /** Starts another script of this project, which prints its address. */
   script(...command: string[]): Promise<string>;
 }
 
@@ -44,10 +44,10 @@ export async function openSoakTestbed(children: Children, fromSource: boolean): 
   const main = fromSource ? 'src/main.ts' : 'dist/server/main.js';
   if (!existsSync(join(ROOT, main))) throw new Error(`${main} is not there: "npm run soak" builds it`);
   await upstream.url;
-  const tell = (order: Order) => upstream.ask(order);
+  const send = (order: Order) => upstream.ask(order);
   // Sound, as are those below: this is what the upstream answers to this order.
-  const addresses = (await tell({ order: 'addresses' })) as Addresses;
-  await tell({ order: 'behave', place: 'bare', behaviour: { mode: 'good', latencyMs: 0 } });
+  const addresses = (await send({ order: 'addresses' })) as Addresses;
+  await send({ order: 'behave', endpoint: 'bare', behaviour: { mode: 'good', latencyMs: 0 } });
 
   async function start(
     ports: readonly [number, number],
@@ -79,9 +79,9 @@ export async function openSoakTestbed(children: Children, fromSource: boolean): 
       const byName = Object.keys(streams).map((name, at) => [name, result[at] ?? []]);
       return Object.fromEntries(byName);
     },
-    behave: async (place, behaviour) => ((await tell({ order: 'behave', place, behaviour })) as Begun).at,
+    behave: async (endpoint, behaviour) => ((await send({ order: 'behave', endpoint, behaviour })) as Begun).at,
     bare: (ms) => ({ url: `${addresses.bare}/graphql`, question: 'EU', ms, connections: 16, rate: 50 }),
-    calls: async (place) => (await tell({ order: 'calls', place })) as Calls,
+    calls: async (endpoint) => (await send({ order: 'calls', endpoint })) as Calls,
     script: (...command) => children.start('others', command).url,
   };
 }
@@ -91,7 +91,7 @@ function configuration(addresses: Addresses): Readonly<Record<string, string>> {
   const applications = ['EU', 'NA', 'GLB'].map((region) => ({ publicKey: publicKeyOf(region), secret: 'sk', region }));
   return {
     ROUTER_SECRETS: ROUTER_SECRET,
-    // At the end of a scenario nobody has to be told to go elsewhere.
+    // At the end of a scenario no router has to notice that the server stops.
     SHUTDOWN_GRACE_MS: '0',
     FINGERPRINT_APPLICATIONS: JSON.stringify(applications),
     FINGERPRINT_URL_EU: addresses['fingerprint-EU'],

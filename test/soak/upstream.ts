@@ -3,26 +3,28 @@ import { readRequests } from '../bench/http-requests.ts';
 import { lotNumber } from '../bench/tokens.ts';
 import { captchaPass, judgement, rejection } from '../bench/upstream-answers.ts';
 import { listen } from '../support/loopback.ts';
-import { type Behaviour, type Calls, epochMs, type Order, PLACES, type Place } from './upstream-commands.ts';
+import { type Behaviour, type Calls, ENDPOINTS, type Endpoint, epochMs, type Order } from './upstream-commands.ts';
 
-/** Both services in a process of their own, each region at an address of its own, well or unwell as it is told. */
+/** Both services in a process of their own, each region at an address of its own. Commands set how each behaves. */
 
-const behaviours = new Map<Place, Behaviour>(PLACES.map((place) => [place, { mode: 'good', latencyMs: 20 }]));
-const calls = new Map<Place, [at: number, number: number][]>(PLACES.map((place) => [place, []]));
+const behaviours = new Map<Endpoint, Behaviour>(
+  ENDPOINTS.map((endpoint) => [endpoint, { mode: 'good', latencyMs: 20 }]),
+);
+const calls = new Map<Endpoint, [at: number, number: number][]>(ENDPOINTS.map((endpoint) => [endpoint, []]));
 
 const NUMBER = /"device_token":"([a-z]+)-(\d{12})"|lot_number=[0-9a-f]{20}(\d{12})/;
 
-async function open(place: Place): Promise<readonly [Place, string]> {
+async function open(endpoint: Endpoint): Promise<readonly [Endpoint, string]> {
   const server = createServer({ noDelay: true }, (socket) => {
-    readRequests(socket, (request) => answer(place, socket, request));
+    readRequests(socket, (request) => answer(endpoint, socket, request));
   });
-  return [place, `http://127.0.0.1:${await listen(server)}`];
+  return [endpoint, `http://127.0.0.1:${await listen(server)}`];
 }
 
-function answer(place: Place, socket: Socket, request: string): void {
+function answer(endpoint: Endpoint, socket: Socket, request: string): void {
   const [, kind, token, lot] = NUMBER.exec(request) ?? [];
-  calls.get(place)?.push([epochMs(), Number(token ?? lot)]);
-  const { mode, latencyMs, spread = 0 } = behaviours.get(place) ?? { mode: 'hang', latencyMs: 0 };
+  calls.get(endpoint)?.push([epochMs(), Number(token ?? lot)]);
+  const { mode, latencyMs, spread = 0 } = behaviours.get(endpoint) ?? { mode: 'hang', latencyMs: 0 };
   if (mode === 'reset') socket.resetAndDestroy();
   if (mode !== 'good') return;
   const text = answerTo(kind, token, lot);
@@ -36,21 +38,21 @@ function answerTo(kind: string | undefined, token = '0'.repeat(12), lot = ''): s
   return kind === 'rejected' ? rejection('') : judgement(token);
 }
 
-const urls = Object.fromEntries(await Promise.all(PLACES.map(open)));
+const urls = Object.fromEntries(await Promise.all(ENDPOINTS.map(open)));
 
 process.on('message', (order: Order) => {
   switch (order.order) {
     case 'addresses':
       return process.send?.(urls);
     case 'behave':
-      behaviours.set(order.place, order.behaviour);
+      behaviours.set(order.endpoint, order.behaviour);
       return process.send?.({ at: epochMs() });
     case 'calls': {
-      const all: Calls = calls.get(order.place) ?? [];
+      const all: Calls = calls.get(order.endpoint) ?? [];
       return process.send?.(all);
     }
   }
 });
-// Nobody is left to ask.
+// Without the parent process there is nothing to do.
 process.once('disconnect', () => process.exit());
 process.stdout.write(`${JSON.stringify({ url: urls['fingerprint-EU'] })}\n`);

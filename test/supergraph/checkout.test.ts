@@ -31,7 +31,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   afterAll(() => gateway.stop());
   const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
 
-  test('a captcha that cannot be asked about goes by the policy, as data', async () => {
+  test('a captcha that cannot be verified is data, with proceed by the policy', async () => {
     const captcha = await supergraph.solve();
     supergraph.dead = true;
     const { data, errors } = await query(VERIFY, { captcha });
@@ -44,7 +44,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     });
   });
 
-  test('an exhausted captcha is data that says no', async () => {
+  test('a captcha that was used before is data, with proceed false', async () => {
     const captcha = await supergraph.solve();
     const first = await query(VERIFY, { captcha });
     expect(first.data.validateCaptcha).toEqual({ __typename: 'CaptchaPassed', proceed: true });
@@ -64,14 +64,14 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
   });
 
-  test('checkout: an answer of no does not hold the order back; a page that wants that sends two operations', async () => {
+  test('checkout: a failed captcha does not stop the order of the same operation, so a page has to send two operations', async () => {
     const captcha = await supergraph.solve();
     await query(VERIFY, { captcha });
     const { data } = await query(CHECKOUT, { captcha, order: ORDER });
     expect(data).toMatchObject({ validateCaptcha: { proceed: false }, placeOrder: PLACED });
   });
 
-  test('checkout: a captcha that is no captcha is null with a code, and does not null the order', async () => {
+  test('checkout: a captcha with invalid values is null with a code, and the order is not null', async () => {
     const captcha = { ...(await supergraph.solve()), genTime: 'yesterday' };
     const { data, errors } = await query(CHECKOUT, { captcha, order: ORDER });
     expect(data).toEqual({ validateCaptcha: null, placeOrder: PLACED });

@@ -6,7 +6,7 @@ import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
 import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 
-/** Pages for people at a desk, as a browser shows them that reaches this machine and nothing else. */
+/** Pages for people in development, in a browser that reaches this machine and nothing else. */
 
 describeInChromium('where nothing of the internet can be reached', () => {
   let browser: Browser;

@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 describe('the gateway', () => {
-  const STRANGER = 'http://127.0.0.1:9';
+  const OTHER_ORIGIN = 'http://127.0.0.1:9';
 
   /** What it answers to a browser that asks on behalf of a page of this origin. */
   async function preflight(url: string, origin: string): Promise<Record<string, string>> {
@@ -44,8 +44,8 @@ describe('the gateway', () => {
 
   test.each([
     ['the page itself', () => frontend.origin],
-    ['a stranger', () => STRANGER],
-  ])('lets the origin of the page ask, without credentials, and says so to %s', async (_who, origin) => {
+    ['another origin', () => OTHER_ORIGIN],
+  ])('allows only the origin of the page, without credentials, in its answer to %s', async (_who, origin) => {
     expect(await preflight(gateway.url, origin())).toEqual({
       'access-control-allow-origin': frontend.origin,
       'access-control-allow-methods': 'POST',
@@ -55,7 +55,7 @@ describe('the gateway', () => {
   });
 
   test('lets no other origin ask if there is no page', async () => {
-    expect(await preflight(closed.url, STRANGER)).toEqual({});
+    expect(await preflight(closed.url, OTHER_ORIGIN)).toEqual({});
   });
 
   test('shows the schema that the documents of the page are typed by', async () => {

@@ -212,9 +212,9 @@ describeInChromium('the page, with a clean console and no token in any address',
   });
 
   test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {
-    const stranger = await startFrontend(supergraph.challengeUrl);
-    stranger.use(gateway.url);
-    const third = await visit(browser, stranger.origin);
+    const thirdParty = await startFrontend(supergraph.challengeUrl);
+    thirdParty.use(gateway.url);
+    const third = await visit(browser, thirdParty.origin);
     try {
       supergraph.asked.length = 0;
       await third.page.getByRole('button', { name: 'Judge this device' }).click();
@@ -223,7 +223,7 @@ describeInChromium('the page, with a clean console and no token in any address',
       expect(supergraph.asked).toEqual([]);
     } finally {
       await third.page.context().close();
-      await stranger.stop();
+      await thirdParty.stop();
     }
   });
 });

@@ -6,7 +6,7 @@ import { listen } from './listen.ts';
 export interface Frontend {
   /** Scheme, host and port: what a browser calls the page's origin. */
   readonly origin: string;
-  /** Tells the page which gateway to ask; until then the page is not served. */
+  /** Sets the gateway that the page asks. Until then the page is not served. */
   use(gatewayUrl: string): void;
   /** Closes every socket. */
   stop(): Promise<void>;

@@ -4,7 +4,7 @@ import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { GATEWAYS } from './gateways.ts';
 import { BULK_BUYER, FIFTY, startTestSupergraph } from './test-supergraph.ts';
 
-/** What a client of the company's graph gets, through two gateways that were told nothing about this subgraph. */
+/** What a client of the company's graph gets, through two gateways without any configuration for this subgraph. */
 
 const supergraph = await startTestSupergraph();
 afterAll(() => supergraph.stop());
@@ -125,7 +125,7 @@ interface Order {
   readonly deviceFingerprint: { readonly requestId: string } | null;
 }
 
-/** What was said about each order's fingerprint. Gateways differ in how deep into it the path of an error goes. */
+/** The error of each order's fingerprint. The path of an error is longer with some gateways. */
 function codesByOrder(errors: Awaited<ReturnType<typeof ask>>['errors'] = []) {
   return Object.fromEntries(
     errors.map(({ path = [], extensions: { code, retryable } }) => {

@@ -6,7 +6,7 @@ import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { listen, type Running } from './listen.ts';
 
-/** Two gateways that no one here wrote, on loopback. */
+/** Two gateways of other makers, on loopback. */
 
 /** Apollo's gateway for Node, on a free port. */
 async function startApolloGateway(supergraphSdl: string): Promise<Running> {
@@ -20,7 +20,7 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
 }
 
 /**
- * Hive Gateway, with GraphiQL and a query across all subgraphs in it for whoever comes with a browser; port 0 picks a free one.
+ * Hive Gateway, with GraphiQL and a query across all subgraphs in it for people with a browser; port 0 picks a free one.
  *
  * @param pageOrigin the one origin whose pages may ask, besides the gateway's own; without it there is none
  */
@@ -28,7 +28,7 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
   const gateway = createGatewayRuntime({
     supergraph: supergraphSdl,
     logging: false,
-    // Said in any case: left out, the gateway lets every origin ask, with credentials.
+    // Always set, because by default the gateway allows every origin, with credentials.
     cors: pageOrigin !== undefined && {
       origin: pageOrigin,
       methods: ['POST'],
@@ -50,7 +50,7 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
   };
 }
 
-/** Both, by name: what holds through one has to hold through the other. */
+/** Both gateways, by name. What holds through one has to hold through the other. */
 export const GATEWAYS = [
   ['Apollo Gateway', startApolloGateway],
   ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl)],

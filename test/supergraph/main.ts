@@ -17,7 +17,7 @@ import { startUsers } from './users.ts';
 const { PORT = '4000', SANDBOX_PORT = '' } = process.env;
 const closers: (() => Promise<void>)[] = [];
 
-/** Last started, first stopped: nobody is left without those that it asks. */
+/** The last one that started stops first, so that no server loses those that it asks. */
 async function stop(): Promise<void> {
   for (let close = closers.pop(); close; close = closers.pop()) await close();
 }

@@ -68,8 +68,8 @@ export function startOrders(port = 0, orders = ORDERS, placed: (order: Order) =>
 }
 
 /**
- * Which device a token comes from. The sandbox makes device ids like this, so the order subgraph can do without a call;
- * with the real service it would keep the id that it learned when the order was placed.
+ * Which device a token comes from. The sandbox makes device ids like this, so the order subgraph needs no call;
+ * with the real service it would store the id when the order is placed.
  */
 function deviceId(deviceToken: string): string {
   return createHash('sha256').update(deviceToken).digest('hex');

@@ -7,7 +7,7 @@ import { composeSupergraph } from './compose.ts';
 import { ORDERS, startOrders } from './orders.ts';
 import { startUsers, USERS } from './users.ts';
 
-/** Three subgraphs that run, composed, with ours in live mode and its upstream under the eyes of the test. */
+/** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
 export interface TestSupergraph {
   readonly supergraphSdl: string;
   /** Everything that our subgraph asked its upstreams. */
@@ -16,9 +16,9 @@ export interface TestSupergraph {
   readonly done: ('captcha verified' | 'order placed')[];
   /** While true, both upstreams reset every connection. */
   dead: boolean;
-  /** What becomes of every answer of the upstreams on its way here; nothing, until a test says otherwise. */
+  /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
   alter: (answer: string) => string;
-  /** Where a solved captcha challenge is to be had. */
+  /** The address that returns a solved captcha challenge. */
   readonly challengeUrl: string;
   /** A solved captcha challenge, as the widget hands it to a page. */
   solve(): Promise<Challenge>;
@@ -36,7 +36,7 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
   deviceToken: `sandbox:web#${i % 5}`,
 }));
 
-/** How long a verification takes here: long enough that whatever does not wait for it overtakes it. */
+/** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
 
 export async function startTestSupergraph(): Promise<TestSupergraph> {

@@ -18,7 +18,7 @@ export interface TestUpstream {
   stop(): Promise<void>;
 }
 
-/** An HTTP server that keeps what it receives and answers as it is told: by hand, or by passing on to another server. */
+/** An HTTP server that keeps what it receives. A test sets how it answers: by itself, or by passing requests on. */
 export async function startUpstream(
   answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
 ): Promise<TestUpstream> {

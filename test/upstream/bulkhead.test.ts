@@ -57,7 +57,7 @@ test('a new call never begins before one that waits', async () => {
   expect(begun).toEqual(['first', 'waiting', 'late']);
 });
 
-test('a call that is removed from the queue is never made and frees its place; a later removal does nothing', async () => {
+test('a call that is removed from the queue is never made, and another one can wait instead; a later removal does nothing', async () => {
   const bulkhead = new Bulkhead(1, 1);
   const begun: string[] = [];
   const first = callOf(begun, 'first');
