@@ -151,7 +151,7 @@ describe('commands', () => {
     } finally {
       await child.stop();
     }
-  });
+  }, 20_000);
 
   test('the folders and files that they name are there, except the copy of the secret', () => {
     const paths = commandsOf(page).flatMap((command) => command.match(/(?<= )[\w./-]+\/[\w./-]+(?= |$)/g) ?? []);
