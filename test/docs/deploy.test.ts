@@ -7,7 +7,7 @@ import { VARIABLES } from '../../src/config/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ROOT, shell } from '../support/process.ts';
+import { ROOT, shell, startProcess } from '../support/process.ts';
 import { ask, post } from '../support/requests.ts';
 import { codeIn, commandsOf, readPage } from './markdown.ts';
 
@@ -125,9 +125,33 @@ describe('commands', () => {
   /** These need Docker, a registry and a cluster. `npm run test:image` carries out the steps of the Dockerfile without. */
   const NEEDS_A_CLUSTER = /^(docker|kubectl) /;
 
-  test('every one needs Docker or a cluster', () => {
-    expect(commandsOf(page).filter((command) => !NEEDS_A_CLUSTER.test(command))).toEqual([]);
+  test('every other one is tried below', () => {
+    expect(commandsOf(page).filter((command) => !NEEDS_A_CLUSTER.test(command))).toEqual([
+      'npm run sandbox',
+      'npm start',
+      expect.stringMatching(/^curl /),
+    ]);
   });
+
+  test('the configuration to try is accepted as it is, and the query is answered as the page shows', async () => {
+    const [example = ''] = page.blocks.flatMap(({ text }) => (text.startsWith('export ') ? [text] : []));
+    const env = Object.fromEntries(
+      [...example.matchAll(/^export (\w+)='?([^'\n]+)'?$/gm)].map(([, name = '', value = '']) => [
+        name,
+        value.replace('http://127.0.0.1:4100', String(app.sandboxUrls?.GLB)),
+      ]),
+    );
+    const question = page.blocks.findIndex(({ text }) => text.startsWith('curl '));
+    const [query, answer] = page.blocks.slice(question, question + 2).map(({ text }) => text);
+    const child = startProcess('src/main.ts', { ...env, PORT: '0' });
+    try {
+      const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+      const answered = await shell((query ?? '').replace('http://127.0.0.1:4001/graphql', url));
+      expect(JSON.parse(answered)).toEqual(JSON.parse(answer ?? ''));
+    } finally {
+      await child.stop();
+    }
+  }, 20_000);
 
   test('the folders and files that they name are there, except the copy of the secret', () => {
     const paths = commandsOf(page).flatMap((command) => command.match(/(?<= )[\w./-]+\/[\w./-]+(?= |$)/g) ?? []);

@@ -35,14 +35,34 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   60_000,
 );
 
-test('a port that is taken ends it with 1 and one sentence', async () => {
+test('ports that are taken end it with 1 and a sentence that names the variable of each', async () => {
   child = startProcess('test/supergraph/main.ts', { PORT: '0', SANDBOX_PORT: '0' });
   const [, gateway = ''] = await child.waitFor(/supergraph is at http:\/\/127\.0\.0\.1:(\d+)/);
-  const second = startProcess('test/supergraph/main.ts', { PORT: gateway, SANDBOX_PORT: '0' });
+  const [, sandbox = ''] = /sandbox GLB: http:\/\/127\.0\.0\.1:(\d+)/.exec(child.stdout()) ?? [];
+  const second = startProcess('test/supergraph/main.ts', { PORT: gateway, SANDBOX_PORT: sandbox });
   try {
     expect(await second.ended).toBe(1);
-    expect(second.stderr()).toMatch(/^The supergraph cannot start: listen EADDRINUSE[^\n]*\n$/);
+    expect(second.stderr()).toMatch(/^The supergraph cannot start:\n( {2}[A-Z_]+: expected .*\n)+$/);
+    expect(second.stderr()).toContain(`  PORT: expected a free port for the gateway, but ${gateway} is taken.\n`);
+    expect(second.stderr()).toContain(
+      `  SANDBOX_PORT: expected a free port for region GLB, but ${sandbox} is taken.\n`,
+    );
   } finally {
     await second.stop();
   }
 }, 60_000);
+
+test.each([
+  { env: { PORT: 'abc' }, problem: 'PORT: expected a port from 0 to 65531, but got "abc".' },
+  { env: { PORT: '65532' }, problem: 'PORT: expected a port from 0 to 65531, but got "65532".' },
+  { env: { SANDBOX_PORT: 'x' }, problem: 'SANDBOX_PORT: expected a port from 0 to 65533, but got "x".' },
+  { env: { PROT: '5000' }, problem: 'PROT: there is no such variable. Did you mean PORT?' },
+])(
+  'a mistake in a variable ends it with 1 and one sentence: $problem',
+  async ({ env, problem }) => {
+    child = startProcess('test/supergraph/main.ts', env);
+    expect(await child.ended).toBe(1);
+    expect(child.stderr()).toBe(`The supergraph cannot start:\n  ${problem}\n`);
+  },
+  20_000,
+);

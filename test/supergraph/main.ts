@@ -1,11 +1,12 @@
-import { pino } from 'pino';
 import { createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
+import { createLogger } from '../../src/observability/logger.ts';
 import { composeSupergraph } from './compose.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
 import { startOrders } from './orders.ts';
+import { problemsOf, readPorts } from './ports.ts';
 import { startUsers } from './users.ts';
 
 /**
@@ -14,7 +15,6 @@ import { startUsers } from './users.ts';
  * SANDBOX_PORT=0 all of them are free ones.
  */
 
-const { PORT = '4000', SANDBOX_PORT = '' } = process.env;
 const closers: (() => Promise<void>)[] = [];
 
 /** The last one that started stops first, so that no server loses those that it asks. */
@@ -23,23 +23,23 @@ async function stop(): Promise<void> {
 }
 
 async function start(): Promise<string> {
-  const port = (offset: number) => (PORT === '0' ? 0 : Number(PORT) + offset);
+  const { gatewayPort, devicePort, usersPort, ordersPort, pagePort, sandboxPort } = readPorts(process.env);
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
   const shared = { MAX_EVENT_LOOP_DELAY_MS: '10000', SHUTDOWN_GRACE_MS: '0' };
-  const own = { PORT: String(port(1)), ADMIN_PORT: '0', SANDBOX_PORT, ...shared };
+  const own = { PORT: String(devicePort), ADMIN_PORT: '0', SANDBOX_PORT: String(sandboxPort), ...shared };
   const app = await createApp(
     parseConfig({ UPSTREAM_MODE: 'sandbox', ...own }, () => ''),
-    pino(),
+    await createLogger({ level: 'info', pretty: true }),
   );
   closers.push(app.stop);
-  const users = await startUsers(port(2));
+  const users = await startUsers(usersPort);
   closers.push(users.stop);
-  const orders = await startOrders(port(3));
+  const orders = await startOrders(ordersPort);
   closers.push(orders.stop);
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
-  const page = await startFrontend(`${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`, port(4));
+  const page = await startFrontend(`${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`, pagePort);
   closers.push(page.stop);
-  const gateway = await startHiveGateway(await composeSupergraph(subgraphs), port(0), page.origin);
+  const gateway = await startHiveGateway(await composeSupergraph(subgraphs), gatewayPort, page.origin);
   closers.push(gateway.stop);
   page.use(gateway.url);
 
@@ -71,7 +71,8 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 try {
   process.stdout.write(await start());
 } catch (error) {
-  process.stderr.write(`The supergraph cannot start: ${error instanceof Error ? error.message : error}\n`);
   await stop();
+  const lines = (await problemsOf(error, process.env)).map((sentence) => `  ${sentence}\n`);
+  process.stderr.write(`The supergraph cannot start:\n${lines.join('')}`);
   process.exit(1);
 }
