@@ -24,15 +24,25 @@ process.on('uncaughtException', (thrown) => {
   process.exit(1);
 });
 
+/**
+ * npm passes on a signal that this process has already got with its process group, from a terminal or from systemd. Under npm,
+ * a signal within this time after the first one is the same signal, in ms.
+ */
+const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
+
 // Handled from the beginning, because process 1 of a container does not get a signal that nothing handles.
-let isStopping = false;
+let stoppingSince: number | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
-    // A second signal ends the process at once.
-    if (isStopping) process.exit(128 + constants.signals[signal]);
+    const now = performance.now();
+    if (stoppingSince !== undefined) {
+      // A second signal ends the process at once.
+      if (now - stoppingSince >= SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
+      return;
+    }
     // The app has not started, so no request is under way.
     if (!app) process.exit(0);
-    isStopping = true;
+    stoppingSince = now;
     log?.info('stopping');
     app.stop().then(
       () => {

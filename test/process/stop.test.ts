@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
@@ -12,7 +13,11 @@ const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', cap
 const CATALOGUE = '{ signalCatalogue { code } }';
 
 /** A process in live mode with one verification under way, whose upstream answers when the test releases it. */
-async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
+async function startBusy(
+  { onTestFinished }: TestContext,
+  graceMs: number,
+  env: Readonly<Record<string, string>> = {},
+) {
   const released = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   const upstream = await startUpstream(async (_request, response) => {
@@ -28,6 +33,7 @@ async function startBusy({ onTestFinished }: TestContext, graceMs: number) {
     FINGERPRINT_URL_NA: upstream.url,
     CAPTCHA_URL_EU: upstream.url,
     CAPTCHA_TIMEOUT_MS: '60000',
+    ...env,
   });
   onTestFinished(child.stop);
   const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
@@ -99,6 +105,24 @@ describe.concurrent('a signal', { timeout: 30_000 }, () => {
     await vi.waitUntil(async () => (await fetch(readyUrl)).status === 503, { timeout: 5_000, interval: 10 });
     // By a handler of its own: process 1 of a container would not even get a signal that nothing handles.
     expect(await child.end(signal)).toBe(signal === 'SIGTERM' ? 143 : 130);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  test('that npm passes on after the process group got it counts once, so that the drain is not skipped', async (context) => {
+    const { child, answer, verified } = await startBusy(context, 1_000, { npm_lifecycle_event: 'start' });
+    child.signal('SIGTERM');
+    const ended = child.end('SIGTERM');
+    answer();
+    expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
+    expect(await ended).toBe(0);
+  });
+
+  test('sent again on purpose ends it at once under npm as well', async (context) => {
+    const { child } = await startBusy(context, 30_000, { npm_lifecycle_event: 'start' });
+    child.signal('SIGTERM');
+    await setTimeout(1_000);
+    const start = performance.now();
+    expect(await child.end('SIGTERM')).toBe(143);
     expect(performance.now() - start).toBeLessThan(5_000);
   });
 });
