@@ -21,7 +21,8 @@ export function unknownNames(env: Readonly<Record<string, string | undefined>>):
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (KNOWN.includes(name) || isOfKubernetes(name, value)) return [];
     const upper = name.toUpperCase();
-    const near = KNOWN.find((known) => isNear(upper, known));
+    // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
+    const near = KNOWN.find((known) => isNear(known.includes('_') ? upper : name, known));
     if (!near && !(name.includes('_') && OWN_FIRST_WORDS.has(firstWordOf(upper)))) return [];
     const meant = near ?? closestMatch(upper, KNOWN, { maxDistance: Math.floor(name.length / 4) });
     const advice = meant ? `Did you mean ${meant}?` : 'Correct the name or remove it.';

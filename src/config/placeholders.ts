@@ -1,4 +1,4 @@
-import type { Variable } from './values.ts';
+import { looksLikeWord, type Variable } from './values.ts';
 
 /** Values that the documentation shows in place of the operator's own. They must never be used in live mode. */
 
@@ -43,5 +43,8 @@ function textsIn(text: string): FoundText[] {
 function within(value: unknown, path: string): FoundText[] {
   if (typeof value === 'string') return [{ path, text: value }];
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => within(inner, path === '' ? key : `${path}.${key}`));
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const step = Array.isArray(value) || looksLikeWord(key) ? key : '(unknown key)';
+    return within(inner, path === '' ? step : `${path}.${step}`);
+  });
 }

@@ -95,14 +95,14 @@ export const secretTexts = z
   .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
   .pipe(z.array(secretText).max(8, { error: 'expected at most 8 secrets' }).readonly());
 
-/** An unknown key is shown only if it looks like a mistyped word, because anything else could be a misplaced secret. */
-const shown = (key: string) => (/^[a-z_-]{1,24}$/i.test(key) ? ` "${key}"` : '');
+/** A key of JSON is shown only if it looks like a word, perhaps mistyped: anything else could be a secret in the wrong place. */
+export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
 
 const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `expected no unknown key${shown(key)}`).join(', ')
+        ? issue.keys.map((key) => `expected no unknown key${looksLikeWord(key) ? ` "${key}"` : ''}`).join(', ')
         : 'expected an object',
   });
 

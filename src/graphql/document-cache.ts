@@ -1,7 +1,7 @@
 import type { DocumentNode, GraphQLFormattedError, GraphQLSchema } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { CompiledOperation } from './compile.ts';
-import { countSelectedFields, sizeOfCode, sizeOfDocument } from './document-size.ts';
+import { countSelectedFields, sizeOfCode, sizeOfDocument, sizeOfText } from './document-size.ts';
 
 /**
  * The documents that callers sent, by their source text. It is a cache in front of Apollo Server, which parses and validates
@@ -49,6 +49,12 @@ const COMPILE_AT_COUNT = 3;
 /** Compiling takes about 60 µs for each field and blocks the event loop. Apollo Server executes larger documents. */
 const MAX_COMPILED_FIELDS = 500;
 
+/**
+ * V8 hashes a longer text by its length alone. Among many documents of one length every lookup would compare the whole text
+ * with each of them, so these are not kept. Clients' documents have a few thousand characters.
+ */
+const MAX_CHARACTERS = 16_383;
+
 /** Size of the cache for valid documents, in bytes: it holds about 350 compiled operations of 40 fields. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
@@ -86,7 +92,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
   });
   const invalid = new LRUCache<string, InvalidDocument>({
     maxSize: MAX_INVALID_BYTES,
-    sizeCalculation: ({ errors }, source) => ENTRY_BYTES + source.length + JSON.stringify(errors).length,
+    sizeCalculation: ({ errors }, source) => ENTRY_BYTES + sizeOfText(source) + sizeOfText(JSON.stringify(errors)),
   });
 
   let nextLoad = Number.NEGATIVE_INFINITY;
@@ -104,6 +110,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
 
   /** Counts one more request with this document. */
   function count(source: string, key: string, document: DocumentNode): void {
+    if (source.length > MAX_CHARACTERS) return;
     const entry = entries.get(source);
     if (entry?.compiled !== undefined) return;
     const times = (entry?.count ?? 0) + 1;
@@ -125,7 +132,9 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
       return operationName === undefined || operationName === compiled?.name ? compiled : undefined;
     },
     findInvalid: (source) => invalid.get(source),
-    addInvalid: (source, response) => void invalid.set(source, response),
+    addInvalid: (source, response) => {
+      if (source.length <= MAX_CHARACTERS) invalid.set(source, response);
+    },
     store: {
       get: async (key) => {
         const source = sources.get(key);
@@ -143,6 +152,6 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
 }
 
 function sizeOfEntry({ document, compiled }: Entry, source: string): number {
-  const code = document && compiled ? sizeOfCode(countSelectedFields(document)) : 0;
-  return ENTRY_BYTES + source.length + (document ? sizeOfDocument(document) : 0) + code;
+  if (!document) return ENTRY_BYTES + sizeOfText(source);
+  return ENTRY_BYTES + sizeOfDocument(document) + (compiled ? sizeOfCode(countSelectedFields(document)) : 0);
 }

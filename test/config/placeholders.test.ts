@@ -38,6 +38,15 @@ describe('a placeholder in live mode', () => {
     expect(problemsOf({ ...env, [name]: text })).toEqual([refusal(name, own)]);
   });
 
+  test('is named by its place, in which a key that may be a secret is not shown', () => {
+    const keys = (key: string) => JSON.stringify([{ [key]: 'change-me' }]);
+    const refused = (place: string) => refusal('FINGERPRINT_APPLICATIONS', `a value of your own at ${place}`);
+    const lastProblem = (text: string) => problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: text }).at(-1);
+    expect(lastProblem(keys('secrets'))).toBe(refused('0.secrets'));
+    for (const key of ['sk_4f1c9a', 'a-very-long-secret-of-letters', '4711'])
+      expect(lastProblem(keys(key))).toBe(refused('0.(unknown key)'));
+  });
+
   test('has a sentence for each place', () => {
     const all = application({ publicKey: 'change-me', secret: 'change-me' });
     expect(problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: all })).toEqual([

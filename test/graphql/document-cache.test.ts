@@ -158,9 +158,34 @@ describe('memory', () => {
     const cache = createDocumentCache(schema, neverFails);
     await requestTimes(cache, '{ __typename }', 3);
     const response = { status: 400, errors: [{ message: 'no' }] };
-    for (let at = 0; at < 100; at += 1) cache.addInvalid(`{ wrong${at} } # ${'x'.repeat(100_000)}`, response);
+    for (let at = 0; at < 700; at += 1) cache.addInvalid(`{ wrong${at} } # ${'x'.repeat(15_000)}`, response);
     expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
-    expect(cache.findInvalid(`{ wrong99 } # ${'x'.repeat(100_000)}`)).toBe(response);
-    expect(cache.findInvalid(`{ wrong0 } # ${'x'.repeat(100_000)}`)).toBeUndefined();
+    expect(cache.findInvalid(`{ wrong699 } # ${'x'.repeat(15_000)}`)).toBe(response);
+    expect(cache.findInvalid(`{ wrong0 } # ${'x'.repeat(15_000)}`)).toBeUndefined();
+  });
+});
+
+describe('a document of more than 16,383 characters is never kept, because all of one length would have one hash', () => {
+  const ofLength = (start: string, length: number) => start + ' '.repeat(length - start.length);
+
+  test.each([
+    [16_383, true],
+    [16_384, false],
+  ])('with %i characters and valid', async (length, isKept) => {
+    const cache = createDocumentCache(schema, neverFails);
+    const source = ofLength('{ __typename }', length);
+    await requestTimes(cache, source, 2);
+    expect(await request(cache, source)).toEqual({ wasKept: isKept });
+    expect(cache.findCompiled(source, undefined) !== undefined).toBe(isKept);
+  });
+
+  test.each([
+    [16_383, true],
+    [16_384, false],
+  ])('with %i characters and invalid', (length, isKept) => {
+    const cache = createDocumentCache(schema, neverFails);
+    const source = ofLength('{ wrong }', length);
+    cache.addInvalid(source, { status: 400, errors: [{ message: 'no' }] });
+    expect(cache.findInvalid(source) !== undefined).toBe(isKept);
   });
 });

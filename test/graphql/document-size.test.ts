@@ -17,18 +17,39 @@ describe('selected fields', () => {
   });
 });
 
-test('the size of a syntax tree is what it takes of the heap, or a little more', () => {
+describe('the size of a document is at least what its syntax tree and its source take of the heap', () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc');
-  const source = `{ ${Array.from({ length: 5_000 }, (_, at) => `a${at}: __typename`).join(' ')} }`;
-  const trees = [parse(source)];
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  while (trees.length < 11) trees.push(parse(source));
-  collectGarbage();
-  const measured = (process.memoryUsage().heapUsed - before) / 10;
-  const [first] = trees;
-  const size = first ? sizeOfDocument(first) : 0;
-  expect(measured).toBeLessThan(size * 1.1);
-  expect(measured).toBeGreaterThan(size / 2);
+
+  /** Bytes of the heap for each of ten documents. Each has a source of its own, as each request does. */
+  function measure(source: string): number {
+    const parseOne = () => parse(JSON.parse(JSON.stringify(source)));
+    const documents = [parseOne()];
+    collectGarbage();
+    const before = process.memoryUsage().heapUsed;
+    while (documents.length < 11) documents.push(parseOne());
+    collectGarbage();
+    return (process.memoryUsage().heapUsed - before) / 10;
+  }
+
+  const withToken = (token: string) => `{ deviceFingerprint(token: ${token}) { __typename } }`;
+
+  test.each([
+    ['fields', `{ ${Array.from({ length: 5_000 }, (_, at) => `a${at}: __typename`).join(' ')} }`],
+    ['a string', withToken(`"${'a'.repeat(16_000)}"`)],
+    ['a string of escape sequences', withToken(`"${'\\n'.repeat(8_000)}"`)],
+    ['a string of escape sequences between letters', withToken(`"${'a\\n'.repeat(5_000)}"`)],
+    ['a string of escape sequences between letters of another alphabet', withToken(`"${'ጐ\\n'.repeat(5_000)}"`)],
+    ['a block string', withToken(`"""${'\n a'.repeat(5_000)}"""`)],
+    ['a block string in another alphabet', withToken(`"""${'\n ጐ'.repeat(5_000)}"""`)],
+    ['a comment', `{ __typename } # ${'a'.repeat(16_000)}`],
+    ['a comment in another alphabet', `{ __typename } # ${'ጐ'.repeat(16_000)}`],
+  ])('with %s', (_what, source) => {
+    expect(measure(source)).toBeLessThan(sizeOfDocument(parse(source)) * 1.1);
+  });
+
+  test('and for many fields not twice as much', () => {
+    const fields = `{ ${Array.from({ length: 5_000 }, (_, at) => `a${at}: __typename`).join(' ')} }`;
+    expect(measure(fields)).toBeGreaterThan(sizeOfDocument(parse(fields)) / 2);
+  });
 });

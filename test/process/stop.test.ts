@@ -13,11 +13,7 @@ const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', cap
 const CATALOGUE = '{ signalCatalogue { code } }';
 
 /** A process in live mode with one verification under way, whose upstream answers when the test releases it. */
-async function startBusy(
-  { onTestFinished }: TestContext,
-  graceMs: number,
-  env: Readonly<Record<string, string>> = {},
-) {
+async function startBusy({ onTestFinished }: TestContext, graceMs: number, env: Readonly<Record<string, string>> = {}) {
   const released = Promise.withResolvers<void>();
   const arrived = Promise.withResolvers<void>();
   const upstream = await startUpstream(async (_request, response) => {

@@ -23,6 +23,18 @@ describe('the content type of a response', () => {
     expect(negotiateContentType(accept)).toBe(type);
   });
 
+  test('for a header of more than 500 characters is left to Apollo Server, so that it is not parsed once more', async () => {
+    const long = `${'a/b,'.repeat(122)}application/json`;
+    expect(negotiateContentType(long.slice(4))).toBe('application/json; charset=utf-8');
+    expect(negotiateContentType(long)).toBeUndefined();
+    for (const query of ['{ __typename }', '{ wrong }'])
+      for (let time = 0; time < 4; time += 1) {
+        const { status, headers } = await post(app.graphqlUrl, JSON.stringify({ query }), { accept: long });
+        expect(status).toBe(query === '{ wrong }' ? 400 : 200);
+        expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+      }
+  });
+
   const mediaTypes = constantFrom(
     '*/*',
     'application/*',
