@@ -135,10 +135,11 @@ describe('what cannot be listened on', () => {
 
   const lowestOpenPort = Number(readFileSync('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8'));
   test.skipIf(lowestOpenPort <= 80)('a port that needs a privilege', async () => {
-    // Only root may run a process as another user, and any other user has no privilege already.
-    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    // Root gives the privilege up. As another user it could perhaps not read the sources, or Node.
+    const unprivileged = process.getuid?.() === 0 ? ['setpriv', '--bounding-set', '-net_bind_service'] : [];
     const { PATH = '' } = process.env;
-    const child = startCommand([process.execPath, MAIN], { cwd: ROOT, env: { PATH, ...LIVE, PORT: '80' }, ...user });
+    const command = [...unprivileged, process.execPath, MAIN];
+    const child = startCommand(command, { cwd: ROOT, env: { PATH, ...LIVE, PORT: '80' } });
     open.push(child);
     expect(await child.ended).toBe(1);
     expect(child.stderr()).toBe(refusal('PORT: expected a port that this user may open, but 80 needs a privilege.'));
