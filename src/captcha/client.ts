@@ -6,7 +6,7 @@ import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { describeIssues } from '../upstream/issues.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { passBody, type ValidateForm, validatePath } from './contract.ts';
+import { EXCEPTIONS, isDocumentedRejection, passBody, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
 import { type CaptchaVerdict, type FailOpenPolicy, indeterminate, toVerdict } from './verdict.ts';
 
@@ -131,22 +131,29 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
  */
 function logProblems(
   verdict: CaptchaVerdict,
-  { status, json }: UpstreamResponse,
+  { status, json, flaw }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; captchaId: string },
   log: Options['log'],
 ): void {
-  if (verdict.__typename === 'CaptchaFailed' && verdict.category === 'ILLEGAL_SIGN_TOKEN') {
-    log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
+  const flaws = () => flaw ?? describeIssues(passBody.safeParse(json).error);
+  if (verdict.__typename === 'CaptchaFailed') {
+    const isSignature = verdict.category === 'ILLEGAL_SIGN_TOKEN';
+    const isOther = verdict.details.lotNumber !== lotNumber;
+    if (isSignature) log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
+    if (isOther) log.warn({ ...ids, status }, 'captcha service answered for another lot number');
+    if (!isSignature && !isOther && !isDocumentedRejection(json)) {
+      log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
+    }
   }
-  if (verdict.__typename === 'CaptchaFailed' && verdict.details.lotNumber !== lotNumber) {
-    log.warn({ ...ids, status }, 'captcha service answered for another lot number');
-  }
-  // A 4xx without an exception may be the client's fault, but also a wrong address or a firewall between us and the
-  // service.
-  if (verdict.__typename === 'CaptchaIndeterminate' && (verdict.cause !== 'CLIENT' || verdict.code === null)) {
+  if (verdict.__typename === 'CaptchaIndeterminate') {
     const { cause, code } = verdict;
-    const flaws = code === null ? describeIssues(passBody.safeParse(json).error) : undefined;
-    log.warn({ ...ids, status, cause, code, flaws }, 'captcha service gave no verdict');
+    // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
+    // us and the service, and an undocumented code or a flawed pass may be a change at the service.
+    if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
+    log.warn(
+      { ...ids, status, cause, code, flaws: code === null ? flaws() : undefined },
+      'captcha service gave no verdict',
+    );
   }
 }

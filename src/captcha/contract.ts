@@ -54,6 +54,22 @@ export const EXCEPTIONS: ReadonlyMap<string, CaptchaException> = new Map([
   ['-50308', { msg: 'payload Used', cause: 'CLIENT' }],
 ]);
 
+/** The families of the documented codes: what was sent (-5000x and -503xx), and the captcha id (-501xx). */
+const FAMILIES = /^-50(00|1\d|3\d)\d$/;
+
+/**
+ * Who can cause an exception (7.2). A code that is not documented has the cause of its family, so that a new code for
+ * something that a bot can provoke does not become a failure of the service.
+ *
+ * @param code as `exceptionBody` reads it
+ */
+export function causeOfException(code: string): CaptchaIndeterminateCause {
+  const documented = EXCEPTIONS.get(code);
+  if (documented) return documented.cause;
+  if (!FAMILIES.test(code)) return 'SERVICE';
+  return code.startsWith('-501') ? 'CONFIGURATION' : 'CLIENT';
+}
+
 /** A pass (2.3, 2.4). Strict: only exactly the documented pass counts. */
 export const passBody = z.object({
   status: z.literal('success'),
@@ -77,11 +93,37 @@ const lenientText = z.string().optional().catch(undefined);
 export const lotNumberBody = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
 
 /**
- * Is this `result` a failed verification? `fail` is documented (2.3), but any spelling of it counts. Otherwise another
- * spelling would be an unusable response, which a policy may let proceed.
+ * Does this body reject the challenge? `fail` is documented (2.3), but any spelling of it counts, in `status` as well, and
+ * so does a documented reason of a failure (7.1). After `status: "success"` there are two results (2.4), so each one that
+ * is not the pass is a rejection. Otherwise it would be an unusable response, which a policy may let proceed.
  */
-export function isFailResult(result: unknown): boolean {
-  return result === false || (typeof result === 'string' && /^\s*fail/i.test(result));
+export function isRejection(body: unknown): boolean {
+  const { status, result, reason } = Object(body);
+  if (status === 'success' && result === 'success') return FAILURE_CATEGORIES.has(reason);
+  if (result === false || beginsWith(FAIL, result) || beginsWith(FAIL, status)) return true;
+  return FAILURE_CATEGORIES.has(reason) || (result !== 'success' && beginsWith(SUCCESS, status));
+}
+
+/** Does this body reject the challenge with the `status` and the `result` that are documented for it (2.4)? */
+export function isDocumentedRejection(body: unknown): boolean {
+  const { status, result } = Object(body);
+  return status === 'success' && result === 'fail';
+}
+
+/**
+ * Does this body judge the challenge, whether or not it does so as documented? An exception has no `result` (2.4), and
+ * something else than a response of the service, such as the page of a proxy, has neither field.
+ */
+export function isJudgement(body: unknown): boolean {
+  const { status, result } = Object(body);
+  return (typeof result === 'string' && result !== '') || beginsWith(SUCCESS, status);
+}
+
+const FAIL = /^\s*fail/i;
+const SUCCESS = /^\s*success/i;
+
+function beginsWith(word: RegExp, value: unknown): boolean {
+  return typeof value === 'string' && word.test(value);
 }
 
 /** The other fields of a failed verification (2.3, 2.4). Lenient: with wrong details it is still a failure. */
@@ -102,10 +144,10 @@ const exceptionCode = z.preprocess(
 const description = z.object({ type: lenientText }).catch({ type: undefined });
 
 /**
- * An exception (7.2). Lenient as well: a numeric `code` is read as its text, and a documented one needs no `status`.
- * Otherwise an exception that a client caused would be an unusable response, which a policy may let proceed.
+ * An exception (7.2). Lenient as well: a numeric `code` is read as its text, and one of a documented family needs no
+ * `status`. Otherwise an exception that a client caused would be an unusable response, which a policy may let proceed.
  */
 export const exceptionBody = z.union([
-  z.object({ code: exceptionCode.refine((code) => EXCEPTIONS.has(code)), desc: description }),
+  z.object({ code: exceptionCode.refine((code) => FAMILIES.test(code)), desc: description }),
   z.object({ status: z.literal('error'), code: exceptionCode.optional().catch(undefined), desc: description }),
 ]);

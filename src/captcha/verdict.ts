@@ -7,11 +7,12 @@ import type {
 } from '../schema.generated.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
-  EXCEPTIONS,
+  causeOfException,
   exceptionBody,
   FAILURE_CATEGORIES,
   failBody,
-  isFailResult,
+  isJudgement,
+  isRejection,
   lotNumberBody,
   passBody,
 } from './contract.ts';
@@ -33,22 +34,27 @@ export type CaptchaVerdict =
   | (CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' });
 
 /**
- * Reads a response of the captcha service. A failure counts whatever the HTTP status, the spelling and the other fields
- * are. A pass counts only exactly as documented, with status 200 and for the lot number of the request. So a verdict is
- * never better than the response.
+ * Reads a response of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
+ * number of the request. A rejection counts whatever the HTTP status, the spelling and the other fields are. So a verdict
+ * is never better than the response.
+ *
+ * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
+ * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
+ * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
+ * - A proxy may change a long response, and a bot can make a response long.
+ * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
+ *   could let people through until this subgraph knows the new form. The log names the fields that differ.
  */
 export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
   const { status, json } = response;
   const body = lenientBody(response);
-  const failure = readFailure(body);
-  if (failure) return toFailed(failure, lotNumber);
+  const rejection = readRejection(body);
+  if (rejection) return toFailed(rejection, lotNumber);
 
   const exception = readException(body);
   if (exception) {
     const { code = null, desc } = exception;
-    const documentedCause = EXCEPTIONS.get(code ?? '')?.cause ?? 'SERVICE';
-    const cause = documentedCause === 'SERVICE' && isClientError(status) ? 'CLIENT' : documentedCause;
-    return indeterminate(cause, failOpen, code, desc.type ?? null);
+    return indeterminate(causeOfNoVerdict(status, body, exception), failOpen, code, desc.type ?? null);
   }
 
   const receivedLotNumber = lotNumberBody.safeParse(body).data?.captcha_args.lot_number ?? lotNumber;
@@ -65,7 +71,7 @@ export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpe
   }
 
   const pass = passBody.safeParse(json);
-  if (status !== 200 || !pass.success) return indeterminate(isClientError(status) ? 'CLIENT' : 'TRANSPORT', failOpen);
+  if (status !== 200 || !pass.success) return indeterminate(causeOfNoVerdict(status, body), failOpen);
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   return {
     __typename: 'CaptchaPassed',
@@ -74,12 +80,15 @@ export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpe
   };
 }
 
-/**
- * Does the status blame the request? Our requests differ only in what the client sent, and how often, so a bot can
- * provoke a firewall's 403 or a rate limit's 429 at will.
- */
-function isClientError(status: number): boolean {
-  return status >= 400 && status < 500;
+type Exception = z.infer<typeof exceptionBody>;
+
+/** Who can have caused a response that is neither a pass nor a rejection. */
+function causeOfNoVerdict(status: number, body: unknown, exception?: Exception): CaptchaIndeterminateCause {
+  if (isJudgement(body)) return 'CLIENT';
+  const cause = exception ? causeOfException(exception.code ?? '') : 'TRANSPORT';
+  // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
+  // firewall's 403 or a rate limit's 429 at will.
+  return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
 }
 
 /**
@@ -89,23 +98,23 @@ function isClientError(status: number): boolean {
  */
 export function isCaptchaFault(response: UpstreamResponse): boolean {
   const body = lenientBody(response);
-  if (response.status < 500 || readFailure(body)) return false;
-  const documented = EXCEPTIONS.get(readException(body)?.code ?? '');
-  return documented === undefined || documented.cause === 'SERVICE';
+  if (response.status < 500 || isRejection(body)) return false;
+  const cause = causeOfNoVerdict(response.status, body, readException(body));
+  return cause === 'SERVICE' || cause === 'TRANSPORT';
 }
 
-/** The body, even if it is not UTF-8. Everything except a pass is read from it. */
+/** The body, even if it is not JSON in UTF-8. Everything except a pass is read from it. */
 function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
   return json ?? lossyJson;
 }
 
-// Both functions look at one or two fields before they parse, because a parse that fails costs more than the whole call.
+// Both functions look at a few fields before they parse, because a parse that fails costs more than the whole call.
 
-function readFailure(body: unknown) {
-  return isFailResult(Object(body).result) ? failBody.safeParse(body).data : undefined;
+function readRejection(body: unknown) {
+  return isRejection(body) ? failBody.safeParse(body).data : undefined;
 }
 
-function readException(body: unknown) {
+function readException(body: unknown): Exception | undefined {
   const { status, code } = Object(body);
   return status === 'error' || code !== undefined ? exceptionBody.safeParse(body).data : undefined;
 }
@@ -129,7 +138,7 @@ function mayProceed(cause: CaptchaIndeterminateCause, { policy, isDefaultId }: F
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   CLIENT:
-    'The captcha service does not take this request: its values were used before, have expired, or are not what the widget gave, or there were too many. Let the person solve a new challenge.',
+    'The captcha service does not confirm this challenge: its values were used before, have expired, or are not what the widget gave, there were too many requests, or the response is not quite as documented. Let the person solve a new challenge.',
   CONFIGURATION:
     'The captcha service does not accept the captcha id. The operator of this subgraph has to check its configuration.',
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',

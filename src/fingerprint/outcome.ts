@@ -42,14 +42,14 @@ type Detail = FingerprintData['detail'];
  *
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
-export function toOutcome(request: FingerprintRequest, { status, json }: UpstreamResponse): FingerprintOutcome {
+export function toOutcome(request: FingerprintRequest, { status, json, flaw }: UpstreamResponse): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.success) return toDevice(request, success.data.data);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
-  if (success) throw protocolError(describeIssues(success.error));
+  if (success) throw protocolError(flaw ?? describeIssues(success.error));
   if (status === 400) {
     const rejection = invalidRequestEnvelope.safeParse(json);
     if (rejection.success) return toRejection(rejection.data.data.errors);

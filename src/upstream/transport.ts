@@ -1,22 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import { decodeUtf8, parseJson } from '../runtime/json.ts';
+import {
+  COMPRESSED,
+  encodingOf,
+  MAX_BODY_BYTES,
+  type ResponseBody,
+  readBody,
+  readEncodedBody,
+} from './response-body.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
-export interface UpstreamResponse {
+export interface UpstreamResponse extends ResponseBody {
   readonly status: number;
-  /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
-  readonly json: unknown;
-  /**
-   * The parsed body if it is JSON but not UTF-8, with U+FFFD for each broken byte. A failure may be read from it, but
-   * never a success.
-   */
-  readonly lossyJson?: unknown;
 }
-
-/** The longest body that is read, in bytes. No documented response is nearly as long. */
-const MAX_BODY_BYTES = 256 * 1024;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -72,6 +69,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
+  /** Of the response; undefined if it is not compressed. */
+  #encoding: string | undefined;
   #isSettled = false;
   #isSecondAttempt = false;
 
@@ -103,14 +102,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#controller = controller;
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
     const encodings = headers['content-encoding'];
-    if (encodings === undefined || String(encodings).split(',').every(isIdentity)) return;
-    // We did not ask for compression, and a small body can inflate beyond the size limit. So it is refused unread.
-    this.#failBody(COMPRESSED);
-    controller.abort(COMPRESSED);
+    if (encodings !== undefined) this.#encoding = encodingOf(encodings);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -119,7 +115,10 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const [first, ...others] = this.#chunks;
-    this.#resolve(readBody(first && others.length === 0 ? first : Buffer.concat(this.#chunks)));
+    const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
+    const body = this.#encoding === undefined ? readBody(bytes) : readEncodedBody(bytes, this.#encoding);
+    if (body) this.#resolve(body);
+    else this.#failBody(new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: COMPRESSED }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -138,7 +137,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     else this.#reject(error);
   }
 
-  #resolve(body: Body): void {
+  #resolve(body: ResponseBody): void {
     this.#isSettled = true;
     this.#response.resolve({ status: this.#status, ...body });
   }
@@ -147,23 +146,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     this.#response.reject(error);
   }
-}
-
-const COMPRESSED = new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', {
-  internal: 'compressed body, though none was asked for',
-});
-
-type Body = Pick<UpstreamResponse, 'json' | 'lossyJson'>;
-
-/** A body that is not JSON is no error here: the capability knows for which status JSON is documented. */
-function readBody(bytes: Buffer): Body {
-  const text = decodeUtf8(bytes);
-  return text === undefined ? { json: undefined, lossyJson: parseJson(bytes.toString()) } : { json: parseJson(text) };
-}
-
-/** Does this part of a `content-encoding` leave the body as it is? */
-function isIdentity(encoding: string): boolean {
-  return ['', 'identity'].includes(encoding.trim().toLowerCase());
 }
 
 /** Errors for a peer that breaks the rules of HTTP, or the size limit. */

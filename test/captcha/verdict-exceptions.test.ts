@@ -40,6 +40,48 @@ describe('exceptions (7.2) and the policy', () => {
       { ...EXCEPTION, code: '-59999' },
       { cause: 'SERVICE', code: '-59999', proceed: true },
     ],
+    ...['-50006', '-50009', '-50300', '-50309', '-50399'].map((code): [string, unknown, Record<string, unknown>] => [
+      `${code}, which a later document may explain, belongs to a family that a client can cause`,
+      { ...EXCEPTION, code },
+      { cause: 'CLIENT', code, proceed: false },
+    ]),
+    ...['-50100', '-50106', '-50199'].map((code): [string, unknown, Record<string, unknown>] => [
+      `${code} belongs to the family of the captcha id`,
+      { ...EXCEPTION, code },
+      { cause: 'CONFIGURATION', code, proceed: true },
+    ]),
+    ...['-50010', '-50200', '-50400', '-503090', '-5030', '50309'].map(
+      (code): [string, unknown, Record<string, unknown>] => [
+        `${code} belongs to no documented family, so it is the service`,
+        { ...EXCEPTION, code },
+        { cause: 'SERVICE', code, proceed: true },
+      ],
+    ),
+    [
+      'a numeric code of a family is read as its text',
+      { ...EXCEPTION, code: -50309 },
+      { cause: 'CLIENT', code: '-50309', proceed: false },
+    ],
+    [
+      'a code of a family between blanks is that code',
+      { ...EXCEPTION, code: ' -50309\n' },
+      { cause: 'CLIENT', code: '-50309', proceed: false },
+    ],
+    [
+      'a code of a family without a status does not help a client',
+      { code: '-50309' },
+      { cause: 'CLIENT', code: '-50309', proceed: false },
+    ],
+    [
+      'a result beside an exception does not help a client',
+      { ...EXCEPTION, code: '-50000', result: 'reject' },
+      { cause: 'CLIENT', code: '-50000', proceed: false },
+    ],
+    [
+      'an empty result beside an exception changes nothing',
+      { ...EXCEPTION, code: '-50000', result: null },
+      { cause: 'SERVICE', code: '-50000', proceed: true },
+    ],
     ['no code is the service', { ...EXCEPTION, code: undefined }, { cause: 'SERVICE', code: null, proceed: true }],
     [
       'a numeric code is read as its text',
@@ -85,6 +127,15 @@ describe('exceptions (7.2) and the policy', () => {
   ])('%s', async (_what, body, expected, status) => {
     answerWith(body, status);
     expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', ...expected });
+  });
+
+  test('an undocumented code is logged, and a documented one that a client can cause is not', async () => {
+    answerWith({ ...EXCEPTION, code: '-50398' });
+    await validate();
+    expect(apps.faults.logged()).toContain('"cause":"CLIENT","code":"-50398"');
+    answerWith({ ...EXCEPTION, code: '-50308' });
+    await validate();
+    expect(apps.faults.logged()).not.toContain('"cause":"CLIENT","code":"-50308"');
   });
 
   test.each([400, 401, 403, 404, 413, 429])('a bare %i can be provoked, so it does not proceed', async (status) => {

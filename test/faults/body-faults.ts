@@ -41,8 +41,19 @@ const faults: readonly Fault[] = [
   { fault: '200 with HTML', code: PROTOCOL, behave: () => answer(200, PAGE, HTML) },
   { fault: '200 without a body', code: PROTOCOL, behave: () => answer(200, '') },
   { fault: '200 with half a body', code: PROTOCOL, behave: ({ good }) => answer(200, good.slice(0, good.length / 2)) },
-  { fault: '200 with more than a body', code: PROTOCOL, behave: ({ good }) => answer(200, good + good) },
-  { fault: '200 with JSONP', code: PROTOCOL, behave: ({ good }) => answer(200, `callback(${good})`) },
+  // What the captcha service says can be read here, but it is not exactly the pass, so it does not proceed.
+  {
+    fault: '200 with more than a body',
+    code: PROTOCOL,
+    behave: ({ good }) => answer(200, good + good),
+    captcha: REFUSAL,
+  },
+  {
+    fault: '200 with JSONP',
+    code: PROTOCOL,
+    behave: ({ good }) => answer(200, `callback(${good})`),
+    captcha: REFUSAL,
+  },
   ...['null', 'true', '[]', '{}', '"success"'].map(
     (body): Fault => ({
       fault: `200 with ${body}`,
@@ -55,6 +66,7 @@ const faults: readonly Fault[] = [
     code: PROTOCOL,
     // A byte that UTF-8 does not have, in the last text. Nothing else is wrong with the body.
     behave: ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
+    captcha: REFUSAL,
   },
   // 200 KB, so its size is not the reason why it is refused.
   { fault: '200 with 100,000 levels', code: PROTOCOL, behave: () => answer(200, nested(100_000)) },

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { altered, DEEP_OBJECTS, exception, FAIL, PASS } from './documented.ts';
 import { answers, NO_ANSWER, REFUSAL, type Row } from './fault-table.ts';
@@ -9,18 +10,24 @@ interface JsonFault {
   readonly expected: object;
 }
 
+const COMPRESS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 const ok = (body: string) => answer(200, body);
 const NO = { __typename: 'CaptchaFailed', proceed: false, category: 'PASS_TOKEN_EXPIRED' };
 const REPLAYED = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', code: '-50003', proceed: false };
 const replayed = exception('-50003', 'illegal verify');
 
-/** Design, section 2: what passes, who can cause which exception, and the policy `faults`. */
+const UNKNOWN_NO = { ...NO, category: 'OTHER' };
+
+/**
+ * Design, section 2: what passes, who can cause which exception, and the policy `faults`. Section 7.5: after
+ * `status: "success"` only the pass, entire, lets a request proceed.
+ */
 const faults: readonly JsonFault[] = [
   ...[401, 403, 404, 429, 500, 502, 302].flatMap((status): JsonFault[] => [
     {
       fault: `a pass with ${status}`,
       behave: answer(status, JSON.stringify(PASS)),
-      expected: status >= 400 && status < 500 ? REFUSAL : NO_ANSWER,
+      expected: REFUSAL,
     },
     { fault: `a "fail" with ${status}`, behave: answer(status, JSON.stringify(FAIL)), expected: NO },
     { fault: `a replay with ${status}`, behave: answer(status, replayed), expected: REPLAYED },
@@ -30,11 +37,28 @@ const faults: readonly JsonFault[] = [
     behave: answer(500, exception('-50000', 'runtime error')),
     expected: { cause: 'SERVICE', code: '-50000', proceed: true },
   },
-  ...['status', 'result', 'captcha_args', 'captcha_args.lot_number', 'captcha_args.user_ip'].map(
+  // What the browser of a bot reports, such as the referer, ends up in the details.
+  ...['status', 'captcha_args', 'captcha_args.lot_number', 'captcha_args.user_ip', 'captcha_args.referer'].map(
     (path): JsonFault => ({
       fault: `a pass without ${path}`,
       behave: ok(altered(PASS, path)),
-      expected: NO_ANSWER,
+      expected: REFUSAL,
+    }),
+  ),
+  { fault: 'a pass without result', behave: ok(altered(PASS, 'result')), expected: UNKNOWN_NO },
+  ...['reject', 'expired', 0, null, true, {}].map(
+    (result): JsonFault => ({
+      fault: `the result ${JSON.stringify(result)}`,
+      behave: ok(altered(PASS, 'result', result)),
+      expected: UNKNOWN_NO,
+    }),
+  ),
+  { fault: 'the status "fail"', behave: ok(altered(PASS, 'status', 'fail')), expected: UNKNOWN_NO },
+  ...['-50006', '-50309'].map(
+    (code): JsonFault => ({
+      fault: `the undocumented ${code}`,
+      behave: ok(exception(code, 'new error')),
+      expected: { ...REPLAYED, code },
     }),
   ),
   {
@@ -49,7 +73,6 @@ const faults: readonly JsonFault[] = [
       expected: { __typename: 'CaptchaFailed', proceed: false, category: 'LOT_NUMBER_MISMATCH' },
     }),
   ),
-  { fault: 'a pass that is true', behave: ok(altered(PASS, 'result', true)), expected: NO_ANSWER },
   {
     fault: 'a pass that is only in __proto__',
     behave: ok(`{"__proto__":${JSON.stringify(PASS)}}`),
@@ -64,6 +87,23 @@ const faults: readonly JsonFault[] = [
   {
     fault: 'a "fail" under an encoding without a name',
     behave: answer(200, JSON.stringify(FAIL), { 'content-encoding': '' }),
+    expected: NO,
+  },
+  ...(['gzip', 'deflate', 'br'] as const).map(
+    (encoding): JsonFault => ({
+      fault: `a "fail" in ${encoding}, which nobody asked for`,
+      behave: answer(200, COMPRESS[encoding](JSON.stringify(FAIL)), { 'content-encoding': encoding }),
+      expected: NO,
+    }),
+  ),
+  {
+    fault: 'a pass in gzip, which nobody asked for',
+    behave: answer(200, gzipSync(JSON.stringify(PASS)), { 'content-encoding': 'gzip' }),
+    expected: REFUSAL,
+  },
+  {
+    fault: 'a "fail" to which a proxy has added',
+    behave: ok(`${JSON.stringify(FAIL)}<script></script>`),
     expected: NO,
   },
   {

@@ -139,8 +139,15 @@ export function isPass(answer: HostileAnswer, lotNumber: string): boolean {
   return lot_number === lotNumber && [used_type, user_ip, scene, referer].every((value) => typeof value === 'string');
 }
 
-/** Is it a failure, whatever else it contains? */
+/** Is it a rejection, whatever else it contains? After `status: "success"` everything but `result: "success"` is one. */
 export function saysNo(answer: HostileAnswer): boolean {
-  const { result } = Object(jsonIn(answer));
-  return result === false || (typeof result === 'string' && result.trim().toLowerCase().startsWith('fail'));
+  const { status, result } = Object(jsonIn(answer));
+  const fails = (value: unknown) => typeof value === 'string' && value.trim().toLowerCase().startsWith('fail');
+  return result === false || fails(result) || fails(status) || (status === 'success' && result !== 'success');
+}
+
+/** Does it speak of a success, so that only the documented pass may proceed? */
+export function speaksOfSuccess(answer: HostileAnswer): boolean {
+  const { status, result } = Object(jsonIn(answer));
+  return status === 'success' || result === 'success';
 }

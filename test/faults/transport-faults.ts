@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import {
   answer,
   bytes,
@@ -12,7 +13,7 @@ import {
   thenReset,
   trickle,
 } from '../support/hostile.ts';
-import { type Fault, noAnswer, type Row } from './fault-table.ts';
+import { type Fault, noAnswer, REFUSAL, type Row } from './fault-table.ts';
 
 const TIMEOUT = 'UPSTREAM_TIMEOUT';
 const UNAVAILABLE = 'UPSTREAM_UNAVAILABLE';
@@ -75,13 +76,17 @@ const broken: readonly Fault[] = [
   },
 ];
 
-/** Design, section 2: no redirects; the credentials are for one address only. */
+/**
+ * Design, section 2: no redirects; the credentials are for one address only. Each carries the good answer, and with another
+ * status than 200 a pass is none that proceeds (section 7.5).
+ */
 const redirects: readonly Fault[] = [
   ...[301, 302, 303, 307, 308].map(
     (status): Fault => ({
       fault: `redirects with ${status}`,
       code: PROTOCOL,
       behave: ({ good, elsewhere }) => answer(status, good, { location: elsewhere }),
+      captcha: REFUSAL,
     }),
   ),
   {
@@ -89,10 +94,14 @@ const redirects: readonly Fault[] = [
     fault: 'redirects to the metadata service',
     code: PROTOCOL,
     behave: ({ good }) => answer(307, good, { location: 'http://169.254.169.254/latest/meta-data/' }),
+    captcha: REFUSAL,
   },
 ];
 
-/** Design, section 2: no compressed bodies, at most 256 KiB of body, and what is no HTTP is no answer. */
+/**
+ * Design, section 2: no compressed bodies, at most 256 KiB of body, and what is no HTTP is no answer. A good answer of the
+ * captcha service that can be read in spite of that is a pass that does not proceed (section 7.5).
+ */
 const malformed: readonly Fault[] = [
   { fault: '100 MB, announced', code: PROTOCOL, behave: ({ good }) => flood(head(200, ENDLESS) + good, blanks) },
   {
@@ -111,11 +120,28 @@ const malformed: readonly Fault[] = [
     behave: ({ good }) => answer(200, good.padEnd(256 * 1024 + 1)),
   },
   { fault: 'a gzip bomb', code: PROTOCOL, behave: ({ good }) => answer(200, gzipBomb(good), GZIP) },
-  { fault: 'plain JSON that claims to be gzip', code: PROTOCOL, behave: ({ good }) => answer(200, good, GZIP) },
+  {
+    fault: 'plain JSON that claims to be gzip',
+    code: PROTOCOL,
+    behave: ({ good }) => answer(200, good, GZIP),
+    captcha: REFUSAL,
+  },
+  {
+    fault: 'JSON in gzip',
+    code: PROTOCOL,
+    behave: ({ good }) => answer(200, gzipSync(good), GZIP),
+    captcha: REFUSAL,
+  },
+  {
+    fault: 'JSON in gzip that becomes longer than 256 KiB',
+    code: PROTOCOL,
+    behave: ({ good }) => answer(200, gzipSync(good.padEnd(256 * 1024 + 1)), GZIP),
+  },
   {
     fault: 'an unknown compression',
     code: PROTOCOL,
     behave: ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }),
+    captcha: REFUSAL,
   },
   { fault: 'no HTTP', code: PROTOCOL, behave: () => bytes('SSH-2.0-OpenSSH\r\n') },
   {

@@ -10,20 +10,20 @@ export type CaptchaFailureCategory =
   | 'ILLEGAL_SIGN_TOKEN'
   /** The serial number is not the one of this challenge: values of two challenges were mixed, the request was tampered with, or the service answered for another challenge. */
   | 'LOT_NUMBER_MISMATCH'
-  /** A reason that this contract does not know yet: read `reason`. */
+  /** A reason or a result that this contract does not know yet: read `reason`. */
   | 'OTHER'
   /** Solved too long ago: let the person solve a new challenge. */
   | 'PASS_TOKEN_EXPIRED';
 
 /** Who can have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Anyone can provoke this, so `proceed` is false by default. */
+  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Also a pass that is not entirely as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
   /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, because a caller could name another one on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. */
   | 'SERVICE'
-  /** No usable answer: unreachable, too slow, or not what its document describes. */
+  /** No usable answer: unreachable, too slow, or something that is no answer of the service. */
   | 'TRANSPORT';
 
 /** The client SDK that produced a token. */
