@@ -95,7 +95,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
     const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
-    const admin = createAdmin(metrics);
+    const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);

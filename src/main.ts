@@ -14,6 +14,9 @@ import { createLogger } from './observability/logger.ts';
 let log: Logger | undefined;
 let app: App | undefined;
 
+// A stream that is closed, or whose disk is full, is no reason to end.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
 // The state after such an error is unknown, so the process ends. Its message may quote a request, so only its frames are
 // logged. A rejection that nothing handles arrives here as well. The buffered log lines are written at the exit.
 process.on('uncaughtException', (thrown) => {

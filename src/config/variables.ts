@@ -127,7 +127,7 @@ export const VARIABLES = {
   },
   maxConnections: {
     name: 'MAX_CONNECTIONS',
-    description: 'Open connections of callers; the next one is closed at once',
+    description: 'Open connections of callers; near it, those that brought no operation are closed first',
     ...whole(1, 100_000),
     default: '4096',
   },
@@ -170,7 +170,7 @@ export const VARIABLES = {
   },
   adminPort: {
     name: 'ADMIN_PORT',
-    description: 'Port of `/metrics`; 0 picks a free one',
+    description: 'Port of `/metrics` and of probes; 0 picks a free one',
     ...port(65_535),
     default: '9464',
   },

@@ -1,6 +1,12 @@
 import type { Metrics } from '../observability/metrics.ts';
-import { createServer, listenOn } from '../runtime/http.ts';
-import { send } from './response.ts';
+import { listenOn } from '../runtime/http.ts';
+import { createBoundedServer } from './bounded-server.ts';
+import type { Health } from './health.ts';
+import { send, sendText } from './response.ts';
+
+/** Prometheus and an orchestrator need a few. */
+const MAX_CONNECTIONS = 64;
+const KEEP_ALIVE_MS = 5_000;
 
 /** The operator's port, which no router and no client needs to reach. */
 interface AdminServer {
@@ -14,17 +20,24 @@ interface AdminServer {
   stop(): Promise<void>;
 }
 
-/** A server for metrics on a port of their own. It does not listen yet. */
-export function createAdmin(metrics: Pick<Metrics, 'render'>): AdminServer {
-  const server = createServer(({ method = '', url = '' }, response) => {
-    const refuse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}) =>
-      send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
-    if (url.split('?', 1)[0] !== '/metrics') return refuse(404, 'Metrics are at /metrics.');
-    if (!['GET', 'HEAD'].includes(method)) return refuse(405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-    metrics.render().then(
-      ({ contentType, text }) => send(response, 200, { 'content-type': contentType }, text),
-      () => refuse(500, 'The metrics could not be collected.'),
-    );
+/** A server for metrics and probes on a port of their own. It does not listen yet. */
+export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): AdminServer {
+  const { server } = createBoundedServer({
+    maxConnections: MAX_CONNECTIONS,
+    keepAliveMs: KEEP_ALIVE_MS,
+    // The metric counts the requests of callers.
+    onRefusal: () => {},
+    handle: ({ method = '', url = '' }, response) => {
+      const [path] = url.split('?', 1);
+      if (health.answer(path, response)) return;
+      if (path !== '/metrics') return sendText(response, 404, 'Metrics are at /metrics.');
+      if (!['GET', 'HEAD'].includes(method))
+        return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
+      metrics.render().then(
+        ({ contentType, text }) => send(response, 200, { 'content-type': contentType }, text),
+        () => sendText(response, 500, 'The metrics could not be collected.'),
+      );
+    },
   });
   return {
     listen: async (host, port) => `${await listenOn(server, host, port)}/metrics`,

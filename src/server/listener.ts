@@ -1,22 +1,19 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
-import { ERROR_CATALOGUE, type ErrorCode, framesOf } from '../errors.ts';
-import { createServer, listenOn } from '../runtime/http.ts';
+import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
+import { listenOn } from '../runtime/http.ts';
+import { continueWith, createBoundedServer } from './bounded-server.ts';
 import type { Callers } from './callers.ts';
-import { refuseMalformed } from './malformed.ts';
+import type { Connections } from './connections.ts';
+import { Health } from './health.ts';
 import type { Telemetry } from './operation-log.ts';
 import { RequestRefused } from './refusal.ts';
-import { errorBody, JSON_TYPE, send } from './response.ts';
+import { send, sendRefusal } from './response.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
-/** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
-const RECEIVE_TIMEOUT_MS = 10_000;
-/** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
-const CHECK_INTERVAL_MS = 1_000;
 /** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
 const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
@@ -36,7 +33,6 @@ interface Options {
   readonly callers: Callers;
   /** Called before the body is read. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
-  /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
@@ -45,6 +41,8 @@ interface Options {
 }
 
 interface Listener {
+  /** What probes get, on other ports as well. */
+  readonly health: Health;
   /** @throws the error of the socket, if it cannot listen */
   readonly listen: (host: string, port: number) => Promise<string>;
   /**
@@ -56,29 +54,28 @@ interface Listener {
 
 /** An HTTP server that routes requests. It does not listen yet. */
 export function createListener(options: Options): Listener {
-  const { telemetry } = options;
-  let isDraining = false;
-  const server = createServer(
-    {
-      requestTimeout: RECEIVE_TIMEOUT_MS,
-      headersTimeout: RECEIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      keepAliveTimeout: KEEP_ALIVE_MS,
+  const { telemetry, maxConnections } = options;
+  const health = new Health();
+  const { server, connections } = createBoundedServer({
+    maxConnections,
+    keepAliveMs: KEEP_ALIVE_MS,
+    onRefusal: telemetry.metrics.recordRefusal,
+    handle: (request, response) => {
+      if (health.isDraining) response.setHeader('connection', 'close');
+      route(options, health, connections, request, response).catch((error: unknown) =>
+        refuse(response, error, telemetry),
+      );
     },
-    (request, response) => {
-      if (isDraining) response.setHeader('connection', 'close');
-      route(options, isDraining, request, response).catch((error: unknown) => refuse(response, error, telemetry));
-    },
-  );
-  server.maxConnections = options.maxConnections;
-  server.on('drop', () => telemetry.metrics.recordRefusal('OVERLOADED'));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    if (refuseMalformed(error, socket)) telemetry.metrics.recordRefusal('BAD_REQUEST');
   });
   return {
-    listen: (host, port) => listenOn(server, host, port),
+    health,
+    listen: async (host, port) => {
+      const url = await listenOn(server, host, port);
+      health.startServing();
+      return url;
+    },
     stop: async () => {
-      isDraining = true;
+      health.startDraining();
       if (server.listening) await setTimeout(options.shutdownGraceMs);
       await close(server);
     },
@@ -87,28 +84,29 @@ export function createListener(options: Options): Listener {
 
 async function route(
   { handle, callers, beforeOperation, explorer }: Options,
-  isDraining: boolean,
+  health: Health,
+  connections: Connections,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const [path] = (request.url ?? '/').split('?', 1);
+  if (path === GRAPHQL_PATH && request.method === 'POST') {
+    // Before a byte of the body is read, so that a request without the secret costs nothing.
+    if (!callers.isAllowed(request.headers['router-authorization']))
+      throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
+    connections.prove(request.socket);
+    beforeOperation();
+    continueWith(request, response);
+    return handle(request, response);
+  }
+  connections.limit(request.socket, response);
+  if (health.answer(path, response)) return;
   switch (path) {
     case GRAPHQL_PATH:
       if (explorer && wantsPage(request)) return handle(request, response);
-      if (request.method === 'POST') {
-        // Before a byte of the body is read, so that a request without the secret costs nothing.
-        if (!callers.isAllowed(request.headers['router-authorization']))
-          throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
-        beforeOperation();
-        return handle(request, response);
-      }
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
       });
-    case '/healthz':
-      return sendText(response, 200, 'alive');
-    case '/readyz':
-      return isDraining ? sendText(response, 503, 'draining') : sendText(response, 200, 'ready');
     case explorer?.graphiqlPath:
       if (explorer) return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
       break;
@@ -124,10 +122,6 @@ function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-  send(response, status, { 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
-}
-
 function sendPage(response: ServerResponse, html: string): void {
   send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
 }
@@ -136,23 +130,14 @@ function sendPage(response: ServerResponse, html: string): void {
 function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
   if (error instanceof RequestRefused) {
     metrics.recordRefusal(error.code);
-    sendError(response, error.status, error.code, error.message, error.headers);
+    sendRefusal(response, error);
   } else if (!response.destroyed) {
     // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
-    sendError(response, 500, 'INTERNAL_SERVER_ERROR', ERROR_CATALOGUE.INTERNAL_SERVER_ERROR.message);
+    const { message } = ERROR_CATALOGUE.INTERNAL_SERVER_ERROR;
+    sendRefusal(response, new RequestRefused(500, message, {}, 'INTERNAL_SERVER_ERROR'));
   }
-}
-
-function sendError(
-  response: ServerResponse,
-  status: number,
-  code: ErrorCode,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
 }
 
 async function close(server: Server): Promise<void> {

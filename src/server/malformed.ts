@@ -9,6 +9,9 @@ const STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
+/** How long a client may take to close its side after such a response, in ms. */
+const LINGER_MS = 2_000;
+
 /**
  * Answers bytes that are not a whole HTTP request, and closes the socket. Like every other response, this one is JSON that
  * must not be stored.
@@ -21,8 +24,19 @@ export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: So
     socket.destroy();
     return false;
   }
-  const status = STATUS[code] ?? 400;
-  const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
+  endWith(socket, STATUS[code] ?? 400, 'This is not a whole HTTP request, or it took too long to arrive.');
+  return true;
+}
+
+/** Answers a CONNECT request, of which Node leaves nothing but the socket. */
+export function refuseTunnel(socket: Socket): void {
+  // Nobody else listens for errors, such as a reset, or for the timeout of this socket any more.
+  socket.on('error', () => {}).on('timeout', () => socket.destroy());
+  endWith(socket, 400, 'This is no proxy, so it answers no CONNECT request.');
+}
+
+function endWith(socket: Socket, status: number, message: string): void {
+  const body = errorBody('BAD_REQUEST', message);
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     `content-type: ${JSON_TYPE}`,
@@ -30,6 +44,6 @@ export function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: So
     'connection: close',
     `content-length: ${Buffer.byteLength(body)}`,
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  return true;
+  // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
+  socket.setTimeout(LINGER_MS).end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
+import type { RequestRefused } from './refusal.ts';
 
 /** Sends a whole response that nobody may store. Does nothing if the client has disconnected. */
 export function send(
@@ -11,6 +12,21 @@ export function send(
   if (response.destroyed || response.headersSent) return;
   response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) });
   response.end(body);
+}
+
+/** Sends one line of text. */
+export function sendText(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
+}
+
+/** Sends a refusal in the shape of a GraphQL error. */
+export function sendRefusal(response: ServerResponse, { status, code, message, headers }: RequestRefused): void {
+  send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
 }
 
 /** The content type of JSON that does not answer an operation. */

@@ -6,6 +6,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { startApollo } from './apollo.ts';
 import { Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
+import type { Health } from './health.ts';
 import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
@@ -27,6 +28,8 @@ export interface ServerOptions extends DocumentLimits {
 
 /** A GraphQL server that can listen. */
 interface GraphqlServer {
+  /** What probes get, for a server on another port. */
+  readonly health: Health;
   /**
    * Starts to listen.
    *
@@ -68,6 +71,7 @@ export async function createServer(
     telemetry,
   });
   return {
+    health: listener.health,
     listen: listener.listen,
     replaceRouterSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {

@@ -101,11 +101,14 @@ describe('life of a pod', () => {
     expect(livenessProbe.periodSeconds * livenessProbe.failureThreshold).toBe(30);
   });
 
-  test('the probes ask what the server answers', async () => {
+  test('the probes ask what the server answers, at the admin port', async () => {
     const { startupProbe, livenessProbe, readinessProbe } = container;
     for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(httpGet.port).toBe('http');
-      expect((await fetch(app.url + httpGet.path)).status).toBe(200);
+      // The name of the admin port.
+      expect(httpGet.port).toBe('metrics');
+      for (const base of [app.metricsUrl, app.url]) {
+        expect((await fetch(new URL(httpGet.path, base))).status).toBe(200);
+      }
     }
     expect([startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path)).toEqual([
       '/healthz',

@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseExposition, readMetrics } from '../observability/exposition.ts';
 import { send, startSandboxed } from '../observability/support.ts';
+import { openConnection } from '../support/requests.ts';
 
 /** The port on which Prometheus reads the metrics. */
 
@@ -43,8 +44,8 @@ describe('the admin port', () => {
     const paths = [
       '/',
       '/graphql',
-      '/healthz',
-      '/readyz',
+      '/healthz/',
+      '/readyz/a',
       '/graphiql',
       '/metrics/',
       '/METRICS',
@@ -64,6 +65,61 @@ describe('the admin port', () => {
     );
     expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
   });
+
+  test('answers probes as the port of GraphQL does, until the app has stopped', async () => {
+    const app = await startSandboxed({ shutdownGraceMs: 300 });
+    const answers = async () =>
+      Promise.all(
+        ['/healthz', '/readyz', '/readyz?verbose=1'].map(async (path) => {
+          const response = await fetch(new URL(path, app.metricsUrl));
+          expect(response.headers.get('cache-control')).toBe('no-store');
+          return [response.status, await response.text()];
+        }),
+      );
+    expect(await answers()).toEqual([
+      [200, 'alive\n'],
+      [200, 'ready\n'],
+      [200, 'ready\n'],
+    ]);
+    const stopped = app.stop();
+    expect(await answers()).toEqual([
+      [200, 'alive\n'],
+      [503, 'draining\n'],
+      [503, 'draining\n'],
+    ]);
+    await stopped;
+  });
+
+  test('answers probes and scrapes while more clients hold connections than there may be', async () => {
+    const app = await startSandboxed();
+    const clients = Array.from({ length: 200 }, () => openConnection(app.metricsUrl, 'GET /healthz HTTP/1.1\r\n'));
+    onTestFinished(() => clients.forEach(({ socket }) => void socket.destroy()));
+    await Promise.all(clients.slice(0, 100).map(({ closed }) => closed));
+    expect((await fetch(new URL('/readyz', app.metricsUrl))).status).toBe(200);
+    expect((await readMetrics(app)).families.size).toBeGreaterThan(20);
+    // The refusals of callers are counted, and these are none.
+    expect((await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' })).toBeFalsy();
+    const held = clients.filter(({ socket }) => !socket.destroyed && !socket.readableEnded);
+    expect(held.length).toBeLessThanOrEqual(64);
+  });
+
+  test('closes an idle connection after 5 s, and one that sends slowly after 10 s', async () => {
+    const app = await startSandboxed();
+    const elapsed = async (bytes: string) => {
+      const start = performance.now();
+      const { closed } = openConnection(app.metricsUrl, bytes);
+      return { text: await closed, ms: performance.now() - start };
+    };
+    const [idle, slow] = await Promise.all([
+      elapsed('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'),
+      elapsed('GET /healthz HTTP/1.1\r\nhost: x\r\n'),
+    ]);
+    expect(idle.text).toContain('alive');
+    expect(idle.ms).toBeGreaterThan(4_900);
+    expect(idle.ms).toBeLessThan(9_000);
+    expect(slow.text).toMatch(/^HTTP\/1.1 408 /);
+    expect(slow.ms).toBeLessThan(13_000);
+  }, 20_000);
 
   test('closes with the app', async () => {
     const app = await startSandboxed();

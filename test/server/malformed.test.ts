@@ -1,4 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
 import { startWithoutUpstreams } from './support.ts';
 
@@ -34,6 +37,79 @@ describe('bytes that are not HTTP', () => {
     expect(answer + app.logged()).not.toContain('canary-7f3a');
   });
 });
+
+const QUERY = '{"query":"{ __typename }"}';
+const POST = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${QUERY.length}\r\n`;
+
+describe('requests that Node itself would answer', () => {
+  test.each([
+    ['another expectation', `${POST}expect: 200-ok\r\n\r\n${QUERY}`, 417],
+    ['another expectation of a probe', 'GET /healthz HTTP/1.1\r\nhost: x\r\nexpect: canary-7f3a\r\n\r\n', 417],
+    ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', 400],
+    ['no Host, and a body to come', 'POST /graphql HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: 9\r\n\r\n', 400],
+    ['a tunnel', 'CONNECT canary-7f3a.example:443 HTTP/1.1\r\nhost: canary-7f3a.example\r\n\r\n', 400],
+  ])('%s is refused with the body of every refusal, and counted', async (_what, bytes, status) => {
+    const refusals = async () =>
+      (await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' });
+    const before = await refusals();
+    const answer = await sendBytes(app.url, bytes);
+    expectRefusal(answer, status);
+    expect(await refusals()).toBe((before ?? 0) + 1);
+    expect(answer + app.logged()).not.toContain('canary-7f3a');
+  });
+
+  test('HTTP/1.0 needs no Host, and its expectations are ignored', async () => {
+    const answer = await sendBytes(app.url, 'GET /healthz HTTP/1.0\r\nexpect: 100-continue\r\n\r\n');
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
+    expect(answer).toMatch(/\r\n\r\nalive\n$/);
+  });
+
+  test('an offer to upgrade is ignored', async () => {
+    const answer = await sendBytes(
+      app.url,
+      'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\nalive\n$/);
+  });
+
+  test('a body that waits for 100 Continue is asked for, and answered', async () => {
+    const { socket, received, closed } = openConnection(
+      app.url,
+      `${POST}connection: close\r\nexpect: 100-continue\r\n\r\n`,
+    );
+    await expect.poll(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(QUERY);
+    expect(await closed).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n[\s\S]*{"__typename":"Query"}}$/);
+  });
+
+  test('a body that is not wanted is not asked for, and the connection is closed', async () => {
+    const secured = await startWithoutUpstreams({ routerSecrets: ['the-secret-of-the-router'] });
+    onTestFinished(secured.stop);
+    const answer = await sendBytes(secured.url, `${POST}expect: 100-continue\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expectRefusal(await sendBytes(app.url, `${POST.replace('/graphql', '/')}expect: 100-continue\r\n\r\n`), 404);
+  });
+});
+
+test.each([
+  ['sent no HTTP', 'hello\r\n\r\n'],
+  ['asked for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
+])(
+  'a client that %s and keeps its side open is disconnected',
+  async (_what, bytes) => {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {}).write(bytes);
+    expectRefusal(await text(socket), 400);
+    // What it sends now arrives nowhere: the server's side is gone, and this one is reset.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const timer = setInterval(() => socket.write('x'), 2_500);
+    await closed;
+    clearInterval(timer);
+  },
+  10_000,
+);
 
 describe('a connection on which bytes arrive slowly is closed after 10 s', () => {
   test.concurrent.each([

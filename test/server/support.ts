@@ -1,11 +1,12 @@
 import { expect } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import type { HttpAnswer } from '../support/requests.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
-export function startWithoutUpstreams(): Promise<TestApp> {
+export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<TestApp> {
   const nobody = 'http://127.0.0.1:9';
-  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody });
+  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody }, overrides);
 }
 
 /** Every refusal has the shape of a GraphQL error, and is never stored. */

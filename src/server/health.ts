@@ -1,0 +1,35 @@
+import type { ServerResponse } from 'node:http';
+import { sendText } from './response.ts';
+
+/** What the probes of an orchestrator get, on the port of GraphQL and on the admin port. */
+export class Health {
+  /** The reason why the process is not ready. Undefined once it is. */
+  #unready: 'starting' | 'draining' | undefined = 'starting';
+
+  get isDraining(): boolean {
+    return this.#unready === 'draining';
+  }
+
+  /** Records that the port of GraphQL accepts requests. */
+  startServing(): void {
+    this.#unready = undefined;
+  }
+
+  /** Fails readiness from now on. */
+  startDraining(): void {
+    this.#unready = 'draining';
+  }
+
+  /**
+   * Answers a probe.
+   *
+   * @returns false, with nothing sent, if this is not the path of one
+   */
+  answer(path: string | undefined, response: ServerResponse): boolean {
+    if (path === '/healthz') sendText(response, 200, 'alive');
+    else if (path !== '/readyz') return false;
+    else if (this.#unready === undefined) sendText(response, 200, 'ready');
+    else sendText(response, 503, this.#unready);
+    return true;
+  }
+}
