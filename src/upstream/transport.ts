@@ -13,6 +13,8 @@ export interface UpstreamResponse {
    * never a success.
    */
   readonly lossyJson?: unknown;
+  /** The header `Retry-After` of a 429. */
+  readonly retryAfter?: string | undefined;
 }
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
@@ -72,6 +74,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #options: Dispatcher.DispatchOptions;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
+  #retryAfter: string | undefined;
   #isSettled = false;
   #isSecondAttempt = false;
 
@@ -106,6 +109,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
+    if (status === 429) this.#retryAfter = headers['retry-after'];
     const encodings = headers['content-encoding'];
     if (encodings === undefined || String(encodings).split(',').every(isIdentity)) return;
     // We did not ask for compression, and a small body can inflate beyond the size limit. So it is refused unread.
@@ -140,7 +144,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #resolve(body: Body): void {
     this.#isSettled = true;
-    this.#response.resolve({ status: this.#status, ...body });
+    this.#response.resolve({
+      status: this.#status,
+      ...body,
+      ...(this.#retryAfter && { retryAfter: this.#retryAfter }),
+    });
   }
 
   #reject(error: Error): void {
