@@ -7,6 +7,7 @@ import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { HAS_REDIS, startRedis, WHY_NO_REDIS } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Quotas that all replicas share, with a real Redis or Valkey. */
@@ -46,7 +47,8 @@ const times = (log: string, sentence: string) => log.split(sentence).length - 1;
 const storeAway = async (app: TestApp) => (await readMetrics(app)).value('device_trust_quota_store_away');
 
 describe.runIf(HAS_REDIS)(`a quota that two replicas share${WHY_NO_REDIS}`, { timeout: 60_000 }, () => {
-  test('is spent exactly, whichever of them is asked', async () => {
+  // Again, because a store that a busy machine keeps from running for 50 ms is away, and then the replicas count alone.
+  test('is spent exactly, whichever of them is asked', { retry: 2 }, async () => {
     const { apps, received } = await start({ fingerprintQuota: { perDay: 101 } });
     const answers = await Promise.all([1, 2, 3].flatMap(() => apps.map((app) => judge(app, 30))));
     expect(answers.reduce((sum, { ok = 0 }) => sum + ok, 0)).toBe(101);
@@ -124,7 +126,13 @@ describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60
     isOver = true;
     await load;
     expect(failed).toEqual([]);
-    expect([times(app.logged(), AWAY), times(app.logged(), BACK)]).toEqual([2, 2]);
+    const changes = app
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('the store of the quotas'));
+    // On a busy machine the store may also be late now and then, which is logged as a TimeoutError.
+    expect(changes.filter((line) => line.includes(AWAY) && !line.includes('TimeoutError'))).toHaveLength(2);
+    expect(changes.map((line) => line.includes(AWAY))).toEqual(changes.map((_line, at) => at % 2 === 0));
     expect(app.logged()).not.toContain('a-password');
   });
 
@@ -153,17 +161,21 @@ describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60
     expect(await client.get('device-trust:fingerprint:day:pk_sandbox_glb')).toBe('21');
   });
 
-  test('delays a request by little more than 50 ms if it only hangs, and later requests by nothing', async () => {
+  test('delays the calls under way by little more than 50 ms if it only hangs, and later ones by nothing', async () => {
     const { redis, apps } = await start({ fingerprintQuota: { perSecond: 1_000, perDay: 100_000 } });
     const [app] = apps;
     await judge(app, 1);
     redis.pause();
     onTestFinished(redis.resume);
+    const first = startStopwatch();
     const startedAt = performance.now();
-    expect(await judge(app, 1)).toEqual({ ok: 1 });
+    expect(await judge(app, 50)).toEqual({ ok: 50 });
     expect(performance.now() - startedAt).toBeGreaterThan(45);
+    expect(first()).toBeLessThan(500);
     expect(await storeAway(app)).toBe(1);
+    const others = startStopwatch();
     for (let i = 0; i < 20; i += 1) expect(await judge(app, 10)).toEqual({ ok: 10 });
+    expect(others()).toBeLessThan(20 * 50);
     redis.resume();
     await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(0);
     expect(await judge(app, 1)).toEqual({ ok: 1 });
