@@ -11,6 +11,7 @@ import { isFingerprintFault } from './fingerprint/outcome.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
@@ -21,6 +22,7 @@ import type { Telemetry } from './server/operation-log.ts';
 import { createServer } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
 import { createUpstreamClient, type UpstreamOptions } from './upstream/client.ts';
+import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -63,28 +65,33 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
+    const quotaStore = await openQuotaStore(config.quotaStoreUrl, reportQuotaStore(log, metrics));
+    closers.push(() => quotaStore?.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const openUpstream = (service: string, isFault: UpstreamOptions['isFault']) => {
+    const openUpstream = (service: string, own: Pick<UpstreamOptions, 'isFault' | 'quotaLimits'>) => {
       const client = createUpstreamClient({
         ...config,
+        ...own,
         service,
-        isFault,
+        quotaStore,
         eventLoop,
         onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
         onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+        onQuotaRefused: (window) => metrics.recordQuotaRefusal(service, window),
       });
       closers.push(client.close);
       metrics.watchPolicies(service, client.policyStates);
+      metrics.watchQuota(service, client.quotaStates);
       return client;
     };
     const queryFingerprint = createFingerprintClient({
       ...config,
-      upstream: openUpstream('fingerprint', isFingerprintFault),
+      upstream: openUpstream('fingerprint', { isFault: isFingerprintFault, quotaLimits: config.fingerprintQuota }),
       onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
     });
     const validateCaptcha = createCaptchaValidator({
       ...config,
-      upstream: openUpstream('captcha', isCaptchaFault),
+      upstream: openUpstream('captcha', { isFault: isCaptchaFault, quotaLimits: config.captchaQuota }),
       captchas,
       log,
       onVerdict: (verdict) =>

@@ -51,6 +51,11 @@ export const ERROR_CATALOGUE = {
     retryable: true,
     message: 'This subgraph has reached one of its own limits. Try again shortly.',
   },
+  QUOTA_EXCEEDED: {
+    side: 'operator',
+    retryable: true,
+    message: 'The calls that this subgraph may make to the service behind this field are used up. Try again later.',
+  },
   CANCELLED: {
     side: 'caller',
     retryable: true,
@@ -114,6 +119,8 @@ interface Details {
   nodes?: readonly ASTNode[];
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
   side?: Side;
+  /** Replaces the catalogue's value. */
+  retryable?: false;
 }
 
 /** An error of the catalogue. */
@@ -123,11 +130,15 @@ export class DeviceTrustError extends GraphQLError {
   readonly internal: string | undefined;
   readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, status, nodes, side }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, status, nodes, side, retryable: override }: Details = {}) {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     super(message ?? standard, {
       nodes: nodes ?? null,
-      extensions: { code, retryable: retryable && side !== 'caller', ...(status && { http: { status } }) },
+      extensions: {
+        code,
+        retryable: retryable && override !== false && side !== 'caller',
+        ...(status && { http: { status } }),
+      },
     });
     this.name = 'DeviceTrustError';
     this.code = code;

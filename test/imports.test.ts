@@ -19,7 +19,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   captcha: ['upstream', 'runtime', 'errors', 'schema.generated'],
   graphql: ['fingerprint', 'captcha', 'upstream', 'runtime', 'errors', 'schema.generated'],
   // What it counts and traces is declared where it happens.
-  observability: ['fingerprint/drift', 'upstream/policy', 'upstream/call-context', 'runtime', 'errors'],
+  observability: [
+    'fingerprint/drift',
+    'upstream/policy',
+    'upstream/quota',
+    'upstream/call-context',
+    'runtime',
+    'errors',
+  ],
   explorer: [],
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.

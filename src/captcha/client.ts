@@ -5,6 +5,7 @@ import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { describeIssues } from '../upstream/issues.ts';
+import { AccountPausedError } from '../upstream/pauses.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { EXCEPTIONS, isDocumentedRejection, passBody, type ValidateForm, validatePath } from './contract.ts';
 import { signToken } from './signature.ts';
@@ -38,7 +39,7 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Captc
 /**
  * Verifies one solved challenge.
  *
- * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED at a limit of our own; the reason of a cancellation
+ * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
  */
 export type CaptchaValidator = (input: ValidateCaptchaInput, context: CallContext) => Promise<CaptchaVerdict>;
 
@@ -69,14 +70,24 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
     const body = toForm(input, captcha.captchaKey);
     let response: UpstreamResponse;
     try {
-      response = await upstream.post({ region, origin, path, headers: FORM_HEADERS, body, timeoutMs, context });
+      response = await upstream.post({
+        region,
+        account: captchaId,
+        origin,
+        path,
+        headers: FORM_HEADERS,
+        body,
+        timeoutMs,
+        context,
+      });
     } catch (error) {
-      // OVERLOADED is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || error.code === 'OVERLOADED')
+      // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
+      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code))
         throw error;
       // Without a response the policy decides (document, 7.3), so this is an outcome; the log keeps the cause.
       log.warn({ requestId, captchaId, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      const verdict = indeterminate('TRANSPORT', failOpen);
+      // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
+      const verdict = indeterminate(error instanceof AccountPausedError ? 'CLIENT' : 'TRANSPORT', failOpen);
       onVerdict(verdict);
       return verdict;
     }
@@ -92,6 +103,8 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
  * and a bot's request could proceed.
  */
 const MAX_VALUE_LENGTH = 4_096;
+
+const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
 
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
 

@@ -13,13 +13,20 @@ const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as cons
  * @param isSet is this variable set, whether or not its value could be read?
  */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  return [...samePort(values), ...rulesOfMode(values, isSet)];
+  return [...samePort(values), ...unusedStore(isSet), ...rulesOfMode(values, isSet)];
 }
 
 /** Both ports belong to `HOST`, so they have to differ. */
 function samePort({ port, adminPort }: Partial<Config>): string[] {
   if (port === undefined || port === 0 || port !== adminPort) return [];
   return [expectedBut(VARIABLES.adminPort.name, `another port than ${VARIABLES.port.name}`, `${port} for both`)];
+}
+
+/** Whoever names a store expects a quota, so a missing one is a mistake. */
+function unusedStore(isSet: (key: keyof Config) => boolean): string[] {
+  const { quotaStoreUrl, fingerprintQuota, captchaQuota } = VARIABLES;
+  if (!isSet('quotaStoreUrl') || isSet('fingerprintQuota') || isSet('captchaQuota')) return [];
+  return [expectedBut(quotaStoreUrl.name, `it beside ${fingerprintQuota.name} or ${captchaQuota.name}`, 'neither')];
 }
 
 function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {

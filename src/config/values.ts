@@ -106,19 +106,19 @@ const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
         : 'expected an object',
   });
 
+const parsedJson = z.string().transform((text, context) => {
+  try {
+    const json: unknown = JSON.parse(text);
+    return json;
+  } catch {
+    context.addIssue({ code: 'custom', message: 'it is not JSON' });
+    return z.NEVER;
+  }
+});
+
 /** A JSON list of at least one object, no two with the same `id`. */
 const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
-  z
-    .string()
-    .transform((text, context) => {
-      try {
-        const json: unknown = JSON.parse(text);
-        return json;
-      } catch {
-        context.addIssue({ code: 'custom', message: 'it is not JSON' });
-        return z.NEVER;
-      }
-    })
+  parsedJson
     .pipe(
       z.array(entryOf(shape), { error: 'expected a list' }).min(1, { error: 'expected at least one entry' }).readonly(),
     )
@@ -137,6 +137,16 @@ export const captchaList = {
   expected:
     'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
   schema: listOf({ captchaId, captchaKey, region: oneOf(REGIONS) }, 'captchaId'),
+};
+
+const calls = z.int().min(1).max(999_999_999).optional();
+
+/** How many calls may be made for one account. */
+export const quota = {
+  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999',
+  schema: parsedJson
+    .pipe(entryOf({ perSecond: calls, perDay: calls }))
+    .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),
 };
 
 const anyAddress = z
@@ -158,6 +168,16 @@ export const internalAddress = {
   expected: 'an http or https address without user, query or fragment',
   schema: anyAddress.refine((text) => /^https?:/.test(text), 'neither http nor https').transform(withoutSlash),
   isAddress: true,
+} as const;
+
+/** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
+export const storeAddress = {
+  expected: 'a redis:// or rediss:// address, such as rediss://user:password@host:6379/0',
+  schema: textThat(
+    'a redis:// or rediss:// address',
+    (text) => URL.canParse(text) && !/\s/.test(text) && /^rediss?:\/\/[^/?#]+(\/\d{0,3})?$/.test(text),
+  ),
+  secret: true,
 } as const;
 
 function isEncryptedOrLocal(text: string): boolean {

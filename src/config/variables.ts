@@ -7,8 +7,10 @@ import {
   internalAddress,
   milliseconds,
   port,
+  quota,
   secretText,
   secretTexts,
+  storeAddress,
   toggle,
   type Variable,
   whole,
@@ -69,6 +71,7 @@ export const VARIABLES = {
     ...milliseconds,
     default: '3000',
   },
+  fingerprintQuota: { name: 'FINGERPRINT_QUOTA', description: 'Calls allowed for one application', ...quota },
   captchaConfigurations: {
     name: 'CAPTCHA_CONFIGURATIONS',
     description: 'Captcha ids; the first serves when a mutation names none',
@@ -92,6 +95,8 @@ export const VARIABLES = {
     ...choice(['faults', 'always', 'never']),
     default: 'faults',
   },
+  captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
+  quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   maxBodyBytes: {
     name: 'MAX_BODY_BYTES',
     description: 'Size of a request body',

@@ -6,7 +6,7 @@ import type { FingerprintRequest } from './request.ts';
 /**
  * Asks the fingerprint service about one token.
  *
- * @throws DeviceTrustError with one of the UPSTREAM codes or OVERLOADED, or the reason of a cancellation
+ * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
  */
 export type FingerprintClient = (request: FingerprintRequest, context: CallContext) => Promise<FingerprintOutcome>;
 
@@ -24,9 +24,9 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutc
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { application, body } = request;
-    const { region, origin, path, headers } = application;
+    const { publicKey: account, region, origin, path, headers } = application;
     const timeoutMs = fingerprintTimeoutMs;
-    const response = await upstream.post({ region, origin, path, headers, body, timeoutMs, context });
+    const response = await upstream.post({ region, account, origin, path, headers, body, timeoutMs, context });
     const outcome = toOutcome(request, response);
     onOutcome(outcome);
     return outcome;

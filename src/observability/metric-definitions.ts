@@ -22,6 +22,7 @@ export function defineMetrics(registry: Registry) {
     new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
 
   const perRegion = ['service', 'region'] as const;
+  const perWindow = ['service', 'window'] as const;
   const metrics = {
     operationSeconds: histogram('operation_duration_seconds', 'Duration of GraphQL operations, by outcome', [
       'outcome',
@@ -38,6 +39,10 @@ export function defineMetrics(registry: Registry) {
     callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
     callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
     breakerOpen: gauge('upstream_breaker_open', '1 while the circuit breaker is open or probing, else 0', perRegion),
+    quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
+    quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
+    quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
+    quotaStoreAway: gauge('quota_store_away', '1 while the store of the quotas is away, else 0'),
     lookups: counter('fingerprint_lookups_total', 'Device tokens that operations asked about'),
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
@@ -49,6 +54,9 @@ export function defineMetrics(registry: Registry) {
   // fire at the first of them.
   for (const code of Object.keys(ERROR_CATALOGUE)) metrics.errors.inc({ code }, 0);
   for (const code of REFUSALS) metrics.refusals.inc({ code }, 0);
+  for (const service of ['fingerprint', 'captcha']) {
+    for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);
+  }
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
   return metrics;
 }

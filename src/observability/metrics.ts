@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { SignalDrift } from '../fingerprint/drift.ts';
 import type { PolicyState } from '../upstream/policy.ts';
+import type { QuotaState } from '../upstream/quota.ts';
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';
 import { defineMetrics } from './metric-definitions.ts';
@@ -15,11 +16,17 @@ export interface Metrics {
   readonly recordOperation: (operation: FinishedOperation) => void;
   /** A request that was refused before it became an operation, by its code of `errors.ts`. */
   readonly recordRefusal: (code: string) => void;
-  /** An upstream call that was made: `ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
+  /** An upstream call that was made: `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
   readonly recordVerdict: (verdict: VerdictLabels) => void;
+  /** An upstream call that was refused because its quota is used up. */
+  readonly recordQuotaRefusal: (service: string, window: string) => void;
+  /** Is the store of the quotas away? */
+  readonly recordQuotaStore: (isAway: boolean) => void;
+  /** Reads the limits of a service's quota, and what is left of them, whenever Prometheus reads. */
+  readonly watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) => void;
   /** Reads the state of a service's policies, one for each region, whenever Prometheus reads. */
   readonly watchPolicies: (service: string, states: () => Iterable<readonly [region: string, PolicyState]>) => void;
 }
@@ -92,6 +99,16 @@ export function createMetrics(): Metrics {
       if (drift) metrics.drift.inc({ kind: drift });
     },
     recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
+    recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
+    recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
+    watchQuota: (service, states) => {
+      beforeRender.push(() => {
+        for (const [window, { limit, left }] of states()) {
+          metrics.quotaLimit.set({ service, window }, limit);
+          metrics.quotaRemaining.set({ service, window }, left);
+        }
+      });
+    },
     watchPolicies: (service, states) => {
       beforeRender.push(() => {
         for (const [region, { inFlight, queued, isOpen }] of states()) {

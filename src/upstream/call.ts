@@ -2,7 +2,9 @@ import { asError, DeviceTrustError } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import type { Dequeue } from './bulkhead.ts';
 import type { CallContext, CallSpan, Cancellable } from './call-context.ts';
+import type { Pauses } from './pauses.ts';
 import type { Policy } from './policy.ts';
+import type { Quota } from './quota.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
 /**
@@ -15,6 +17,8 @@ const MIN_LAG_MS = 250;
 export interface UpstreamRequest {
   /** Each region has a policy of its own: the failure of one must not affect another. */
   readonly region: string;
+  /** The public key or captcha id: each has a quota and pauses of its own. Not a secret. */
+  readonly account: string;
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
@@ -32,7 +36,10 @@ export interface CallService {
   readonly policyFor: (region: string) => Policy;
   readonly transport: Transport;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
-  /** Called for each call that was sent: its outcome is `ok`, `http_4xx`, `http_5xx` or a code of `errors.ts`. */
+  readonly pauses: Pauses;
+  /** Undefined if calls are not limited. */
+  readonly quota: Quota | undefined;
+  /** Called for each call that was sent: its outcome is `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`. */
   readonly onCall: (region: string, outcome: string, ms: number) => void;
 }
 
@@ -46,7 +53,7 @@ export class Call implements Cancellable {
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: Error) => void;
   readonly #lagBeforeMs: number;
-  readonly #wasQueued: boolean;
+  #wasQueued = false;
   readonly #timer: NodeJS.Timeout;
   /** Undefined until the policy admits the call: nothing is sent before, and there is nothing to report. */
   #pending: PendingRequest | undefined;
@@ -73,10 +80,9 @@ export class Call implements Cancellable {
       (isProbe) => this.#send(isProbe),
       (dequeue) => {
         this.#dequeue = dequeue;
+        this.#wasQueued = true;
       },
     );
-    // The policy sends a call synchronously unless it has to wait.
-    this.#wasQueued = this.#pending === undefined;
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), request.timeoutMs);
     request.context.cancellation.add(this);
@@ -102,15 +108,29 @@ export class Call implements Cancellable {
 
   #send(isProbe: boolean): Promise<UpstreamResponse> {
     if (this.#stopReason) throw this.#stopReason;
-    const { region, origin, path, headers, body, context } = this.#request;
-    const { service, transport } = this.#service;
-    const pool = transport.poolFor(origin);
+    const { account } = this.#request;
+    const { pauses, quota } = this.#service;
     this.#isProbe = isProbe;
+    // The account may have been paused while the call was in the queue.
+    pauses.check(account);
+    const counted = quota?.take(account);
+    return counted ? counted.then(() => this.#dispatch()) : this.#dispatch();
+  }
+
+  #dispatch(): Promise<UpstreamResponse> {
+    if (this.#stopReason) throw this.#stopReason;
+    const { region, account, origin, path, headers, body, context } = this.#request;
+    const { service, transport, pauses } = this.#service;
+    const pool = transport.poolFor(origin);
     this.#sentAt = performance.now();
     this.#span = context.startSpan?.(service, region);
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
     this.#pending = new PendingRequest(pool, { path, method: 'POST', headers: allHeaders, body });
-    return this.#pending.send();
+    return this.#pending.send().then((response) => {
+      // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
+      if (response.status === 429) pauses.pause(account, response.retryAfter);
+      return response;
+    });
   }
 
   #expire(): void {
@@ -126,7 +146,7 @@ export class Call implements Cancellable {
    */
   #isOurFault(): boolean {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
-    return this.#wasQueued || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS);
+    return this.#wasQueued || !this.#pending || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS);
   }
 
   #stop(reason: Error): void {
@@ -167,5 +187,6 @@ export class Call implements Cancellable {
 
 function outcomeOf({ status }: UpstreamResponse): string {
   if (status < 400) return 'ok';
+  if (status === 429) return 'http_429';
   return status < 500 ? 'http_4xx' : 'http_5xx';
 }

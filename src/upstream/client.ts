@@ -1,5 +1,8 @@
 import { Call, type CallService, type UpstreamRequest } from './call.ts';
+import { Pauses } from './pauses.ts';
 import { type BreakerState, createPolicy, type Policy, type PolicyState } from './policy.ts';
+import { Quota, type QuotaLimits, type QuotaState, type QuotaStore } from './quota.ts';
+import type { QuotaWindow } from './quota-count.ts';
 import { Transport, type UpstreamResponse } from './transport.ts';
 
 /** The client of one upstream service, with its sockets and with one policy for each region. */
@@ -9,12 +12,14 @@ export interface UpstreamClient {
    * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
-   *   is full, or if the deadline passes for a reason of our own
+   *   is full, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED; AccountPausedError
    * @throws the reason of the context's cancellation, once the operation is cancelled
    */
   post(request: UpstreamRequest): Promise<UpstreamResponse>;
   /** The state of the policy of each region that was called so far. */
   policyStates(): Iterable<readonly [region: string, PolicyState]>;
+  /** The quota's limits and what is left of them; empty without a quota. */
+  quotaStates(): Iterable<readonly [QuotaWindow, QuotaState]>;
   /** Closes every socket. */
   close(): Promise<void>;
 }
@@ -29,6 +34,12 @@ export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoo
   readonly upstreamMaxQueue: number;
   /** Called when the circuit breaker of a region opens or closes. */
   readonly onBreaker: (region: string, state: BreakerState) => void;
+  /** How many calls may be sent for each account; undefined if as many as come. */
+  readonly quotaLimits: QuotaLimits | undefined;
+  /** Where all replicas count together; undefined if each counts alone. */
+  readonly quotaStore: QuotaStore | undefined;
+  /** Called for each call that was refused because a quota is used up. */
+  readonly onQuotaRefused: (window: QuotaWindow) => void;
 }
 
 /** Makes the client of one upstream service. It opens no socket before the first request. */
@@ -37,6 +48,9 @@ export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
   const { upstreamMaxInFlight: maxInFlight, upstreamMaxQueue: maxQueue } = options;
   const policies = new Map<string, Policy>();
   const transport = new Transport();
+  const pauses = new Pauses();
+  const { quotaLimits: limits, quotaStore: store, onQuotaRefused: onRefused } = options;
+  const quota = limits && new Quota({ service, limits, store, onRefused });
 
   function policyFor(region: string): Policy {
     const known = policies.get(region);
@@ -51,14 +65,20 @@ export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
     return policy;
   }
 
-  const shared: CallService = { service, policyFor, transport, eventLoop, onCall };
+  const shared: CallService = { service, policyFor, transport, pauses, quota, eventLoop, onCall };
   return {
     post: (request) => {
       const { reason } = request.context.cancellation;
       if (reason) return Promise.reject(reason);
-      return new Promise((resolve, reject) => new Call(request, shared, resolve, reject));
+      return new Promise((resolve, reject) => {
+        // Both come before the circuit breaker: neither a pause nor a quota may look like an outage.
+        pauses.check(request.account);
+        quota?.check(request.account);
+        new Call(request, shared, resolve, reject);
+      });
     },
     policyStates: () => [...policies].map(([region, policy]) => [region, policy.state()] as const),
+    quotaStates: () => quota?.states() ?? [],
     close: () => transport.close(),
   };
 }

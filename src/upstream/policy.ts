@@ -1,6 +1,7 @@
 import { BrokenCircuitError, CircuitState, CountBreaker, circuitBreaker, handleWhenResult } from 'cockatiel';
 import { DeviceTrustError } from '../errors.ts';
 import { Bulkhead, type Dequeue } from './bulkhead.ts';
+import { AccountPausedError } from './pauses.ts';
 import type { UpstreamResponse } from './transport.ts';
 
 /** The circuit breaker and the bulkhead of one upstream service in one region. */
@@ -95,7 +96,9 @@ export function createPolicy({ maxInFlight, maxQueue, isFault, onBreaker }: Poli
     } catch (error) {
       // A probe without a response keeps the breaker open, whatever the reason. Any other call counts only if its code
       // is a fault of the upstream.
-      const countsAsFault = isProbe || (error instanceof DeviceTrustError && FAULTS.has(error.code));
+      const isFaultOfUpstream =
+        error instanceof DeviceTrustError && FAULTS.has(error.code) && !(error instanceof AccountPausedError);
+      const countsAsFault = isProbe || isFaultOfUpstream;
       if (timesOpenedBefore === timesOpened && countsAsFault) return { error, isFault: true };
       throw error;
     }

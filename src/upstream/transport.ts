@@ -13,6 +13,8 @@ import {
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse extends ResponseBody {
   readonly status: number;
+  /** The header `Retry-After` of a 429. */
+  readonly retryAfter?: string | undefined;
 }
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
@@ -71,6 +73,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #status = 0;
   /** Of the response; undefined if it is not compressed. */
   #encoding: string | undefined;
+  #retryAfter: string | undefined;
   #isSettled = false;
   #isSecondAttempt = false;
 
@@ -105,6 +108,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
+    if (status === 429) this.#retryAfter = headers['retry-after'];
     const encodings = headers['content-encoding'];
     if (encodings !== undefined) this.#encoding = encodingOf(encodings);
   }
@@ -139,7 +143,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #resolve(body: ResponseBody): void {
     this.#isSettled = true;
-    this.#response.resolve({ status: this.#status, ...body });
+    this.#response.resolve({
+      status: this.#status,
+      ...body,
+      ...(this.#retryAfter && { retryAfter: this.#retryAfter }),
+    });
   }
 
   #reject(error: Error): void {

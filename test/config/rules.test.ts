@@ -110,3 +110,31 @@ describe('the two ports', () => {
     expect(problemsOf({ ...LIVE, PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
   });
 });
+
+describe('a store of quotas', () => {
+  test('needs a quota to count', () => {
+    expect(problemsOf({ ...LIVE, QUOTA_STORE_URL: 'redis://store.test' })).toEqual([
+      'QUOTA_STORE_URL: expected it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA, but got neither.',
+    ]);
+  });
+
+  test.each([
+    'redis://store.test',
+    'redis://store.test:6379/0',
+    'rediss://user:password@store.test:6380/15',
+    'redis://:password@10.0.0.1',
+  ])('can be at %s', (quotaStoreUrl) => {
+    const env = { ...LIVE, CAPTCHA_QUOTA: '{"perDay":1}', QUOTA_STORE_URL: quotaStoreUrl };
+    expect(parse(env)).toMatchObject({ quotaStoreUrl });
+  });
+
+  test.each([`http://:${CANARY}@store.test`, CANARY, `redis://`, `redis://store.test/0?password=${CANARY}`])(
+    'cannot be at %s, which is not shown',
+    (text) => {
+      const [problem = '', ...others] = problemsOf({ ...LIVE, CAPTCHA_QUOTA: '{"perDay":1}', QUOTA_STORE_URL: text });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(/^QUOTA_STORE_URL: expected a redis:\/\/ or rediss:\/\/ address/);
+      expect(problem).not.toContain(CANARY);
+    },
+  );
+});

@@ -24,6 +24,9 @@ describe('what is accepted', () => {
     ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
     ['LOG_HASH_KEY', 'k'.repeat(16), { logHashKey: 'k'.repeat(16) }],
     ['ADMIN_PORT', '0', { adminPort: 0 }],
+    ['FINGERPRINT_QUOTA', '{"perSecond":200,"perDay":1000000}', { fingerprintQuota: { perSecond: 200, perDay: 1e6 } }],
+    ['FINGERPRINT_QUOTA', '{"perDay":1}', { fingerprintQuota: { perDay: 1 } }],
+    ['CAPTCHA_QUOTA', '{"perSecond":999999999}', { captchaQuota: { perSecond: 999_999_999 } }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://otlp.test/base', { otlpEndpoint: 'https://otlp.test/base' }],
     ['FINGERPRINT_URL_GLB', 'https://fp.test', { fingerprintUrlGlb: 'https://fp.test' }],
@@ -47,6 +50,8 @@ describe('what is accepted', () => {
   });
 });
 
+const QUOTA =
+  'expected JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999';
 const WHOLE = 'expected a whole number from 1 to 60000';
 
 describe('a value that is no secret is shown', () => {
@@ -62,6 +67,8 @@ describe('a value that is no secret is shown', () => {
     ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
     ['ADMIN_PORT', 'expected a port from 0 to 65535', ['65536', '-1', 'metrics']],
     ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
+    ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
+    ['CAPTCHA_QUOTA', QUOTA, ['{"perHour":1}', '{"perDay":1000000000}', '{"perDay":1,}', 'null']],
     ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
   ])('%s: %s', (name, expected, values) => {
     for (const value of values) {

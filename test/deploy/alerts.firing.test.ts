@@ -6,19 +6,20 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ALERT_FILE, ALERTS } from './alerts.ts';
 
-/** Each rule fires when it should, and only it, on series of an hour: `PROMTOOL=path npm run test:alerts`. */
+/** Each rule fires when it should, and only it, on series of an hour or a day: `PROMTOOL=path npm run test:alerts`. */
 
 const PROMTOOL = process.env['PROMTOOL'];
 
-/** Values of a series in promtool's words, one a minute: from `start`, `step` more each time. */
+/** Values of a series in promtool's words, one a minute for 30 hours: from `start`, `step` more each time. */
 type Series = Readonly<Record<string, string>>;
-const steady = (value: number) => `${value}+0x60`;
-const growing = (aMinute: number) => `0+${aMinute}x60`;
+const steady = (value: number) => `${value}+0x1800`;
+const growing = (aMinute: number) => `0+${aMinute}x1800`;
 /** A counter that is 0 until minute 30 and 1 from then on, and one that is born with the 1. */
 const ONCE = '0+0x29 1+0x30';
 const BORN = '_x30 1+0x30';
 
 const EU = 'service="captcha",region="EU"';
+const DAY = 'service="captcha",window="day"';
 const outcome = (type: string, cause: string, proceed: boolean) =>
   `device_trust_captcha_outcomes_total{type="${type}",cause="${cause}",proceed="${proceed}"}`;
 
@@ -40,6 +41,10 @@ const HEALTHY: Series = {
   [`device_trust_upstream_duration_seconds_count{${EU},outcome="http_4xx"}`]: growing(100),
   [outcome('CaptchaPassed', '', true)]: growing(600),
   [outcome('CaptchaIndeterminate', 'CLIENT', false)]: growing(600),
+  [`device_trust_quota_limit{${DAY}}`]: steady(1_000_000),
+  [`device_trust_quota_remaining{${DAY}}`]: steady(500_000),
+  [`device_trust_quota_refused_total{${DAY}}`]: steady(3),
+  device_trust_quota_store_away: steady(0),
   'device_trust_errors_total{code="BAD_USER_INPUT"}': growing(60),
   'device_trust_requests_refused_total{code="BAD_REQUEST"}': growing(60),
 };
@@ -113,6 +118,48 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     silent: 29,
     fires: 32,
   })),
+  DeviceTrustRateLimited: [
+    {
+      when: 'a service answers 429 once a minute',
+      series: { [`device_trust_upstream_duration_seconds_count{${EU},outcome="http_429"}`]: growing(1) },
+      silent: 4,
+      fires: 10,
+    },
+  ],
+  DeviceTrustQuotaExceeded: [
+    {
+      when: 'ten calls a minute are refused',
+      series: { [`device_trust_quota_refused_total{${DAY}}`]: growing(10) },
+      silent: 4,
+      fires: 10,
+    },
+  ],
+  DeviceTrustQuotaNearlyUsed: [
+    {
+      when: 'a twentieth of the day is left',
+      series: { [`device_trust_quota_remaining{${DAY}}`]: '110000+0x29 50000+0x30' },
+      silent: 29,
+      fires: 31,
+    },
+  ],
+  DeviceTrustQuotaStoreAway: [
+    {
+      when: 'it is away for more than 10 minutes',
+      series: { device_trust_quota_store_away: '0+0x29 1+0x30' },
+      silent: 39,
+      fires: 41,
+    },
+  ],
+  DeviceTrustSpendRises: [
+    {
+      when: 'there are twice as many calls as at the same hour of the day before',
+      series: {
+        [`device_trust_upstream_duration_seconds_count{${EU},outcome="ok"}`]: '0+600x1439 863400+1300x360',
+      },
+      silent: 1_500,
+      fires: 1_570,
+    },
+  ],
   DeviceTrustProceedsByPolicy: [
     {
       when: 'a tenth proceeds without a verdict',

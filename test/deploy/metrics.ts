@@ -10,6 +10,7 @@ interface Metric {
 }
 
 const upstream = ['service', 'region'];
+const perWindow = ['service', 'window'];
 
 /** What `/metrics` has, as far as the dashboard and the alerts need it. */
 export const METRICS: Readonly<Record<string, Metric>> = {
@@ -21,6 +22,10 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_upstream_in_flight: { type: 'gauge', labels: upstream },
   device_trust_upstream_queued: { type: 'gauge', labels: upstream },
   device_trust_upstream_breaker_open: { type: 'gauge', labels: upstream },
+  device_trust_quota_limit: { type: 'gauge', labels: perWindow },
+  device_trust_quota_remaining: { type: 'gauge', labels: perWindow },
+  device_trust_quota_refused_total: { type: 'counter', labels: perWindow },
+  device_trust_quota_store_away: { type: 'gauge', labels: [] },
   device_trust_fingerprint_lookups_total: { type: 'counter', labels: [] },
   device_trust_fingerprint_calls_total: { type: 'counter', labels: [] },
   device_trust_captcha_outcomes_total: { type: 'counter', labels: ['type', 'cause', 'proceed'] },
@@ -48,10 +53,20 @@ function metricOf(series: string): Metric | undefined {
 /** What an expression may compare a label with. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   code: Object.keys(ERROR_CATALOGUE),
-  outcome: ['ok', 'partial', 'error', 'http_4xx', 'http_5xx', 'UPSTREAM_.+', ...Object.keys(ERROR_CATALOGUE)],
+  outcome: [
+    'ok',
+    'partial',
+    'error',
+    'http_429',
+    'http_4xx',
+    'http_5xx',
+    'UPSTREAM_.+',
+    ...Object.keys(ERROR_CATALOGUE),
+  ],
   type: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
   cause: [...FAILURE_CATEGORIES.values()],
   proceed: ['true', 'false'],
+  window: ['second', 'day'],
   job: ['device-trust'],
 };
 

@@ -14,7 +14,7 @@ import { codeIn, commandsOf, readPage } from './markdown.ts';
 /** What the operator's page says is true: its tables, its log lines and its commands. */
 
 const page = readPage('deploy/README.md');
-const app = await startInSandboxMode({ logLevel: 'debug' });
+const app = await startInSandboxMode({ logLevel: 'debug', fingerprintQuota: { perDay: 1_000 } });
 afterAll(() => app.stop());
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

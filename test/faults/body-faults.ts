@@ -20,7 +20,7 @@ const faults: readonly Fault[] = [
   ),
   { fault: '503 without a body', code: UNAVAILABLE, behave: () => answer(503, '') },
   { fault: '503 that asks to wait', code: UNAVAILABLE, behave: () => answer(503, PAGE, WAIT) },
-  // No document has 429. It can only mean that a later request may succeed, so it is retryable. Retry-After is not followed.
+  // No document has 429. It can only mean that a later request may succeed, so it is retryable. The pause that follows has tests of its own.
   { fault: '429 that asks to wait', code: UNAVAILABLE, behave: () => answer(429, PAGE, WAIT), captcha: REFUSAL },
   { fault: '429 without a body', code: UNAVAILABLE, behave: () => answer(429, ''), captcha: REFUSAL },
   ...[401, 403, 404].flatMap((status): Fault[] => [

@@ -48,6 +48,14 @@ test('the compiler of operations is loaded for a document that came several time
   expect(await modulesWith(SANDBOX, 5)).toContain('/graphql-jit/');
 });
 
+test('the client and the limiter of a store of quotas are loaded only where there is a store', async () => {
+  const quota = { ...LIVE, FINGERPRINT_QUOTA: '{"perDay":1}' };
+  expect(await modulesWith(quota)).not.toMatch(/\/node_modules\/(ioredis|rate-limiter-flexible)\//);
+  const modules = await modulesWith({ ...quota, QUOTA_STORE_URL: 'redis://127.0.0.1:9' });
+  expect(modules).toContain('/node_modules/ioredis/');
+  expect(modules).toContain('/node_modules/rate-limiter-flexible/');
+});
+
 test('live mode does not load the printer of log lines for people', async () => {
   expect(await modulesWith(LIVE)).not.toContain('pino-pretty');
 });

@@ -97,7 +97,7 @@ test.for(SERVICES)(
 );
 
 describe.concurrent.each(SERVICES)('%s', { timeout: 60_000 }, (service, question) => {
-  test.for([400, 401, 403, 404, 429])(
+  test.for([400, 401, 403, 404])(
     '200 responses with status %i, which a client can provoke, never open it',
     (status, context) => expectNeverOpen(context, question, answer(status, errorEnvelope(status, 'no'))),
   );

@@ -11,6 +11,9 @@ export function createTestClient(options: Partial<UpstreamOptions>) {
     eventLoop: { totalLagMs: () => 0 },
     onCall: () => {},
     onBreaker: () => {},
+    quotaLimits: undefined,
+    quotaStore: undefined,
+    onQuotaRefused: () => {},
     ...options,
   });
 }
@@ -24,5 +27,5 @@ export function createContext(startSpan?: CallContext['startSpan']) {
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, context: CallContext, timeoutMs = 5_000) {
-  return { region: 'GLB', origin, path: '/', headers: {}, body: '', timeoutMs, context };
+  return { region: 'GLB', account: 'a', origin, path: '/', headers: {}, body: '', timeoutMs, context };
 }

@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { closeAtOnce, listen } from './loopback.ts';
+
+/** A real Redis or Valkey: Debian's, or the executable that `REDIS_SERVER` names. */
+
+const EXECUTABLE = process.env['REDIS_SERVER'] ?? '/usr/bin/redis-server';
+
+/** Is there one? With `REQUIRE_REDIS` set, its absence fails the tests instead of skipping them. */
+export const HAS_REDIS = existsSync(EXECUTABLE) || process.env['REQUIRE_REDIS'] !== undefined;
+
+/** Ends the title of a suite that is skipped. */
+export const WHY_NO_REDIS = HAS_REDIS ? '' : ` (skipped: there is no ${EXECUTABLE})`;
+
+export interface TestRedis {
+  readonly url: string;
+  /** Starts it on its port, without any data. */
+  start(): Promise<void>;
+  /** Ends it at once, as a crash does. */
+  kill(): Promise<void>;
+  /** It keeps its connections, but answers nothing until it is resumed. */
+  pause(): void;
+  resume(): void;
+  /** Ends it, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** A server on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
+export async function startRedis(password = 'a-password'): Promise<TestRedis> {
+  const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
+  const placeholder = createServer();
+  const port = await listen(placeholder);
+  await closeAtOnce(placeholder);
+  let server: ReturnType<typeof spawn> | undefined;
+
+  async function start(): Promise<void> {
+    const options = { port, bind: '127.0.0.1', requirepass: password, save: '', appendonly: 'no', dir: folder };
+    const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    // Where the packages are only unpacked, their libraries are beside the executable.
+    const libraries = globSync(join(EXECUTABLE, '../../lib/*-linux-gnu'));
+    const child = spawn(EXECUTABLE, args, { env: { LD_LIBRARY_PATH: libraries.join(':') } });
+    server = child;
+    const lines: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => lines.push(line));
+    }
+    const ended = once(child, 'exit').then(() => {
+      throw new Error(`expected a running server, but got: ${lines.join('\n')}`);
+    });
+    const ready = new Promise<void>((resolve) => {
+      createInterface(child.stdout).on('line', (line) => {
+        if (line.includes('Ready to accept connections')) resolve();
+      });
+    });
+    await Promise.race([ready, ended]);
+    ended.catch(() => {});
+  }
+
+  async function kill(): Promise<void> {
+    const child = server;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  await start();
+  return {
+    url: `redis://:${password}@127.0.0.1:${port}`,
+    start,
+    kill,
+    pause: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    stop: async () => {
+      await kill();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { ServerResponse } from 'node:http';
+import { expect, onTestFinished, test } from 'vitest';
+import { pauseMs } from '../../src/upstream/pauses.ts';
+import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** What follows when a service answers 429: it gets no call for that account until the pause is over. */
+
+const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const CLIENT = { __typename: 'CaptchaIndeterminate', proceed: false, cause: 'CLIENT' };
+const UNAVAILABLE = [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }];
+
+/** An app whose upstream answers 429 until a test says otherwise. */
+async function start(headers: Readonly<Record<string, string>>) {
+  let isLimited = true;
+  const upstream = await startUpstream(({ url }, response: ServerResponse) => {
+    if (isLimited) response.writeHead(429, headers).end('too many requests');
+    else sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID);
+  });
+  onTestFinished(upstream.stop);
+  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
+  onTestFinished(app.stop);
+  return {
+    app,
+    recover: () => {
+      isLimited = false;
+    },
+    received: () => upstream.received.length,
+    judge: (publicKey?: string, count = 1) => {
+      const key = publicKey ? `, publicKey: "${publicKey}"` : '';
+      const fields = Array.from(
+        { length: count },
+        (_, at) => `a${at}: deviceFingerprint(token: "t${at}"${key}) { __typename }`,
+      );
+      return ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
+    },
+    verify: (captchaId?: string) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: { ...input, captchaId } }),
+  };
+}
+
+test('an application is paused, and only that one', async () => {
+  const { app, received, recover, judge } = await start({ 'retry-after': '30' });
+  expect((await judge()).errors).toMatchObject(UNAVAILABLE);
+  recover();
+  expect((await judge()).errors).toMatchObject(UNAVAILABLE);
+  expect(received()).toBe(1);
+  expect(app.logged()).toContain('account is paused');
+  expect((await judge('pk_sandbox_eu')).data).toEqual({ a0: { __typename: 'DeviceFingerprint' } });
+});
+
+test('a captcha id is paused, and nobody proceeds with it', async () => {
+  const { received, recover, verify } = await start({ 'retry-after': '30' });
+  expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
+  recover();
+  expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
+  expect(received()).toBe(1);
+  expect((await verify('b'.repeat(32))).data.validateCaptcha).toMatchObject({ proceed: true });
+});
+
+test('a pause of one service does not affect the other one', async () => {
+  const { recover, judge, verify } = await start({ 'retry-after': '30' });
+  await judge();
+  recover();
+  expect((await verify()).data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
+});
+
+test('without a Retry-After the pause is a second, and then the account is asked again', async () => {
+  const { received, recover, judge } = await start({});
+  await judge();
+  const pausedAt = performance.now();
+  recover();
+  await expect.poll(async () => (await judge()).errors, { timeout: 10_000, interval: 50 }).toBeUndefined();
+  expect(performance.now() - pausedAt).toBeGreaterThan(900);
+  expect(received()).toBe(2);
+});
+
+test('a hundred responses with 429, and a hundred calls during the pause, never open the circuit breaker', async () => {
+  const { app, received, judge } = await start({ 'retry-after': '30' });
+  expect((await judge(undefined, 100)).errors).toHaveLength(100);
+  const sent = received();
+  expect((await judge(undefined, 100)).errors).toHaveLength(100);
+  expect(received()).toBe(sent);
+  expect(app.logged()).not.toContain('circuit breaker');
+});
+
+test('a 429 counts under a name of its own, and a call that was not sent does not count', async () => {
+  const { app, judge, verify } = await start({ 'retry-after': '30' });
+  for (const _ of [1, 2]) await judge();
+  for (const _ of [1, 2]) await verify();
+  const { samples } = await readMetrics(app);
+  const counts = samples.filter(({ name }) => name === 'device_trust_upstream_duration_seconds_count');
+  expect(counts.map(({ labels, value }) => [labels['service'], labels['outcome'], value])).toEqual([
+    ['fingerprint', 'http_429', 1],
+    ['captcha', 'http_429', 1],
+  ]);
+});
+
+test('calls that waited in the queue when the 429 came are not sent either', async () => {
+  const upstream = await startUpstream((_request, response) => {
+    setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
+  });
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const app = await startInLiveMode(urls, { upstreamMaxInFlight: 1 });
+  onTestFinished(app.stop);
+  const fields = Array.from({ length: 50 }, (_, at) => `a${at}: deviceFingerprint(token: "t${at}") { __typename }`);
+  const { errors } = await ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
+  expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
+  expect([upstream.received.length, app.logged().includes('circuit breaker')]).toEqual([1, false]);
+});
+
+const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);
+
+test.each<[string, string | undefined, number]>([
+  ['seconds', '7', 7_000],
+  ['seconds within white space', ' 7 ', 7_000],
+  ['more than a minute', '3600', 60_000],
+  ['a number without bounds', '9'.repeat(400), 60_000],
+  ['zero', '0', 1_000],
+  ['nothing', undefined, 1_000],
+  ['an empty text', '', 1_000],
+  ['a fraction', '7.5', 1_000],
+  ['a negative number', '-7', 1_000],
+  ['a word', 'later', 1_000],
+  ['a date that does not exist', 'Mon, 99 Foo 2026 25:00:00 GMT', 1_000],
+  ['a date in the past', 'Sun, 06 Nov 1994 08:49:37 GMT', 1_000],
+  ['a date in the past, in the form of RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT', 1_000],
+  ['a date far away', inSeconds(86_400).toUTCString(), 60_000],
+])('Retry-After as %s', (_what, text, ms) => {
+  expect(pauseMs(text)).toBe(ms);
+});
+
+test.each([
+  ['an HTTP date', inSeconds(30).toUTCString()],
+  [
+    'the form of asctime',
+    inSeconds(30)
+      .toUTCString()
+      .replace(/^(\w+), (\d+) (\w+) (\d+) (.*) GMT$/, '$1 $3 $2 $5 $4'),
+  ],
+])('Retry-After as %s is the time until then', (_what, text) => {
+  expect(pauseMs(text)).toBeGreaterThan(25_000);
+  expect(pauseMs(text)).toBeLessThanOrEqual(30_000);
+});

@@ -1,0 +1,210 @@
+import { Redis } from 'ioredis';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { HAS_REDIS, startRedis, WHY_NO_REDIS } from '../support/redis.ts';
+import { ask } from '../support/requests.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** Quotas that all replicas share, with a real Redis or Valkey. */
+
+const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const AWAY = 'the store of the quotas is away';
+const BACK = 'the store of the quotas is back';
+
+/** A store, an upstream, and two replicas of the app with the same configuration. */
+async function start(overrides: Partial<Config>) {
+  const redis = await startRedis();
+  onTestFinished(redis.stop);
+  const upstream = await startUpstream(({ url }, response) =>
+    sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
+  );
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const startReplica = async () => {
+    const app = await startInLiveMode(urls, { quotaStoreUrl: redis.url, ...overrides });
+    onTestFinished(app.stop);
+    return app;
+  };
+  const apps = [await startReplica(), await startReplica()] as const;
+  return { redis, apps, received: () => upstream.received.length };
+}
+
+/** Asks about so many tokens in one operation, and counts the codes of what came back. */
+async function judge(app: TestApp, count: number): Promise<Record<string, number>> {
+  const fields = Array.from({ length: count }, (_, at) => `a${at}: deviceFingerprint(token: "t${at}") { __typename }`);
+  const { errors = [] } = await ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
+  const codes: Record<string, number> = { ok: count - errors.length };
+  for (const { extensions } of errors) codes[extensions.code] = (codes[extensions.code] ?? 0) + 1;
+  return codes;
+}
+
+const times = (log: string, sentence: string) => log.split(sentence).length - 1;
+const storeAway = async (app: TestApp) => (await readMetrics(app)).value('device_trust_quota_store_away');
+
+describe.runIf(HAS_REDIS)(`a quota that two replicas share${WHY_NO_REDIS}`, { timeout: 60_000 }, () => {
+  // Again, because a store that a busy machine keeps from running for 50 ms is away, and then the replicas count alone.
+  test('is spent exactly, whichever of them is asked', { retry: 2 }, async () => {
+    const { apps, received } = await start({ fingerprintQuota: { perDay: 101 } });
+    const answers = await Promise.all([1, 2, 3].flatMap(() => apps.map((app) => judge(app, 30))));
+    expect(answers.reduce((sum, { ok = 0 }) => sum + ok, 0)).toBe(101);
+    expect(answers.reduce((sum, { QUOTA_EXCEEDED = 0 }) => sum + QUOTA_EXCEEDED, 0)).toBe(79);
+    expect(received()).toBe(101);
+    for (const app of apps) expect(app.logged()).not.toContain(AWAY);
+  });
+
+  test('is spent exactly in each second, and a call that is refused costs nothing of the day', async () => {
+    const { redis, apps, received } = await start({ fingerprintQuota: { perSecond: 40, perDay: 1_000 } });
+    const startedAt = performance.now();
+    await Promise.all(apps.map((app) => judge(app, 50)));
+    // On a machine that stalls, the calls reach further seconds.
+    const seconds = 1 + Math.floor((performance.now() - startedAt) / 1_000);
+    expect(received()).toBeGreaterThanOrEqual(40);
+    expect(received()).toBeLessThanOrEqual(40 * seconds);
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    expect(await client.get('device-trust:fingerprint:day:pk_sandbox_glb')).toBe(String(received()));
+    await expect.poll(() => judge(apps[0], 1), { interval: 100, timeout: 5_000 }).toEqual({ ok: 1 });
+  });
+
+  test('refuses a captcha with an error in the other replica', async () => {
+    const { apps } = await start({ captchaQuota: { perDay: 1 }, captchaFailOpen: 'always' });
+    const verify = (app: TestApp) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
+    expect((await verify(apps[0])).data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
+    expect((await verify(apps[1])).errors).toMatchObject([{ extensions: { code: 'QUOTA_EXCEEDED' } }]);
+  });
+
+  test('has the id of the account in its keys and nothing else of a request', async () => {
+    const { redis, apps } = await start({
+      fingerprintQuota: { perSecond: 10, perDay: 10 },
+      captchaQuota: { perDay: 10 },
+    });
+    await judge(apps[0], 2);
+    await ask(apps[0].graphqlUrl, CAPTCHA_MUTATION, { input });
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    expect((await client.keys('*')).sort()).toEqual([
+      `device-trust:captcha:day:${'a'.repeat(32)}`,
+      'device-trust:fingerprint:day:pk_sandbox_glb',
+      'device-trust:fingerprint:second:pk_sandbox_glb',
+    ]);
+    expect(await client.get('device-trust:fingerprint:day:pk_sandbox_glb')).toBe('2');
+    expect(await client.ttl('device-trust:fingerprint:day:pk_sandbox_glb')).toBeGreaterThan(86_000);
+  });
+});
+
+describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60_000 }, () => {
+  test('fails no request: killed under load and given back, it is logged once each time', async () => {
+    const { redis, apps } = await start({ fingerprintQuota: { perSecond: 100_000, perDay: 1_000_000 } });
+    const [app] = apps;
+    let isOver = false;
+    const failed: Record<string, number>[] = [];
+    let answered = 0;
+    const load = Promise.all(
+      Array.from({ length: 8 }, async () => {
+        while (!isOver) {
+          const codes = await judge(app, 10);
+          answered += 10;
+          if (codes['ok'] !== 10) failed.push(codes);
+        }
+      }),
+    );
+    for (const _ of [1, 2]) {
+      await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(100);
+      await redis.kill();
+      await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(1);
+      answered = 0;
+      await expect.poll(() => answered, { timeout: 10_000 }).toBeGreaterThan(100);
+      await redis.start();
+      await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(0);
+      answered = 0;
+    }
+    isOver = true;
+    await load;
+    expect(failed).toEqual([]);
+    const changes = app
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('the store of the quotas'));
+    // On a busy machine the store may also be late now and then, which is logged as a TimeoutError.
+    expect(changes.filter((line) => line.includes(AWAY) && !line.includes('TimeoutError'))).toHaveLength(2);
+    expect(changes.map((line) => line.includes(AWAY))).toEqual(changes.map((_line, at) => at % 2 === 0));
+    expect(app.logged()).not.toContain('a-password');
+  });
+
+  test('does not make a quota new: the replica continues with the count of all', async () => {
+    const { redis, apps, received } = await start({ fingerprintQuota: { perDay: 100 } });
+    await judge(apps[0], 30);
+    await judge(apps[1], 30);
+    await redis.kill();
+    await expect.poll(() => storeAway(apps[1]), { timeout: 10_000 }).toBe(1);
+    // It knows of 60 calls, because it was the last one that the store told.
+    expect(await judge(apps[1], 50)).toEqual({ ok: 40, QUOTA_EXCEEDED: 10 });
+    expect(received()).toBe(100);
+  });
+
+  test('gets the calls that were made meanwhile when it is back', async () => {
+    const { redis, apps } = await start({ fingerprintQuota: { perDay: 100 } });
+    await judge(apps[0], 10);
+    await redis.kill();
+    await expect.poll(() => storeAway(apps[0]), { timeout: 10_000 }).toBe(1);
+    expect(await judge(apps[0], 20)).toEqual({ ok: 20 });
+    await redis.start();
+    await expect.poll(() => storeAway(apps[0]), { timeout: 10_000 }).toBe(0);
+    expect(await judge(apps[0], 1)).toEqual({ ok: 1 });
+    const client = new Redis(redis.url);
+    onTestFinished(() => client.disconnect());
+    expect(await client.get('device-trust:fingerprint:day:pk_sandbox_glb')).toBe('21');
+  });
+
+  test('delays the calls under way by little more than 50 ms if it only hangs, and later ones by nothing', async () => {
+    const { redis, apps } = await start({ fingerprintQuota: { perSecond: 1_000, perDay: 100_000 } });
+    const [app] = apps;
+    await judge(app, 1);
+    redis.pause();
+    onTestFinished(redis.resume);
+    const first = startStopwatch();
+    const startedAt = performance.now();
+    expect(await judge(app, 50)).toEqual({ ok: 50 });
+    expect(performance.now() - startedAt).toBeGreaterThan(45);
+    expect(first()).toBeLessThan(500);
+    expect(await storeAway(app)).toBe(1);
+    const others = startStopwatch();
+    for (let i = 0; i < 20; i += 1) expect(await judge(app, 10)).toEqual({ ok: 10 });
+    expect(others()).toBeLessThan(20 * 50);
+    redis.resume();
+    await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(0);
+    expect(await judge(app, 1)).toEqual({ ok: 1 });
+    expect([times(app.logged(), AWAY), times(app.logged(), BACK)]).toEqual([1, 1]);
+  });
+
+  test('does not keep a hanging upstream from opening its circuit breaker', async () => {
+    const redis = await startRedis();
+    onTestFinished(redis.stop);
+    const upstream = await startUpstream(() => {});
+    onTestFinished(upstream.stop);
+    const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+    const limits = { fingerprintQuota: { perDay: 1_000 }, fingerprintTimeoutMs: 1_500 };
+    const app = await startInLiveMode(urls, { quotaStoreUrl: redis.url, ...limits });
+    onTestFinished(app.stop);
+    await judge(app, 25);
+    expect(app.logged()).toContain('circuit breaker is open');
+  });
+});
+
+test('without a store at its address the app starts within seconds, and counts alone', async () => {
+  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const store = { fingerprintQuota: { perDay: 2 }, quotaStoreUrl: 'redis://:a-password@127.0.0.1:1' };
+  const app = await startInLiveMode(urls, store);
+  onTestFinished(app.stop);
+  expect(await judge(app, 3)).toEqual({ ok: 2, QUOTA_EXCEEDED: 1 });
+  expect(times(app.logged(), AWAY)).toBe(1);
+  expect(app.logged()).toContain('ECONNREFUSED');
+  expect(app.logged()).not.toContain('a-password');
+});
