@@ -12,6 +12,7 @@ import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { createTokenHash } from './observability/token-hash.ts';
+import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
@@ -63,12 +64,15 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
+    const resolver = new Resolver();
+    closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const openUpstream = (service: string, isFault: UpstreamOptions['isFault']) => {
       const client = createUpstreamClient({
         ...config,
         service,
         isFault,
+        resolver,
         eventLoop,
         onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
         onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),

@@ -1,3 +1,4 @@
+import type { Resolver } from '../runtime/dns.ts';
 import { Call, type CallService, type UpstreamRequest } from './call.ts';
 import { type BreakerState, createPolicy, type Policy, type PolicyState } from './policy.ts';
 import { Transport, type UpstreamResponse } from './transport.ts';
@@ -23,6 +24,8 @@ export interface UpstreamClient {
 export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'> {
   /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
   readonly isFault: (response: UpstreamResponse) => boolean;
+  /** Finds the addresses of host names; all clients share one. */
+  readonly resolver: Resolver;
   /** Calls that may be under way at once in one region. */
   readonly upstreamMaxInFlight: number;
   /** Calls that may wait for one of those to end. */
@@ -36,7 +39,7 @@ export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
   const { service, eventLoop, onCall, onBreaker, isFault } = options;
   const { upstreamMaxInFlight: maxInFlight, upstreamMaxQueue: maxQueue } = options;
   const policies = new Map<string, Policy>();
-  const transport = new Transport();
+  const transport = new Transport(options.resolver);
 
   function policyFor(region: string): Policy {
     const known = policies.get(region);
