@@ -10,7 +10,7 @@ export interface UpstreamClient {
    * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
-   *   is full, or if the deadline passes for a reason of our own
+   *   is full, if our resolver fails, if an old socket was closed, or if the deadline passes for a reason of our own
    * @throws the reason of the context's cancellation, once the operation is cancelled
    */
   post(request: UpstreamRequest): Promise<UpstreamResponse>;

@@ -14,14 +14,7 @@ const PROTOCOL_ERRORS = [
  * The system's codes when a process or a machine has no more sockets. If these counted as a failure of the upstream, they
  * would become a captcha outcome, and many idle connections could let everybody proceed.
  */
-const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set([
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-  'ENOMEM',
-  'EADDRNOTAVAIL',
-  'EBUSY',
-]);
+const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
 
 /** Did the other side close the connection or reset it? */
 export function isClosed(error: Error): boolean {
