@@ -13,6 +13,7 @@ import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
+import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
@@ -56,7 +57,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
 
     const metrics = createMetrics();
-    const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
+    const { otlpEndpoint } = config;
+    const tracing = otlpEndpoint ? (await import('./observability/tracing.ts')).startTracing(otlpEndpoint) : undefined;
     if (tracing) closers.push(tracing.stop);
     let hashToken = createTokenHash(config.logHashKey);
     const telemetry: Telemetry = { log, metrics, hashToken: (token) => hashToken(token), tracing };
@@ -67,6 +69,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(eventLoop.stop);
     const quotaStore = await openQuotaStore(config.quotaStoreUrl, reportQuotaStore(log, metrics));
     closers.push(() => quotaStore?.close());
+    const resolver = new Resolver();
+    closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const openUpstream = (service: string, own: Pick<UpstreamOptions, 'isFault' | 'quotaLimits'>) => {
       const client = createUpstreamClient({
@@ -74,6 +78,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         ...own,
         service,
         quotaStore,
+        resolver,
         eventLoop,
         onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
         onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
@@ -138,11 +143,6 @@ async function openExplorer(): Promise<Explorer> {
   const { apolloSandboxPage } = await import('./explorer/landing-page.ts');
   const { GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/graphiql.ts');
   return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
-}
-
-async function openTracing(otlpEndpoint: string) {
-  const { startTracing } = await import('./observability/tracing.ts');
-  return startTracing(otlpEndpoint);
 }
 
 function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {

@@ -140,13 +140,14 @@ export class Call implements Cancellable {
   }
 
   /**
-   * A call that had to wait in the queue is late because of our own limit, and one during which the event loop lagged
-   * for long is late because of us. If that counted as a fault of the service, a bot could turn load into a captcha that
-   * proceeds.
+   * A call that had to wait in the queue is late because of our own limit. One during which the event loop lagged for
+   * long, or which waited long for our resolver, is late because of us. If that counted as a fault of the service, a bot
+   * could turn load into a captcha that proceeds.
    */
   #isOurFault(): boolean {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
-    return this.#wasQueued || !this.#pending || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS);
+    if (this.#wasQueued || !this.#pending || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS)) return true;
+    return this.#pending.lookupMs > this.#request.timeoutMs / 4;
   }
 
   #stop(reason: Error): void {

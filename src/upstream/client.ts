@@ -1,3 +1,4 @@
+import type { Resolver } from '../runtime/dns.ts';
 import { Call, type CallService, type UpstreamRequest } from './call.ts';
 import { Pauses } from './pauses.ts';
 import { type BreakerState, createPolicy, type Policy, type PolicyState } from './policy.ts';
@@ -12,7 +13,8 @@ export interface UpstreamClient {
    * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
-   *   is full, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED; AccountPausedError
+   *   is full, if our resolver fails, if an old socket was closed, or if the deadline passes for a reason of our own;
+   *   QUOTA_EXCEEDED; AccountPausedError
    * @throws the reason of the context's cancellation, once the operation is cancelled
    */
   post(request: UpstreamRequest): Promise<UpstreamResponse>;
@@ -28,6 +30,8 @@ export interface UpstreamClient {
 export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'> {
   /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
   readonly isFault: (response: UpstreamResponse) => boolean;
+  /** Finds the addresses of host names; all clients share one. */
+  readonly resolver: Resolver;
   /** Calls that may be under way at once in one region. */
   readonly upstreamMaxInFlight: number;
   /** Calls that may wait for one of those to end. */
@@ -47,7 +51,7 @@ export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
   const { service, eventLoop, onCall, onBreaker, isFault } = options;
   const { upstreamMaxInFlight: maxInFlight, upstreamMaxQueue: maxQueue } = options;
   const policies = new Map<string, Policy>();
-  const transport = new Transport();
+  const transport = new Transport(options.resolver);
   const pauses = new Pauses();
   const { quotaLimits: limits, quotaStore: store, onQuotaRefused: onRefused } = options;
   const quota = limits && new Quota({ service, limits, store, onRefused });

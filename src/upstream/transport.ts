@@ -1,14 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import {
-  COMPRESSED,
-  encodingOf,
-  MAX_BODY_BYTES,
-  type ResponseBody,
-  readBody,
-  readEncodedBody,
-} from './response-body.ts';
+import type { Resolver } from '../runtime/dns.ts';
+import { isFailedConnect, UpstreamPool } from './pool.ts';
+import { COMPRESSED, encodingOf, type ResponseBody, readBody, readEncodedBody } from './response-body.ts';
+import { isClosed, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse extends ResponseBody {
@@ -17,16 +13,14 @@ export interface UpstreamResponse extends ResponseBody {
   readonly retryAfter?: string | undefined;
 }
 
-/** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
-const CONNECT_TIMEOUT_MS = 1_500;
-
-/** Errors of connections that could not be made: nothing was sent on them. */
-const failedConnects = new WeakSet<Error>();
-
 /** The sockets to one upstream service: a pool for each address. The policies limit how many are in use. */
 export class Transport {
-  readonly #pools = new Map<string, Pool>();
-  readonly #connect = buildConnector({ allowH2: false, timeout: CONNECT_TIMEOUT_MS });
+  readonly #pools = new Map<string, UpstreamPool>();
+  readonly #resolver: Resolver;
+
+  constructor(resolver: Resolver) {
+    this.#resolver = resolver;
+  }
 
   /**
    * The pool of an address, which opens no socket before its first request.
@@ -34,29 +28,17 @@ export class Transport {
    * @param origin scheme, host and port
    * @throws the error of undici, if this is not an origin
    */
-  poolFor(origin: string): Dispatcher {
+  poolFor(origin: string): UpstreamPool {
     const known = this.#pools.get(origin);
     if (known) return known;
-    const pool = new Pool(origin, {
-      maxResponseSize: MAX_BODY_BYTES,
-      allowH2: false,
-      // Both are off, because they measure only the idle time between bytes. The deadline of the call covers that as well.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      connect: (options, callback) =>
-        this.#connect(options, (...[error, socket]) => {
-          if (error === null) return callback(null, socket);
-          failedConnects.add(error);
-          callback(error, null);
-        }),
-    });
+    const pool = new UpstreamPool(origin, this.#resolver);
     this.#pools.set(origin, pool);
     return pool;
   }
 
   /** Closes every socket. */
   async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
   }
 }
 
@@ -67,8 +49,9 @@ export class Transport {
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #chunks: Buffer[] = [];
   readonly #response = Promise.withResolvers<UpstreamResponse>();
-  readonly #pool: Dispatcher;
+  readonly #pool: UpstreamPool;
   readonly #options: Dispatcher.DispatchOptions;
+  readonly #lookupMsBefore: number;
   #controller: Dispatcher.DispatchController | undefined;
   #status = 0;
   /** Of the response; undefined if it is not compressed. */
@@ -76,17 +59,26 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfter: string | undefined;
   #isSettled = false;
   #isSecondAttempt = false;
+  #isOnOldSocket = false;
+  /** Known once the request has a socket. */
+  #lookupMs: number | undefined;
 
-  constructor(pool: Dispatcher, options: Dispatcher.DispatchOptions) {
+  constructor(pool: UpstreamPool, options: Dispatcher.DispatchOptions) {
     this.#pool = pool;
     this.#options = options;
+    this.#lookupMsBefore = pool.totalLookupMs();
+  }
+
+  /** For how long this request has waited for a look-up, in ms. */
+  get lookupMs(): number {
+    return this.#lookupMs ?? this.#pool.totalLookupMs() - this.#lookupMsBefore;
   }
 
   /**
    * Sends the request.
    *
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR, OVERLOADED if this machine has no more
-   *   sockets, or the reason of the abort
+   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has no more
+   *   sockets, if its resolver fails, or if an old socket was closed; or the reason of the abort
    */
   send(): Promise<UpstreamResponse> {
     this.#pool.dispatch(this.#options, this);
@@ -103,6 +95,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isSettled) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
+    this.#isOnOldSocket = !this.#pool.isOpening;
+    this.#lookupMs = this.lookupMs;
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
@@ -127,9 +121,15 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isSettled) return;
-    if (failedConnects.has(error) && !this.#isSecondAttempt) {
+    if (isFailedConnect(error) && !this.#isSecondAttempt) {
       this.#isSecondAttempt = true;
       this.#pool.dispatch(this.#options, this);
+      return;
+    }
+    if (this.#isOnOldSocket && this.#status === 0 && isClosed(error)) {
+      // Nobody can tell whether the upstream has read the request, so it is not sent again. It may just have closed an idle
+      // connection, and using that one was our choice.
+      this.#reject(new DeviceTrustError('OVERLOADED', { internal: 'an old socket was closed' }));
       return;
     }
     this.#failBody(toUpstreamError(error));
@@ -154,27 +154,4 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isSettled = true;
     this.#response.reject(error);
   }
-}
-
-/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
-const PROTOCOL_ERRORS = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-  errors.ResponseExceededMaxSizeError,
-];
-
-/**
- * The system's codes when a process or a machine has no more sockets. If these counted as a failure of the upstream, they
- * would become a captcha outcome, and many idle connections could let everybody proceed.
- */
-const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
-
-/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
-function toUpstreamError(cause: unknown): DeviceTrustError {
-  const { name, code = '' } = Object(cause);
-  const internal = `${name} ${code}`.trim();
-  if (OUT_OF_SOCKETS.has(code)) return new DeviceTrustError('OVERLOADED', { internal });
-  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
-  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
 }

@@ -58,6 +58,8 @@ export async function queuedCalls(app: TestApp): Promise<number> {
 /** An upstream whose behaviour a test switches. */
 export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
+  /** Connections that are open now. */
+  readonly open: () => number;
   behave(behave: Behaviour): void;
   /** From now on holds each request without an answer. Returns the requests that it holds. */
   hold(): readonly RawRequest[];
@@ -70,6 +72,7 @@ export async function startSwitchable(first: Behaviour): Promise<SwitchableUpstr
     url: hostile.url,
     stop: hostile.stop,
     requests: () => hostile.requests,
+    open: () => hostile.open,
     behave: (next) => {
       current = next;
     },

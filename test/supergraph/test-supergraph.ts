@@ -47,6 +47,8 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
       response.destroy();
       return;
     }
+    // Each call gets a connection of its own, because a reset of one that was used before shows no outage.
+    response.setHeader('connection', 'close');
     if (request.url.startsWith('/validate')) {
       await setTimeout(VERIFICATION_MS);
       supergraph.done.push('captcha verified');

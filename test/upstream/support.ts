@@ -1,3 +1,4 @@
+import { Resolver } from '../../src/runtime/dns.ts';
 import { type CallContext, Cancellation } from '../../src/upstream/call-context.ts';
 import { createUpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 
@@ -6,6 +7,7 @@ export function createTestClient(options: Partial<UpstreamOptions>) {
   return createUpstreamClient({
     service: 'test',
     isFault: () => false,
+    resolver: new Resolver(),
     upstreamMaxInFlight: 10,
     upstreamMaxQueue: 10,
     eventLoop: { totalLagMs: () => 0 },

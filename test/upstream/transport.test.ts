@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Resolver } from '../../src/runtime/dns.ts';
 import { PendingRequest, Transport } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 
@@ -6,7 +7,7 @@ import { answer, type Behaviour, hang, startHostile } from '../support/hostile.t
 
 async function start(behave: Behaviour) {
   const upstream = await startHostile(behave);
-  const transport = new Transport();
+  const transport = new Transport(new Resolver());
   onTestFinished(upstream.stop);
   onTestFinished(() => transport.close());
   const pool = transport.poolFor(upstream.url);

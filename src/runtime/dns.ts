@@ -1,0 +1,146 @@
+import { ADDRCONFIG, lookup as dnsLookup, type LookupAddress } from 'node:dns';
+
+/** Called with the addresses of a name, at least one, or with the error whose code says why there are none. */
+type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) => void;
+
+/** Asks the system for all addresses of a host name, of both families. */
+export type Lookup = (hostname: string, done: OnAddresses) => void;
+
+/** How old an answer may become before it is asked for again in the background, in ms. */
+const REFRESH_MS = 20_000;
+
+/** How long after a refresh that failed the next one follows, in ms. */
+const RETRY_MS = 2_000;
+
+/** How long the last answer is used while every refresh fails, in ms. */
+const MAX_AGE_MS = 5 * 60_000;
+
+/** How long anybody waits for a look-up, in ms. The look-up itself cannot be aborted. */
+const LOOKUP_TIMEOUT_MS = 1_500;
+
+/**
+ * The host names that this process connects to, with their addresses. The system works on two look-ups at a time, so a
+ * look-up for each new socket would make hundreds of calls wait, and be late for no fault of the upstream.
+ */
+export class Resolver {
+  readonly #names = new Map<string, HostName>();
+  readonly #lookup: Lookup;
+
+  constructor(lookup: Lookup = openSystemLookup()) {
+    this.#lookup = lookup;
+  }
+
+  /** One host name. It is looked up when somebody first asks for its addresses. */
+  nameFor(hostname: string): HostName {
+    const known = this.#names.get(hostname);
+    if (known) return known;
+    const name = new HostName(hostname, this.#lookup);
+    this.#names.set(hostname, name);
+    return name;
+  }
+
+  /** Ends every refresh. */
+  close(): void {
+    for (const name of this.#names.values()) name.close();
+  }
+}
+
+/** One host name with its addresses. At most one look-up of it is under way. */
+export class HostName {
+  readonly #hostname: string;
+  readonly #lookup: Lookup;
+  #addresses: readonly LookupAddress[] = [];
+  #answeredAt = 0;
+  #waiting: OnAddresses[] = [];
+  #waitingSince = 0;
+  #totalWaitMs = 0;
+  #isAsking = false;
+  /** Has the look-up under way taken so long that nobody waits for it any more? */
+  #isOverdue = false;
+  #refreshTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(hostname: string, lookup: Lookup) {
+    this.#hostname = hostname;
+    this.#lookup = lookup;
+  }
+
+  /**
+   * Gives the addresses: at once if they are known, otherwise after the look-up, or with the error ETIMEDOUT if that
+   * takes longer than 1.5 s. Only the error ENOTFOUND is about the name. Every other one is about this machine or its
+   * resolver.
+   */
+  resolve(done: OnAddresses): void {
+    if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
+      done(null, this.#addresses);
+    } else if (this.#isOverdue) {
+      process.nextTick(done, lookupError(this.#hostname, 'ETIMEDOUT'), []);
+    } else {
+      if (this.#waiting.length === 0) this.#waitingSince = performance.now();
+      this.#waiting.push(done);
+      this.#ask();
+    }
+  }
+
+  /** For how long, in total, somebody has waited for a look-up of this name, in ms. */
+  totalWaitMs(): number {
+    return this.#totalWaitMs + (this.#waiting.length > 0 ? performance.now() - this.#waitingSince : 0);
+  }
+
+  /** Ends the refresh. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#refreshTimer);
+  }
+
+  #ask(): void {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    clearTimeout(this.#refreshTimer);
+    const timer = setTimeout(() => {
+      this.#isOverdue = true;
+      this.#settle(lookupError(this.#hostname, 'ETIMEDOUT'));
+    }, LOOKUP_TIMEOUT_MS).unref();
+    this.#lookup(this.#hostname, (error, addresses) => {
+      clearTimeout(timer);
+      this.#isAsking = false;
+      this.#isOverdue = false;
+      this.#keep(error ? [] : addresses);
+      this.#settle(error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null));
+    });
+  }
+
+  /** Keeps an answer. A failure changes nothing: the last answer goes on until it is too old. */
+  #keep(addresses: readonly LookupAddress[]): void {
+    const now = performance.now();
+    if (addresses.length > 0) {
+      this.#addresses = addresses;
+      this.#answeredAt = now;
+    } else if (now - this.#answeredAt >= MAX_AGE_MS) this.#addresses = [];
+    // A name without addresses is asked for again when somebody needs it.
+    if (this.#isClosed || this.#addresses.length === 0) return;
+    const refreshMs = this.#answeredAt === now ? REFRESH_MS : RETRY_MS;
+    this.#refreshTimer = setTimeout(() => this.#ask(), refreshMs).unref();
+  }
+
+  #settle(error: Error | null): void {
+    this.#totalWaitMs = this.totalWaitMs();
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const done of waiting) done(error, error ? [] : this.#addresses);
+  }
+}
+
+function lookupError(hostname: string, code: string): Error {
+  return Object.assign(new Error(`look-up ${code} ${hostname}`), { code });
+}
+
+/**
+ * The look-up of the system, which also reads its file of hosts. glibc reads its configuration at the first look-up. If
+ * the process has no descriptor left by then, it answers ENOTFOUND for every name, and from then on EMFILE. So
+ * the first look-up happens here, when the process starts.
+ */
+function openSystemLookup(): Lookup {
+  dnsLookup('localhost', () => {});
+  return (hostname, done) => dnsLookup(hostname, { all: true, hints: ADDRCONFIG }, done);
+}

@@ -1,0 +1,52 @@
+import { isIPv6 } from 'node:net';
+import { errors } from 'undici';
+import { DeviceTrustError } from '../errors.ts';
+
+/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
+const PROTOCOL_ERRORS = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+  errors.ResponseExceededMaxSizeError,
+];
+
+/**
+ * The system's codes when a process or a machine has no more sockets. If these counted as a failure of the upstream, they
+ * would become a captcha outcome, and many idle connections could let everybody proceed.
+ */
+const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+
+/** Did the other side close the connection or reset it? */
+export function isClosed(error: Error): boolean {
+  return error instanceof errors.SocketError || ['ECONNRESET', 'EPIPE'].includes(Object(error).code);
+}
+
+/**
+ * Had this machine no socket for one of the attempts? There is one attempt for each address of a name. Without IPv6 its
+ * IPv6 addresses fail with EADDRNOTAVAIL, which is no reason to doubt what the others have shown.
+ */
+function isOutOfSockets(cause: unknown): boolean {
+  const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(Object);
+  const isWithoutIpv6 = ({ code, address = '' }: NodeJS.ErrnoException & { address?: string }) =>
+    code === 'EADDRNOTAVAIL' && isIPv6(address);
+  const others = attempts.filter((attempt) => !isWithoutIpv6(attempt));
+  return (others.length > 0 ? others : attempts).some(({ code }) => OUT_OF_SOCKETS.has(code));
+}
+
+/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
+export function toUpstreamError(cause: unknown): DeviceTrustError {
+  if (cause instanceof DeviceTrustError) return cause;
+  const { name, code = '' } = Object(cause);
+  const internal = `${name} ${code}`.trim();
+  if (isOutOfSockets(cause)) return new DeviceTrustError('OVERLOADED', { internal });
+  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
+  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
+}
+
+/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
+export function toLookupError(error: Error): DeviceTrustError {
+  const { code } = Object(error);
+  return new DeviceTrustError(code === 'ENOTFOUND' ? 'UPSTREAM_UNAVAILABLE' : 'OVERLOADED', {
+    internal: `look-up ${code}`,
+  });
+}

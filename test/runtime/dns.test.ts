@@ -1,0 +1,185 @@
+import type { LookupAddress } from 'node:dns';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+
+/** How long an answer of the resolver is used, and what becomes of it while the resolver fails. */
+
+const OLD = [{ address: '192.0.2.1', family: 4 }];
+const NEW = [
+  { address: '192.0.2.2', family: 4 },
+  { address: '2001:db8::2', family: 6 },
+];
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+
+const failure = (code: string) => Object.assign(new Error('look-up'), { code });
+
+/** A resolver whose look-ups a test answers. */
+function startResolver() {
+  const lookups: Parameters<Lookup>[1][] = [];
+  const resolver = new Resolver((_hostname, done) => void lookups.push(done));
+  onTestFinished(() => resolver.close());
+  const name = resolver.nameFor('upstream.example');
+  const outcomes: unknown[] = [];
+  return {
+    resolver,
+    name,
+    outcomes,
+    lookupCount: () => lookups.length,
+    resolve: () => name.resolve((error, addresses) => void outcomes.push(error ? Object(error).code : addresses)),
+    answer: (addresses: LookupAddress[]) => lookups.at(-1)?.(null, addresses),
+    fail: (code: string) => lookups.at(-1)?.(failure(code), []),
+  };
+}
+
+/** One that has answered once. */
+function startKnown() {
+  const started = startResolver();
+  started.resolve();
+  started.answer(OLD);
+  started.outcomes.length = 0;
+  return started;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a name', () => {
+  test('is looked up once for all who ask at the same time, and not at all for those who ask later', () => {
+    const { name, resolver, resolve, answer, outcomes, lookupCount } = startResolver();
+    expect(lookupCount()).toBe(0);
+    for (let time = 0; time < 100; time += 1) resolve();
+    expect([lookupCount(), outcomes]).toEqual([1, []]);
+    answer(NEW);
+    expect(outcomes).toEqual(Array(100).fill(NEW));
+    resolve();
+    expect([lookupCount(), outcomes.length]).toEqual([1, 101]);
+    expect(resolver.nameFor('upstream.example')).toBe(name);
+  });
+
+  test('whose look-up failed is looked up again when the next one asks', () => {
+    const { resolve, answer, fail, outcomes, lookupCount } = startResolver();
+    resolve();
+    fail('EAI_AGAIN');
+    resolve();
+    expect(lookupCount()).toBe(2);
+    answer(OLD);
+    expect(outcomes).toEqual(['EAI_AGAIN', OLD]);
+  });
+
+  test('without addresses is a failure that is not ENOTFOUND', () => {
+    const { resolve, answer, outcomes } = startResolver();
+    resolve();
+    answer([]);
+    expect(outcomes).toEqual(['ENODATA']);
+  });
+});
+
+describe('an answer', () => {
+  test('is refreshed in the background every 20 s, and used meanwhile', () => {
+    const { resolve, answer, outcomes, lookupCount } = startKnown();
+    vi.advanceTimersByTime(19_999);
+    expect(lookupCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    expect(lookupCount()).toBe(2);
+    resolve();
+    answer(NEW);
+    resolve();
+    expect(outcomes).toEqual([OLD, NEW]);
+    vi.advanceTimersByTime(20 * SECOND);
+    expect(lookupCount()).toBe(3);
+  });
+
+  test.each(['EAI_AGAIN', 'ENOTFOUND'])('is used for 5 minutes while each refresh fails with %s', (code) => {
+    const { resolve, answer, fail, outcomes, lookupCount } = startKnown();
+    const failUntil = (ms: number) => {
+      while (performance.now() < ms) {
+        const before = lookupCount();
+        vi.advanceTimersByTime(SECOND);
+        if (lookupCount() > before) fail(code);
+      }
+    };
+    const start = performance.now();
+    failUntil(start + 5 * MINUTE - SECOND);
+    resolve();
+    expect(outcomes).toEqual([OLD]);
+    // The first refresh was due after 20 s, and then one every 2 s.
+    expect(lookupCount()).toBeGreaterThan(100);
+    expect(lookupCount()).toBeLessThan(150);
+
+    failUntil(start + 6 * MINUTE);
+    const refreshed = lookupCount();
+    resolve();
+    expect(lookupCount()).toBe(refreshed + 1);
+    fail(code);
+    expect(outcomes).toEqual([OLD, code]);
+    resolve();
+    answer(NEW);
+    expect(outcomes).toEqual([OLD, code, NEW]);
+  });
+
+  test('is used while a refresh hangs', () => {
+    const { resolve, outcomes, lookupCount } = startKnown();
+    vi.advanceTimersByTime(4 * MINUTE);
+    resolve();
+    expect([lookupCount(), outcomes]).toEqual([2, [OLD]]);
+  });
+
+  test('is not refreshed any more once the resolver is closed', () => {
+    const { resolver, lookupCount } = startKnown();
+    resolver.close();
+    vi.advanceTimersByTime(MINUTE);
+    expect(lookupCount()).toBe(1);
+  });
+});
+
+describe('a look-up that hangs', () => {
+  test('fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
+    const { resolve, outcomes, lookupCount } = startResolver();
+    resolve();
+    vi.advanceTimersByTime(1_000);
+    resolve();
+    vi.advanceTimersByTime(499);
+    expect(outcomes).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT']);
+    resolve();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
+    expect(lookupCount()).toBe(1);
+  });
+
+  test('is used when it is answered in the end', () => {
+    const { resolve, answer, outcomes, lookupCount } = startResolver();
+    resolve();
+    vi.advanceTimersByTime(30 * SECOND);
+    answer(OLD);
+    resolve();
+    expect([outcomes, lookupCount()]).toEqual([['ETIMEDOUT', OLD], 1]);
+  });
+});
+
+test('the total wait grows only while somebody waits', () => {
+  const { name, resolve, answer } = startResolver();
+  vi.advanceTimersByTime(100);
+  expect(name.totalWaitMs()).toBe(0);
+  resolve();
+  vi.advanceTimersByTime(100);
+  resolve();
+  vi.advanceTimersByTime(100);
+  expect(name.totalWaitMs()).toBe(200);
+  answer(OLD);
+  resolve();
+  vi.advanceTimersByTime(MINUTE);
+  expect(name.totalWaitMs()).toBe(200);
+});
+
+test('the system finds localhost in its file of hosts', async () => {
+  vi.useRealTimers();
+  const resolver = new Resolver();
+  onTestFinished(() => resolver.close());
+  const addresses = await new Promise((resolve) => {
+    resolver.nameFor('localhost').resolve((error, found) => resolve(error ?? found));
+  });
+  expect(addresses).toContainEqual({ address: '127.0.0.1', family: 4 });
+});

@@ -1,0 +1,217 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { answer, type Behaviour, type Hostile, hang, reset, startHostile, thenReset } from '../support/hostile.ts';
+import { createContext, createTestClient, requestTo } from './support.ts';
+
+/** Which socket a request gets: how its host name is looked up, and how old the socket may be. */
+
+const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
+const good = answer(200, '{}');
+const atName = ({ port }: Hostile) => `http://upstream.example:${port}`;
+
+async function start(behave: Behaviour, options: Parameters<typeof startHostile>[1] = {}) {
+  const upstream = await startHostile(behave, options);
+  onTestFinished(upstream.stop);
+  return upstream;
+}
+
+/** A client whose resolver asks this look-up, and a function that makes one call. */
+function startClient(lookup: Lookup) {
+  const resolver = new Resolver(lookup);
+  const client = createTestClient({ resolver, upstreamMaxInFlight: 1_000 });
+  onTestFinished(() => resolver.close());
+  onTestFinished(client.close);
+  return {
+    resolver,
+    post: (origin: string, timeoutMs?: number) => client.post(requestTo(origin, createContext(), timeoutMs)),
+    /** Makes a call, and leaves its socket idle. */
+    postFirst: async (origin: string) => {
+      await client.post(requestTo(origin, createContext()));
+      // undici frees the socket after it has delivered the response.
+      await sleep(10);
+    },
+  };
+}
+
+const failWith =
+  (code: string): Lookup =>
+  (_hostname, done) =>
+    void setImmediate(done, Object.assign(new Error('look-up'), { code }), []);
+
+describe('a host name', () => {
+  test('is looked up once for 500 calls that each need a new socket, and for all clients', async () => {
+    const upstream = await start(good);
+    let lookups = 0;
+    const { resolver, post } = startClient((_hostname, done) => {
+      lookups += 1;
+      setTimeout(done, 20, null, LOOPBACK);
+    });
+    const other = createTestClient({ resolver });
+    onTestFinished(other.close);
+    const calls = Array.from({ length: 500 }, () => post(atName(upstream)));
+    const responses = await Promise.all([...calls, other.post(requestTo(atName(upstream), createContext()))]);
+    expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
+    expect([lookups, upstream.requests]).toEqual([1, 501]);
+    expect(upstream.connections).toBeGreaterThan(100);
+  });
+
+  test('is not looked up if it is an IP address', async () => {
+    const upstream = await start(good);
+    const { post } = startClient(() => {
+      throw new Error('expected no look-up');
+    });
+    expect(await post(upstream.url)).toMatchObject({ status: 200 });
+    await expect(post('http://[::1]:9')).rejects.toMatchObject({
+      code: expect.stringMatching(/UNAVAILABLE|OVERLOADED/),
+    });
+  });
+
+  test('whose first address does not answer is reached at another one, of the other family', async () => {
+    const upstream = await start(good);
+    const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
+    expect(await post(atName(upstream))).toMatchObject({ status: 200 });
+  });
+
+  test('that is refused at every address is UPSTREAM_UNAVAILABLE, also where there is no IPv6', async () => {
+    const upstream = await start(good);
+    await upstream.stop();
+    const { post } = startClient((_hostname, done) => done(null, [{ address: '::1', family: 6 }, ...LOOPBACK]));
+    await expect(post(atName(upstream))).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  test('stays the name that the certificate is for, and the one in the header `Host`', async () => {
+    const day = 24 * 60 * 60 * 1000;
+    const validity = { notBefore: new Date(Date.now() - day), notAfter: new Date(Date.now() + day) };
+    const tls = makeCertificate({ host: 'upstream.example', ...validity });
+    const usual = getCACertificates('default');
+    setDefaultCACertificates([...usual, tls.cert]);
+    onTestFinished(() => setDefaultCACertificates(usual));
+    let head = '';
+    const upstream = await start(
+      (exchange) => {
+        head = exchange.request;
+        good(exchange);
+      },
+      { tls },
+    );
+    const { post } = startClient((_hostname, done) => done(null, LOOPBACK));
+    expect(await post(`https://upstream.example:${upstream.port}`)).toMatchObject({ status: 200 });
+    expect(head).toContain(`\r\nhost: upstream.example:${upstream.port}\r\n`);
+    const other = post(`https://other.example:${upstream.port}`);
+    await expect(other).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+});
+
+describe('a look-up', () => {
+  test.each(['EAI_AGAIN', 'EAI_FAIL', 'EAI_MEMORY', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM', 'EIO'])(
+    'that fails with %s is OVERLOADED, because it says nothing about the upstream',
+    async (code) => {
+      await expect(startClient(failWith(code)).post('http://upstream.example')).rejects.toMatchObject({
+        code: 'OVERLOADED',
+        internal: `look-up ${code}`,
+      });
+    },
+  );
+
+  test('that fails with ENOTFOUND is UPSTREAM_UNAVAILABLE, because no such host exists', async () => {
+    const { post } = startClient(failWith('ENOTFOUND'));
+    await expect(post('http://upstream.example')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  test('that hangs is OVERLOADED at the deadline, and after 1.5 s if the deadline is later', async () => {
+    const { post } = startClient(() => {});
+    const begun = performance.now();
+    await expect(post('http://upstream.example', 300)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    expect(performance.now() - begun).toBeLessThan(1_400);
+    await expect(post('http://upstream.example', 30_000)).rejects.toMatchObject({
+      code: 'OVERLOADED',
+      internal: 'look-up ETIMEDOUT',
+    });
+    expect(performance.now() - begun).toBeLessThan(10_000);
+  });
+
+  test('that took more than a quarter of the deadline makes a late response OVERLOADED, and a shorter one does not', async () => {
+    const upstream = await start(hang);
+    const lookupIn =
+      (ms: number): Lookup =>
+      (_hostname, done) =>
+        void setTimeout(done, ms, null, LOOPBACK);
+    const [long, short] = [startClient(lookupIn(350)), startClient(lookupIn(20))];
+    await expect(long.post(atName(upstream), 1_200)).rejects.toMatchObject({ code: 'OVERLOADED' });
+    await expect(short.post(atName(upstream), 1_200)).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+  });
+
+  test('of another name that hangs does not excuse a late response', async () => {
+    let isHanging = false;
+    const upstream = await start((exchange) => {
+      if (!isHanging) good(exchange);
+    });
+    const { post, postFirst } = startClient((hostname, done) => {
+      if (hostname === 'upstream.example') done(null, LOOPBACK);
+    });
+    await postFirst(atName(upstream));
+    isHanging = true;
+    const calls = [post(atName(upstream), 400), post('http://hanging.example', 400)];
+    const codes = (await Promise.allSettled(calls)).map((call) => call.status === 'rejected' && call.reason.code);
+    expect(codes).toEqual(['UPSTREAM_TIMEOUT', 'OVERLOADED']);
+    expect(upstream.connections).toBe(1);
+  });
+});
+
+describe('a socket', () => {
+  test('that was idle for half a second is closed, unless the upstream says that it keeps it longer', async () => {
+    const silent = await start(good);
+    const hinting = await start(answer(200, '{}', { 'keep-alive': 'timeout=5' }));
+    const { post, postFirst } = startClient(() => {});
+    await postFirst(hinting.url);
+    await postFirst(silent.url);
+    const begun = performance.now();
+    await expect.poll(() => silent.open, { interval: 10, timeout: 3_000 }).toBe(0);
+    expect(performance.now() - begun).toBeGreaterThan(400);
+    expect(hinting.open).toBe(1);
+    await post(hinting.url);
+    expect(hinting.connections).toBe(1);
+  });
+
+  test('that serves a call every 100 ms stays open', async () => {
+    const upstream = await start(good);
+    const { post } = startClient(() => {});
+    for (let call = 0; call < 12; call += 1) {
+      await post(upstream.url);
+      await sleep(100);
+    }
+    expect(upstream.connections).toBe(1);
+  });
+
+  test.each<[string, Behaviour]>([
+    ['reset', reset],
+    ['closed', ({ socket }) => void socket.end()],
+  ])(
+    'that was used before and is %s before the response begins is OVERLOADED, and nothing is sent again',
+    async (_how, behave) => {
+      const upstream = await start((exchange) => (exchange.nth === 1 ? good(exchange) : behave(exchange)));
+      const { post, postFirst } = startClient(() => {});
+      await postFirst(upstream.url);
+      await expect(post(upstream.url)).rejects.toMatchObject({
+        code: 'OVERLOADED',
+        internal: 'an old socket was closed',
+      });
+      expect([upstream.connections, upstream.requests]).toEqual([1, 2]);
+      // The next call gets a new socket, on which a reset is the upstream's own doing.
+      await expect(post(upstream.url)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+      expect([upstream.connections, upstream.requests]).toEqual([2, 3]);
+    },
+  );
+
+  test('that was used before and is reset after the response began is UPSTREAM_UNAVAILABLE', async () => {
+    const cut = thenReset(answer(200, '{}', { 'content-length': '9' }));
+    const upstream = await start((exchange) => (exchange.nth === 1 ? good(exchange) : cut(exchange)));
+    const { post, postFirst } = startClient(() => {});
+    await postFirst(upstream.url);
+    await expect(post(upstream.url)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    expect(upstream.connections).toBe(1);
+  });
+});
