@@ -9,6 +9,9 @@ const LIMIT = 4_000;
 const app = await startInSandboxMode({ maxAnswerBytes: LIMIT });
 afterAll(() => app.stop());
 
+/** Enough items to be written one by one. */
+const MANY = Array.from({ length: 30 }, (_, at) => ({ at, text: '"\n' }));
+
 const TOO_LARGE = [
   {
     message: 'The answer is larger than 4000 bytes. Ask for fewer fields or references in one request.',
@@ -41,6 +44,9 @@ describe('the writer', () => {
     [{ data: {} }],
     [{ data: { a: [], b: [1, null, 'x\n"'], ç: { d: [[]] } }, errors: [error] }],
     [{ data: { a: [{ b: 1 }], c: null }, extensions: { ftv1: 'trace' } }],
+    [{ data: { a: MANY, b: [], c: null, ç: { d: [[]] } }, errors: [error] }],
+    [{ data: { a: MANY }, extensions: { ftv1: 'trace' } }],
+    [{ data: Object.fromEntries(MANY.map((value, at) => [`a${at}`, value])) }],
   ])('writes %j as JSON.stringify does', (result) => {
     expect(createAnswerWriter(LIMIT).write(result)).toBe(serialize(result));
     expect(JSON.parse(serialize(result))).toEqual(result);
@@ -48,8 +54,7 @@ describe('the writer', () => {
 
   test.each([
     ['one object', (text: string) => ({ a: text })],
-    ['a list', (text: string) => ({ a: [text] })],
-    ['two fields', (text: string) => ({ a: 1, b: text })],
+    ['a long list', (text: string) => ({ a: [...MANY, text] })],
   ])('counts the bytes of %s, and not the characters', (_what, dataOf) => {
     const size = Buffer.byteLength(serialize({ data: dataOf('ä'.repeat(50)) }));
     const result = { data: dataOf('ä'.repeat(50)) };
