@@ -15,7 +15,7 @@ import { createSelectionCosts } from './selection-cost.ts';
 export interface CostLimits {
   /**
    * The default of 110,000 is for the largest request that should pass: everything about 1,000 references. Everything about
-   * one costs 96, of which 71 are ten signals with six fields each. The references themselves cost up to 8,000, because a
+   * one costs 96, of which 71 are ten signals with six fields each. The references themselves cost up to 12,000, because a
    * body has at most 128 KiB. A field takes about 1 µs in Apollo Server, so this is some 110 ms.
    */
   readonly maxCost: number;
@@ -50,7 +50,7 @@ const known = new WeakMap<OperationDefinitionNode, OperationCost>();
 
 /**
  * The cost of an operation of a valid document. One unit is a selected field, an object of a list, or a value that a root
- * field takes from a variable, in pieces of 32 characters. A list has the size that `@listSize` assumes. Of the types that a
+ * field takes from a variable, in pieces of 16 characters. A list has the size that `@listSize` assumes. Of the types that a
  * union or an interface can have, the most expensive one counts. A field counts although `@skip` may leave it out.
  */
 export function costOf(

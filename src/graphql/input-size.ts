@@ -1,8 +1,8 @@
 /** So many characters of a text cost as much as one more value. */
-const CHARACTERS_PER_UNIT = 32;
+const CHARACTERS_PER_UNIT = 16;
 
 /**
- * The size of a JSON value that a caller sent: one for each value in it, and one more for every 32 characters of texts and
+ * The size of a JSON value that a caller sent: one for each value in it, and one more for every 16 characters of texts and
  * keys. It takes any depth, because it is asked before the depth is checked.
  */
 export function sizeOfInput(value: unknown): number {

@@ -144,7 +144,7 @@ describe('the cost of an operation', () => {
     }`;
     const cost = of(query);
     // The field, three for each reference, two for the other field, the list and its texts, and the token.
-    const total = 1 + 2 * 3 + 2 + (1 + 2) + (1 + 64 / 32);
+    const total = 1 + 2 * 3 + 2 + (1 + 2) + (1 + 64 / 16);
     const variables = { r: ['', ''], t: 'x'.repeat(64) };
     expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 2 })).toBe(true);
     expect(isWithin(cost, variables, { maxCost: total - 1, maxRepresentations: 2 })).toBe(false);
