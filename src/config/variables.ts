@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { REQUEST_LIMITS } from './request-limits.ts';
 import {
   address,
   applicationList,
@@ -97,39 +98,7 @@ export const VARIABLES = {
   },
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
-  maxBodyBytes: {
-    name: 'MAX_BODY_BYTES',
-    description: 'Size of a request body',
-    ...whole(1_024, 10_485_760),
-    default: '131072',
-  },
-  maxTokens: { name: 'MAX_TOKENS', description: 'Lexical tokens of a document', ...whole(10, 5_000), default: '2000' },
-  maxDepth: { name: 'MAX_DEPTH', description: 'Levels of a document', ...whole(1, 100), default: '12' },
-  maxAliases: { name: 'MAX_ALIASES', description: 'Aliases in an operation', ...whole(0, 10_000), default: '100' },
-  maxDirectives: {
-    name: 'MAX_DIRECTIVES',
-    description: 'Directives in an operation',
-    ...whole(0, 10_000),
-    default: '50',
-  },
-  maxRepresentations: {
-    name: 'MAX_REPRESENTATIONS',
-    description: 'Entity references in a request',
-    ...whole(1, 100_000),
-    default: '1000',
-  },
-  maxUpstreamCalls: {
-    name: 'MAX_UPSTREAM_CALLS',
-    description: 'Fingerprint calls of a request; the next different token fails alone',
-    ...whole(1, 10_000),
-    default: '100',
-  },
-  maxCaptchas: {
-    name: 'MAX_CAPTCHAS',
-    description: 'Captchas that a request may verify; the next one fails alone',
-    ...whole(1, 100),
-    default: '1',
-  },
+  ...REQUEST_LIMITS,
   maxConnections: {
     name: 'MAX_CONNECTIONS',
     description: 'Open connections of callers; near it, those that brought no operation are closed first',

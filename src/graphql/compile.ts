@@ -13,12 +13,14 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { repeatsUnderConditions } from './compile-conditions.ts';
 import type { GraphQLContext } from './context.ts';
+import { costOf, type OperationCost } from './cost.ts';
 import { type InputCheck, inputCheckOf } from './input-check.ts';
 
 /** An operation of a valid document as compiled code. */
 export interface CompiledOperation {
   /** Its name in the document. */
   readonly name: string | undefined;
+  readonly cost: OperationCost;
   /** Runs the operation. Undefined if the variables do not fit their types: nothing was executed then. */
   readonly execute: (
     context: GraphQLContext,
@@ -43,6 +45,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   const withNodes = errorLocatorOf(document);
   return {
     name: operation.name?.value,
+    cost: costOf(schema, document, operation),
     execute: async (context, variables) => {
       // graphql-jit accepts some values that GraphQL refuses, such as a list for an input object.
       if (!areValid(variables)) return undefined;
@@ -83,7 +86,7 @@ function variableCheckOf(schema: GraphQLSchema, { variableDefinitions = [] }: Op
  * - A name is one that every object has, such as `constructor`.
  * - A variable stands inside the literal of an object or a list, where graphql-jit can lose it.
  * - Several fields can set their parent to null. graphql-js reports the first such error, and graphql-jit all of them. In
- *   our schema these fields are `signals` with `minConfidence`, and `_entities` with too many references.
+ *   our schema these fields are `signals` with `minConfidence`, and `_entities` with an answer that costs too much.
  */
 function canBeCompiled(
   document: DocumentNode,

@@ -1,7 +1,7 @@
 import type { FormattedExecutionResult } from 'graphql';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
@@ -20,8 +20,8 @@ export interface Capabilities {
 }
 
 interface RequestLimits {
-  /** Entity references in all fields of a request together. */
-  readonly maxRepresentations: number;
+  /** The cost of a request, which counts the lists of its entities as they turn out. */
+  readonly maxCost: number;
   /** Calls to the fingerprint service. */
   readonly maxUpstreamCalls: number;
   readonly maxCaptchas: number;
@@ -51,11 +51,11 @@ export interface GraphQLContext {
    */
   validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
   /**
-   * Counts the entity references of one field.
+   * Counts what the entities of one field cost.
    *
-   * @throws DeviceTrustError BAD_USER_INPUT if the request has more of them than it may have
+   * @throws DeviceTrustError OVERLOADED if all fields together cost more than a request may
    */
-  countReferences(count: number): void;
+  countCost(cost: number): void;
   readonly recorder: OperationRecorder;
 }
 
@@ -64,7 +64,7 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
   const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
   let captchas = 0;
-  let references = 0;
+  let totalCost = 0;
   return {
     applicationFor,
     recorder,
@@ -83,13 +83,17 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       recorder.recordOutcome(verdict.__typename);
       return verdict;
     },
-    countReferences: (count) => {
-      references += count;
-      if (references > limits.maxRepresentations) {
-        throw badUserInput('representations', `at most ${limits.maxRepresentations} in a request`, 'more');
-      }
+    countCost: (cost) => {
+      totalCost += cost;
+      if (totalCost <= limits.maxCost) return;
+      throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
     },
   };
+}
+
+/** The lists of the entities can be longer than was assumed when the request was accepted. */
+function tooCostly(limit: number): string {
+  return `The answer costs more than ${limit}, because its lists are long. Ask about fewer references in one request.`;
 }
 
 /** Without this limit one request could try out hundreds of captchas under aliases. */

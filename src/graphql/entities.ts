@@ -1,7 +1,8 @@
 import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from '@apollo/subgraph';
-import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
+import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType, Kind } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
+import { costOfEntities } from './entity-cost.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
@@ -12,6 +13,7 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
   const resolvers = referenceResolversOf(schema);
+  const keyOf = referenceKeysOf(schema);
 
   async function entityOf(
     representation: unknown,
@@ -34,11 +36,28 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   }
 
   field.resolve = async (_root, { representations }, context: GraphQLContext, info) => {
-    // Counted over all fields of the request: aliases would multiply a limit for each field.
-    context.countReferences(representations.length);
+    /** What equal references share. Their own failure as well: an Error is a value here. */
+    const shared = new Map<string, Promise<unknown>>();
+    const resolve = (representation: unknown) => {
+      const key = keyOf(representation);
+      if (key === undefined) return entityOf(representation, context, info);
+      const known = shared.get(key);
+      if (!known) {
+        const entity = entityOf(representation, context, info);
+        shared.set(key, entity);
+        return entity;
+      }
+      // Counted all the same, because lookups and calls together show how many calls were saved.
+      const { token } = Object(representation);
+      if (typeof token === 'string') context.recorder.recordLookup(token);
+      return known;
+    };
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
-    return Promise.all(representations.map((one: unknown) => entityOf(one, context, info)));
+    const entities = await Promise.all(representations.map(resolve));
+    // Refused before the entities are completed, which is where their cost arises.
+    context.countCost(costOfEntities(entities, info));
+    return entities;
   };
   return schema;
 }
@@ -54,6 +73,29 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
     if (resolve) resolvers.set(type.name, resolve);
   }
   return resolvers;
+}
+
+/**
+ * Makes the function that gives equal references one text. It is undefined for a reference that has more than the type and
+ * the texts of its keys, because a resolver could use the rest as well, and for one of an unknown type.
+ */
+function referenceKeysOf(schema: GraphQLSchema): (representation: unknown) => string | undefined {
+  const fields = new Map<unknown, ReadonlySet<string>>();
+  for (const { name, astNode, extensionASTNodes } of Object.values(schema.getTypeMap())) {
+    const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
+    const keys = directives
+      .filter((directive) => directive.name.value === 'key')
+      .flatMap(({ arguments: given = [] }) => given);
+    const texts = keys.flatMap(({ value }) => (value.kind === Kind.STRING ? value.value.split(/\s+/) : []));
+    if (texts.length > 0) fields.set(name, new Set(['__typename', ...texts]));
+  }
+  return (representation) => {
+    const names = fields.get(Object(representation).__typename);
+    if (!names) return undefined;
+    const given = Object.entries(Object(representation));
+    if (!given.every(([name, value]) => names.has(name) && typeof value === 'string')) return undefined;
+    return JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
+  };
 }
 
 /** The entity with the name of its type, by which the `_Entity` union distinguishes types. */

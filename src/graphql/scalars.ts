@@ -80,10 +80,20 @@ function fromCaller(value: unknown, node?: ValueNode): Record<string, unknown> {
   return object;
 }
 
+/** What was serialised, because an answer with aliases or many references has the same object thousands of times. */
+const serialized = new WeakMap<object, Record<string, unknown>>();
+
+function toCaller(value: unknown): Record<string, unknown> {
+  if (!isObject(value)) throw refusal('JSONObject');
+  const object = serialized.get(value) ?? toJsonObject(value);
+  serialized.set(value, object);
+  return object;
+}
+
 /** `JSONObject`: any JSON object, at most 32 levels deep, without the keys that could reach a prototype. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
   name: 'JSONObject',
-  serialize: (value) => toJsonObject(value),
+  serialize: toCaller,
   parseValue: (value) => fromCaller(value),
   parseLiteral: (node, variables) => fromCaller(fromLiteral(node, variables ?? {}), node),
 });

@@ -17,6 +17,12 @@ import { SCALAR_EXPECTATIONS } from './scalars.ts';
 /** A message names at most this many problems. */
 const MAX_PROBLEMS = 5;
 
+/** No more problems are looked for after so many: graphql-js makes an error object, with suggestions, for each. */
+const MAX_COUNTED = 20;
+
+/** Ends a search for problems. */
+class Enough extends Error {}
+
 /**
  * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
  * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the path of the
@@ -29,6 +35,20 @@ export function checkVariables(
   operation: OperationDefinitionNode,
   variables: Readonly<Record<string, unknown>>,
 ): void {
+  const problems = problemsOf(schema, operation, variables);
+  if (problems.length === 0) return;
+  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
+  const rest = problems.length - MAX_PROBLEMS;
+  const more = rest > 0 ? `; and ${problems.length < MAX_COUNTED ? '' : 'at least '}${rest} more` : '';
+  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.`, status: 400 });
+}
+
+/** The first problems, up to `MAX_COUNTED`. */
+function problemsOf(
+  schema: GraphQLSchema,
+  operation: OperationDefinitionNode,
+  variables: Readonly<Record<string, unknown>>,
+): string[] {
   const problems: string[] = [];
   for (const { variable, type: typeNode, defaultValue } of operation.variableDefinitions ?? []) {
     const name = variable.name.value;
@@ -40,15 +60,18 @@ export function checkVariables(
     } else if (value === null) {
       if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
     } else {
-      coerceInputValue(value, type, (path, invalid) => {
-        problems.push(`$${[name, ...path].join('.')}: ${explain(typeAt(type, path), invalid)}`);
-      });
+      try {
+        coerceInputValue(value, type, (path, invalid) => {
+          problems.push(`$${[name, ...path].join('.')}: ${explain(typeAt(type, path), invalid)}`);
+          if (problems.length >= MAX_COUNTED) throw new Enough();
+        });
+      } catch (error) {
+        if (!(error instanceof Enough)) throw error;
+        return problems;
+      }
     }
   }
-  if (problems.length === 0) return;
-  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
-  const rest = problems.length > MAX_PROBLEMS ? `; and ${problems.length - MAX_PROBLEMS} more` : '';
-  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${rest}.`, status: 400 });
+  return problems;
 }
 
 /** The type that the schema has at a path below a variable. */

@@ -10,9 +10,11 @@ import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
+import { type CostLimits, checkCost, costOf } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import { checkVariables } from '../graphql/variables.ts';
+import type { AnswerWriter } from './answer.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';
 
 interface Options {
@@ -22,13 +24,15 @@ interface Options {
   readonly landingPage: ApolloServerPlugin | undefined;
   /** Sends inline traces (ftv1) to callers that ask for one. They reveal how requests are resolved: for a router only. */
   readonly inlineTraces: boolean;
-  readonly limits: DocumentLimits & { readonly maxTokens: number };
+  /** Writes each answer. */
+  readonly writer: AnswerWriter;
+  readonly limits: DocumentLimits & CostLimits & { readonly maxTokens: number };
 }
 
 /** Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing reported to Apollo. */
 export async function startApollo(
   schema: GraphQLSchema,
-  { log, documents, landingPage, inlineTraces, limits }: Options,
+  { log, documents, landingPage, inlineTraces, writer, limits }: Options,
 ): Promise<ApolloServer<GraphQLContext>> {
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
@@ -40,13 +44,14 @@ export async function startApollo(
     hideSchemaDetailsFromClientErrors: !landingPage,
     includeStacktraceInErrorResponses: false,
     formatError,
+    stringifyResult: writer.write,
     csrfPrevention: true,
     allowBatchedHttpRequests: false,
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger: withoutMessages(log),
     plugins: [
-      checkOperation,
+      checkOperations(limits),
       recordOperations(log),
       rememberInvalidDocuments(documents),
       landingPage ?? ApolloServerPluginLandingPageDisabled(),
@@ -62,18 +67,23 @@ export async function startApollo(
 }
 
 /** Checks before the execution what graphql-js finds only during it, or refuses with a message that quotes the caller. */
-const checkOperation: ApolloServerPlugin<GraphQLContext> = {
-  async requestDidStart() {
-    return {
-      async didResolveOperation({ schema, operation, request }) {
-        if (!operation) return;
-        // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
-        if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
-        checkVariables(schema, operation, request.variables ?? {});
-      },
-    };
-  },
-};
+function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveOperation({ schema, document, operation, request }) {
+          if (!operation) return;
+          // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
+          if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
+          const variables = request.variables ?? {};
+          // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
+          checkCost(costOf(schema, document, operation), variables, limits);
+          checkVariables(schema, operation, variables);
+        },
+      };
+    },
+  };
+}
 
 /** Keeps the responses to documents that do not parse or do not fit the schema, as they are the same every time. */
 function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<GraphQLContext> {

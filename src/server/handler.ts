@@ -2,8 +2,10 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
+import { type CostLimits, isWithin } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
+import type { AnswerWriter } from './answer.ts';
 import { readJsonBody } from './body.ts';
 import { negotiateContentType } from './content-type.ts';
 import { refusalOfDocument } from './limits.ts';
@@ -15,6 +17,8 @@ interface HandlerOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly documents: DocumentCache;
   readonly capabilities: Capabilities;
+  readonly limits: CostLimits;
+  readonly writer: AnswerWriter;
   readonly maxBodyBytes: number;
   readonly telemetry: Telemetry;
   /** Called once the body has arrived, which can be long after the headers. May throw a RequestRefused. */
@@ -81,7 +85,7 @@ function parseRequest(body: unknown): GraphqlRequest | undefined {
 
 /** Answers with what the cache has for this document. Undefined if that is not enough. */
 async function answerFromCache(
-  { documents, capabilities, telemetry }: HandlerOptions,
+  { documents, capabilities, limits, writer, telemetry }: HandlerOptions,
   headers: IncomingHttpHeaders,
   body: unknown,
   operation: OperationLog,
@@ -94,6 +98,8 @@ async function answerFromCache(
 
   const compiled = documents.findCompiled(parsed.source, parsed.operationName);
   if (compiled) {
+    // It costs too much, so Apollo Server's plugin refuses it with its message.
+    if (!isWithin(compiled.cost, parsed.variables, limits)) return undefined;
     operation.recordName(compiled.name);
     const result = await compiled.execute(createContext(capabilities, operation), parsed.variables);
     // The variables do not fit, so Apollo Server's plugin refuses them with its message.
@@ -103,11 +109,11 @@ async function answerFromCache(
       reportErrors(telemetry.log, operation.requestId, result.errors);
       formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
     }
-    return toResponse(200, contentType, formatted, operation);
+    return toResponse(200, contentType, formatted, operation, writer);
   }
 
   const invalid = documents.findInvalid(parsed.source);
-  return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation);
+  return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation, writer);
 }
 
 function toResponse(
@@ -115,18 +121,15 @@ function toResponse(
   contentType: string,
   result: FormattedExecutionResult,
   operation: OperationLog,
+  { write, tooLarge }: AnswerWriter,
 ): HandlerResponse {
-  operation.recordResult(result);
-  return { status, headers: { 'content-type': contentType }, text: serialize(result) };
-}
-
-/** A result as Apollo Server writes it, without the line feed at its end. */
-export function serialize({ data, errors }: FormattedExecutionResult): string {
-  return JSON.stringify(errors ? { errors, data } : { data });
+  const text = write(result);
+  operation.recordResult(text === tooLarge.text ? tooLarge.result : result);
+  return { status, headers: { 'content-type': contentType }, text };
 }
 
 async function answerByApollo(
-  { apollo, capabilities }: HandlerOptions,
+  { apollo, capabilities, writer: { tooLarge } }: HandlerOptions,
   request: IncomingMessage,
   body: unknown,
   operation: OperationLog,
@@ -147,7 +150,8 @@ async function answerByApollo(
   });
   // Incremental delivery is not enabled, so there is no other kind.
   if (answer.kind !== 'complete') throw new Error(`expected a complete response, but got a ${answer.kind} one`);
-  return { status, headers: Object.fromEntries(headers), text: answer.string.trimEnd() };
+  if (answer.string === tooLarge.text) operation.recordResult(tooLarge.result);
+  return { status, headers: Object.fromEntries(headers), text: answer.string };
 }
 
 function toHeaderMap({ headers }: IncomingMessage): HeaderMap {

@@ -1,8 +1,10 @@
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
 import type { Capabilities } from '../graphql/context.ts';
+import type { CostLimits } from '../graphql/cost.ts';
 import { createDocumentCache } from '../graphql/document-cache.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
 import { Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
@@ -12,11 +14,12 @@ import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 
 /** A `Config` has all of these values except the last three. */
-export interface ServerOptions extends DocumentLimits {
+export interface ServerOptions extends DocumentLimits, CostLimits {
   /** Every GraphQL request must present one of these; with none, anyone may ask. */
   readonly routerSecrets: readonly string[];
   readonly maxTokens: number;
   readonly maxBodyBytes: number;
+  readonly maxAnswerBytes: number;
   readonly maxConnections: number;
   readonly maxEventLoopDelayMs: number;
   readonly shutdownGraceMs: number;
@@ -55,12 +58,22 @@ export async function createServer(
     log.warn({ error: framesOf(error) }, 'the compiler could not be loaded; Apollo Server executes all operations');
   });
   const landingPage = explorer?.landingPage;
+  const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
-  const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, limits: options });
+  const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
   const callers = new Callers(routerSecrets);
   const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
-  const handler = { apollo, documents, capabilities, maxBodyBytes, telemetry, beforeOperation };
+  const handler = {
+    apollo,
+    documents,
+    capabilities,
+    limits: options,
+    writer,
+    maxBodyBytes,
+    telemetry,
+    beforeOperation,
+  };
   const listener = createListener({
     handle: (request, response) => handleGraphql(handler, request, response),
     callers,

@@ -22,6 +22,8 @@ const DEFAULTS = {
   maxAliases: 100,
   maxDirectives: 50,
   maxRepresentations: 1_000,
+  maxCost: 110_000,
+  maxAnswerBytes: 8 * 1024 * 1024,
   maxUpstreamCalls: 100,
   maxCaptchas: 1,
   maxConnections: 4_096,

@@ -9,7 +9,7 @@ import { type Capabilities, createContext } from '../../src/graphql/context.ts';
 import { formatError, inOrder } from '../../src/graphql/errors.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { checkVariables } from '../../src/graphql/variables.ts';
-import { serialize } from '../../src/server/handler.ts';
+import { serialize } from '../../src/server/answer.ts';
 import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { type MadeUp, makeUp } from './random-operations.ts';
@@ -27,7 +27,7 @@ const application = prepareApplication({
 
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
 const capabilities: Capabilities = {
-  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxRepresentations: 1_000 },
+  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 110_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');

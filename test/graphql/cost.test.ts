@@ -1,0 +1,172 @@
+import { parse } from 'graphql';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { costOf, isWithin } from '../../src/graphql/cost.ts';
+import { sizeOfInput } from '../../src/graphql/input-size.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
+import { ANDROID } from '../faults/documented.ts';
+import { DEFAULTS, startInLiveMode } from '../support/app.ts';
+import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+
+/** The cost of a request is known before it runs (design, section 7). */
+
+const SIGNALS = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+const phone = (count: number) => ({ ...ANDROID, data: { ...ANDROID.data, signals: SIGNALS.slice(0, count) } });
+
+/** A token `10-a` is of a device with ten signals. */
+const upstream = await startUpstream(({ body }, response) => {
+  const count = Number.parseInt(JSON.parse(body).device_token, 10);
+  if (Number.isNaN(count)) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
+  return sendJson(response, 200, phone(count));
+});
+const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+const app = await startInLiveMode(urls);
+afterAll(() => Promise.all([app.stop(), upstream.stop()]));
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+
+const many = (count: number, piece: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => piece(at)).join(' ');
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
+const references = (count: number, token: string) =>
+  Array.from({ length: count }, () => ({ __typename: 'DeviceFingerprint', token }));
+const entities = (fields: string, name = '') =>
+  `query ${name} ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { ${fields} } } }`;
+const ATTACK = many(100, (at) => `a${at}: signals { name }`);
+
+/** Apollo Server executes a document that is new, and compiled code one that was sent several times. */
+const WAYS = ['new', 'compiled'] as const;
+async function askBy(way: (typeof WAYS)[number], document: string, representations: unknown[]) {
+  if (way === 'compiled') {
+    for (let time = 0; time < 4; time += 1)
+      await ask(app.graphqlUrl, document, { representations: references(1, '1-a') });
+    upstream.received.length = 0;
+  }
+  return ask(app.graphqlUrl, document, { representations });
+}
+
+describe.each(WAYS)('a document that is %s', (way) => {
+  test('with 1,000 references and everything selected is answered', async () => {
+    const { errors, data } = await askBy(way, ENTITIES_QUERY, references(1_000, '10-canary'));
+    expect(errors).toBeUndefined();
+    expect(data._entities).toHaveLength(1_000);
+    expect(data._entities[999].signals).toHaveLength(10);
+  });
+
+  test('with 100 aliases of a list for 1,000 references is refused before any call', async () => {
+    const { status, errors, text } = await askBy(way, entities(ATTACK, way), references(1_000, '51-canary'));
+    expect(status).toBe(400);
+    expect(errors).toEqual([
+      {
+        message: 'The request costs more than 110000. Ask for fewer references, fields or values in one request.',
+        extensions: { code: 'BAD_USER_INPUT', retryable: false },
+      },
+    ]);
+    expect(text).not.toContain('canary');
+    expect(upstream.received).toEqual([]);
+  });
+
+  test('whose lists turn out five times as long as assumed fails before they are written', async () => {
+    const { status, data, errors } = await askBy(way, ENTITIES_QUERY, references(1_000, '51-a'));
+    expect([status, data]).toEqual([200, null]);
+    expect(errors).toMatchObject([{ path: ['_entities'], extensions: { code: 'OVERLOADED', retryable: false } }]);
+    expect(errors?.[0]?.message).toContain('110000');
+  });
+});
+
+describe('what the caller sends', () => {
+  const judge = (at: number) => `a${at}: deviceFingerprint(token: "1-${at}", metadata: $m) { __typename }`;
+  const document = `query ($m: DeviceMetadataInput) { ${many(100, judge)} }`;
+
+  test.each<[string, Record<string, unknown>]>([
+    ['9,000 keys', { additional: keys(9_000) }],
+    ['100,000 characters', { accountId: 'x'.repeat(100_000) }],
+  ])('%s for 100 calls are refused before any of them', async (_what, m) => {
+    const { status, errors } = await ask(app.graphqlUrl, document, { m });
+    expect([status, errors?.[0]?.extensions.code]).toEqual([400, 'BAD_USER_INPUT']);
+    expect(upstream.received).toEqual([]);
+  });
+
+  test('26,000 nulls and 9,500 unknown names are refused in a fraction of the time that graphql-js takes', async () => {
+    const nulls = { representations: Array(26_000).fill(null) };
+    const names = { token: 't', metadata: keys(9_500) };
+    for (const [query, variables] of [
+      [ENTITIES_QUERY, nulls],
+      [FINGERPRINT_QUERY, names],
+    ] as const) {
+      const costs: number[] = [];
+      for (let time = 0; time < 5; time += 1) {
+        const before = process.cpuUsage();
+        expect((await ask(app.graphqlUrl, query, variables)).status).toBe(400);
+        const { user, system } = process.cpuUsage(before);
+        costs.push((user + system) / 1_000);
+      }
+      expect(Math.min(...costs)).toBeLessThan(100);
+    }
+    expect(upstream.received).toEqual([]);
+  });
+});
+
+describe('the cost of an operation', () => {
+  const schema = buildSchema();
+  const of = (text: string) => {
+    const document = parse(text);
+    const [operation] = document.definitions;
+    if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation first');
+    return costOf(schema, document, operation);
+  };
+
+  // Counted by hand: a field is 1, and so is each object of a list.
+  test.each<[number, string]>([
+    [1, '{ __typename }'],
+    [1 + 51 * (1 + 2), '{ signalCatalogue { code level } }'],
+    [2 * (1 + 51 * 2), '{ signalCatalogue { code } again: signalCatalogue { code } }'],
+    [1 + 51 * 2, '{ ...F ...F } fragment F on Query { signalCatalogue { code } }'],
+    [1 + 1 + 10 * 2, '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { name } } } }'],
+    // Of the two types of the union the second one is the more expensive.
+    [
+      1 + 2 + 3 * 2,
+      '{ deviceFingerprint(token: "t") { __typename ... on DeviceFingerprint { version } ... on DeviceFingerprintRejected { errors { field } } } }',
+    ],
+    [1 + 2 * (1 + 1), '{ _entities(representations: [{}, {}]) { __typename } }'],
+    [1 + 1, 'mutation { validateCaptcha(input: { lotNumber: "l" }) { proceed } }'],
+  ])('is %i for %s', (cost, document) => {
+    expect(of(document)).toMatchObject({ fixed: cost, variables: [] });
+  });
+
+  test('grows with the references, and with the values of the arguments', () => {
+    const query = `query ($r: [_Any!]!, $t: String!) {
+      _entities(representations: $r) { ... on DeviceFingerprint { device { id } } }
+      deviceFingerprint(token: $t) { __typename }
+    }`;
+    const cost = of(query);
+    // The field, three for each reference, two for the other field, the list and its texts, and the token.
+    const total = 1 + 2 * 3 + 2 + (1 + 2) + (1 + 64 / 16);
+    const variables = { r: ['', ''], t: 'x'.repeat(64) };
+    expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 2 })).toBe(true);
+    expect(isWithin(cost, variables, { maxCost: total - 1, maxRepresentations: 2 })).toBe(false);
+    expect(isWithin(cost, variables, { maxCost: total, maxRepresentations: 1 })).toBe(false);
+  });
+
+  test('counts a value that the document gives by default', () => {
+    const cost = of('query ($r: [_Any!]! = ["a", "b", "c"]) { _entities(representations: $r) { __typename } }');
+    expect(isWithin(cost, {}, { maxCost: 1_000, maxRepresentations: 3 })).toBe(true);
+    expect(isWithin(cost, {}, { maxCost: 1_000, maxRepresentations: 2 })).toBe(false);
+  });
+
+  test('of the largest request that should pass is just within the default', () => {
+    // As long as 1,000 references can be in a body of the largest size.
+    const longest = { __typename: 'DeviceFingerprint', token: 'x'.repeat(60), publicKey: 'x'.repeat(16) };
+    const variables = { representations: Array(1_000).fill(longest) };
+    expect(JSON.stringify({ query: ENTITIES_QUERY, variables }).length).toBeGreaterThan(0.95 * DEFAULTS.maxBodyBytes);
+    expect(isWithin(of(ENTITIES_QUERY), variables, DEFAULTS)).toBe(true);
+    expect(isWithin(of(ENTITIES_QUERY), variables, { ...DEFAULTS, maxCost: 0.9 * DEFAULTS.maxCost })).toBe(false);
+  });
+
+  test('takes any depth of a value', () => {
+    expect(sizeOfInput(JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`))).toBe(60_000);
+  });
+});
