@@ -50,8 +50,8 @@ export class Quota {
       { window: 'day' as const, limit: perDay },
     ];
     this.#limits = configured.flatMap(({ window, limit }) => {
-      const shared = store?.counter(`${service}:${window}`, WINDOW_SECONDS[window]);
-      return limit === undefined ? [] : [{ window, limit, shared }];
+      if (limit === undefined) return [];
+      return [{ window, limit, shared: store?.counter(`${service}:${window}`, WINDOW_SECONDS[window]) }];
     });
     this.#hasStore = store !== undefined;
     this.#onRefused = onRefused;
