@@ -1,24 +1,26 @@
 import type { Logger } from 'pino';
-import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
-import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import { accountsOf, type ConfiguredAccounts } from './config/accounts.ts';
-import { SANDBOX_HOST } from './config/listening.ts';
+import { createCaptchaValidator } from './captcha/client.ts';
+import { captchaProbe } from './captcha/probe.ts';
+import { prepareCaptcha } from './captcha/request.ts';
+import { causeOf } from './captcha/verdict.ts';
+import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
-import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
+import type { ExampleCommand } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
-import { isFingerprintFault } from './fingerprint/outcome.ts';
+import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
+import { reportHealth } from './observability/upstream-health.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
+import { examplesFor, openExplorer, openSandbox, sandboxAccounts } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
-import { type Explorer, GRAPHQL_PATH } from './server/listener.ts';
+import { GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
 import { createServer } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
@@ -36,6 +38,8 @@ export interface App {
   readonly sandboxUrls: Sandbox['urls'] | undefined;
   /** Commands for a shell that ask this app something. There are none in live mode. */
   readonly examples: readonly ExampleCommand[];
+  /** Resolves once the upstream accounts let readiness succeed. */
+  readonly ready: Promise<void>;
   /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
   rotate(config: Config): void;
   /** Lets requests under way finish and closes every socket. */
@@ -72,7 +76,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const resolver = new Resolver();
     closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const openUpstream = (service: string, own: Pick<UpstreamOptions, 'isFault' | 'quotaLimits'>) => {
+    const openUpstream = (service: string, own: Pick<UpstreamOptions, 'probes' | 'timeoutMs' | 'quotaLimits'>) => {
       const client = createUpstreamClient({
         ...config,
         ...own,
@@ -81,22 +85,35 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         resolver,
         eventLoop,
         onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
-        onBreaker: (region, breaker) => log.warn({ service, region, breaker }, `circuit breaker is ${breaker}`),
+        check: config.upstreamCheck,
+        graceMs: config.upstreamCheckGraceMs,
+        onChange: reportHealth(service, log, metrics, sandbox ? 'debug' : 'error'),
         onQuotaRefused: (window) => metrics.recordQuotaRefusal(service, window),
       });
       closers.push(client.close);
-      metrics.watchPolicies(service, client.policyStates);
+      metrics.watchBulkheads(service, client.bulkheads);
+      metrics.watchHealth(service, () => client.health.all());
       metrics.watchQuota(service, client.quotaStates);
       return client;
     };
+    const fingerprint = openUpstream('fingerprint', {
+      probes: applications.map(fingerprintProbe),
+      timeoutMs: config.fingerprintTimeoutMs,
+      quotaLimits: config.fingerprintQuota,
+    });
+    const captcha = openUpstream('captcha', {
+      probes: captchas.map(captchaProbe),
+      timeoutMs: config.captchaTimeoutMs,
+      quotaLimits: config.captchaQuota,
+    });
     const queryFingerprint = createFingerprintClient({
       ...config,
-      upstream: openUpstream('fingerprint', { isFault: isFingerprintFault, quotaLimits: config.fingerprintQuota }),
+      upstream: fingerprint,
       onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
     });
     const validateCaptcha = createCaptchaValidator({
       ...config,
-      upstream: openUpstream('captcha', { isFault: isCaptchaFault, quotaLimits: config.captchaQuota }),
+      upstream: captcha,
       captchas,
       log,
       onVerdict: (verdict) =>
@@ -106,53 +123,34 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
-    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
+    const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
+    const options = { ...config, telemetry, eventLoop, explorer, isUpstreamReady };
+    const server = await createServer(schema, capabilities, options);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
 
     const graphqlUrl = url + GRAPHQL_PATH;
-    log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready');
+    const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
+      log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
+    );
     const rotate = (next: Config) => {
       if (next.upstreamMode === 'live') {
         const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
         applications.replace(nextApplications.map(prepareApplication));
         captchas.replace(nextCaptchas.map(prepareCaptcha));
+        fingerprint.health.replace(applications.map(fingerprintProbe));
+        captcha.health.replace(captchas.map(captchaProbe));
       }
       server.replaceRouterSecrets(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
     const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
-    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
+    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-// What only one mode needs is loaded only there.
-
-async function openSandbox(port: number): Promise<Sandbox> {
-  const { startSandbox } = await import('./sandbox/server.ts');
-  return startSandbox({ host: SANDBOX_HOST, port });
-}
-
-async function openExplorer(): Promise<Explorer> {
-  const { apolloSandboxPage } = await import('./explorer/landing-page.ts');
-  const { GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/graphiql.ts');
-  return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
-}
-
-function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
-  return {
-    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-  };
-}
-
-function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
-  const [captcha] = SANDBOX_CAPTCHAS;
-  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
 }

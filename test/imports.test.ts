@@ -21,7 +21,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What it counts and traces is declared where it happens.
   observability: [
     'fingerprint/drift',
-    'upstream/policy',
+    'upstream/bulkhead',
+    'upstream/health',
     'upstream/quota',
     'upstream/call-context',
     'runtime',
@@ -31,6 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],
+  'sandbox-mode': ['config', 'explorer', 'sandbox', 'server'],
   app: [
     'config',
     'captcha',
@@ -41,6 +43,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'observability',
     'runtime',
     'sandbox',
+    'sandbox-mode',
     'server',
     'upstream',
   ],

@@ -5,6 +5,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
+import type { Finding } from '../upstream/health.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,
@@ -17,7 +18,7 @@ import {
   passBody,
 } from './contract.ts';
 
-/** When a request may proceed without a verdict. With `faults` it may, unless a client can provoke that at will. */
+/** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 /** What decides `proceed` when there is no verdict. */
@@ -31,7 +32,20 @@ interface FailOpen {
 export type CaptchaVerdict =
   | (CaptchaPassed & { __typename: 'CaptchaPassed' })
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
-  | (CaptchaIndeterminate & { __typename: 'CaptchaIndeterminate' });
+  | (CaptchaIndeterminate & {
+      __typename: 'CaptchaIndeterminate';
+      /** Have our own probes confirmed that it fails for everybody? */
+      readonly isConfirmed: boolean;
+    });
+
+/** A verification without a verdict, before anyone has decided whether the request may proceed. */
+export interface NoVerdict {
+  readonly __typename: 'NoVerdict';
+  readonly cause: CaptchaIndeterminateCause;
+  /** The code of the exception. */
+  readonly code: string | null;
+  readonly type: string | null;
+}
 
 /**
  * Reads a response of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
@@ -45,7 +59,7 @@ export type CaptchaVerdict =
  * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
  *   could let people through until this subgraph knows the new form. The log names the fields that differ.
  */
-export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpen: FailOpen): CaptchaVerdict {
+export function readVerdict(response: UpstreamResponse, lotNumber: string): CaptchaVerdict | NoVerdict {
   const { status, json } = response;
   const body = lenientBody(response);
   const rejection = readRejection(body);
@@ -54,7 +68,7 @@ export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpe
   const exception = readException(body);
   if (exception) {
     const { code = null, desc } = exception;
-    return indeterminate(causeOfNoVerdict(status, body, exception), failOpen, code, desc.type ?? null);
+    return noVerdict(causeOfNoVerdict(status, body, exception), code, desc.type ?? null);
   }
 
   const receivedLotNumber = lotNumberBody.safeParse(body).data?.captcha_args.lot_number ?? lotNumber;
@@ -71,7 +85,7 @@ export function toVerdict(response: UpstreamResponse, lotNumber: string, failOpe
   }
 
   const pass = passBody.safeParse(json);
-  if (status !== 200 || !pass.success) return indeterminate(causeOfNoVerdict(status, body), failOpen);
+  if (status !== 200 || !pass.success) return noVerdict(causeOfNoVerdict(status, body));
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   return {
     __typename: 'CaptchaPassed',
@@ -91,58 +105,76 @@ function causeOfNoVerdict(status: number, body: unknown, exception?: Exception):
   return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
 }
 
-/**
- * Does this response show that the service itself has failed? What a client can provoke does not count, even with a
- * 5xx: values that are used twice, or the id of a captcha that is paused. Otherwise a bot could open the circuit
- * breaker, and have its requests proceed.
- */
-export function isCaptchaFault(response: UpstreamResponse): boolean {
-  const body = lenientBody(response);
-  if (response.status < 500 || isRejection(body)) return false;
-  const cause = causeOfNoVerdict(response.status, body, readException(body));
-  return cause === 'SERVICE' || cause === 'TRANSPORT';
-}
-
 /** The body, even if it is not JSON in UTF-8. Everything except a pass is read from it. */
-function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
+export function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
   return json ?? lossyJson;
 }
 
 // Both functions look at a few fields before they parse, because a parse that fails costs more than the whole call.
 
-function readRejection(body: unknown) {
+/** The fields of a rejection; undefined if the body is none. */
+export function readRejection(body: unknown) {
   return isRejection(body) ? failBody.safeParse(body).data : undefined;
 }
 
-function readException(body: unknown): Exception | undefined {
+/** The fields of an exception; undefined if the body is none. */
+export function readException(body: unknown): Exception | undefined {
   const { status, code } = Object(body);
   return status === 'error' || code !== undefined ? exceptionBody.safeParse(body).data : undefined;
 }
 
-/** The outcome without a verdict; `proceed` follows the policy. */
-export function indeterminate(
+/** A verification that ended without a verdict. */
+export function noVerdict(
   cause: CaptchaIndeterminateCause,
-  failOpen: FailOpen,
   code: string | null = null,
   type: string | null = null,
-): CaptchaVerdict {
-  const proceed = mayProceed(cause, failOpen);
-  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message: MESSAGES[cause] };
+): NoVerdict {
+  return { __typename: 'NoVerdict', cause, code, type };
 }
 
-function mayProceed(cause: CaptchaIndeterminateCause, { policy, isDefaultId }: FailOpen): boolean {
-  if (policy !== 'faults') return policy === 'always';
-  // Otherwise a bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
-  return cause === 'CONFIGURATION' ? isDefaultId : cause !== 'CLIENT';
+/**
+ * The outcome without a verdict.
+ *
+ * @param finding what our own probes show about the captcha id
+ */
+export function indeterminate(given: NoVerdict, { policy, isDefaultId }: FailOpen, finding: Finding): CaptchaVerdict {
+  const { code, type } = given;
+  const hasNeverWorked = !finding.hasWorked && finding.state !== 'well';
+  const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
+  const isConfirmed = finding.hasWorked && isConfirmedBy(finding, cause, code, isDefaultId);
+  const proceed = policy === 'faults' ? isConfirmed : policy === 'always';
+  const message = proceed ? MESSAGES[cause] : `${MESSAGES[cause]} ${ADVICE[cause]}`;
+  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isConfirmed };
+}
+
+function isConfirmedBy(
+  { state, reason }: Finding,
+  cause: CaptchaIndeterminateCause,
+  code: string | null,
+  isDefaultId: boolean,
+): boolean {
+  if (cause === 'CLIENT') return false;
+  if (cause !== 'CONFIGURATION') return state === 'outage';
+  // A bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
+  return isDefaultId && state === 'refused' && code === reason;
 }
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   CLIENT:
-    'The captcha service does not confirm this challenge: its values were used before, have expired, or are not what the widget gave, there were too many requests, or the response is not quite as documented. Let the person solve a new challenge.',
-  CONFIGURATION:
-    'The captcha service does not accept the captcha id. The operator of this subgraph has to check its configuration.',
+    'The captcha service does not confirm this challenge: its values were used before, have expired, or are not what the widget gave, there were too many requests, or the response is not quite as documented.',
+  CONFIGURATION: 'The captcha service does not accept the captcha id, or cannot be reached as configured.',
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
+};
+
+const NEW_CHALLENGE = 'Let the person solve a new challenge.';
+
+/** What to do if the request may not proceed. */
+const ADVICE: Readonly<Record<CaptchaIndeterminateCause, string>> = {
+  CLIENT: NEW_CHALLENGE,
+  CONFIGURATION: 'The operator of this subgraph has to check its configuration.',
+  SERVICE: NEW_CHALLENGE,
+  TRANSPORT: NEW_CHALLENGE,
 };
 
 function toFailed({ reason, captcha_args }: z.infer<typeof failBody>, lotNumber: string): CaptchaVerdict {

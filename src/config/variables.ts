@@ -92,11 +92,23 @@ export const VARIABLES = {
   captchaFailOpen: {
     name: 'CAPTCHA_FAIL_OPEN',
     description:
-      'May a request proceed when the captcha service gives no verdict: unless the caller can have caused it, always, or never',
+      'May a request proceed when the captcha service gives no verdict: in an outage that probes have confirmed, always, or never',
     ...choice(['faults', 'always', 'never']),
     default: 'faults',
   },
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
+  upstreamCheck: {
+    name: 'UPSTREAM_CHECK',
+    description: 'Accounts that have to work before the process is ready: the first of each service, all, or none',
+    ...choice(['first', 'all', 'off']),
+    default: 'first',
+  },
+  upstreamCheckGraceMs: {
+    name: 'UPSTREAM_CHECK_GRACE_MS',
+    description: 'How long what may be an outage delays readiness, in ms',
+    ...whole(0, 300_000),
+    default: '15000',
+  },
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   ...REQUEST_LIMITS,
   maxConnections: {

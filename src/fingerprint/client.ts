@@ -1,3 +1,4 @@
+import { DeviceTrustError } from '../errors.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
@@ -11,7 +12,7 @@ import type { FingerprintRequest } from './request.ts';
 export type FingerprintClient = (request: FingerprintRequest, context: CallContext) => Promise<FingerprintOutcome>;
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient, 'post'>;
+  readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
   /** The deadline of one whole call, in ms. */
   readonly fingerprintTimeoutMs: number;
   /** Called with the outcome of each call that had one. */
@@ -26,12 +27,27 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutc
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
     const timeoutMs = fingerprintTimeoutMs;
-    const response = await upstream.post({ region, account, origin, path, headers, body, timeoutMs, context });
-    const outcome = toOutcome(request, response);
-    onOutcome(outcome);
-    return outcome;
+    const health = upstream.health.find(account);
+    try {
+      const response = await upstream.post({ region, account, origin, path, headers, body, timeoutMs, context });
+      const outcome = toOutcome(request, response);
+      health?.recordAnswer();
+      onOutcome(outcome);
+      return outcome;
+    } catch (error) {
+      if (error instanceof DeviceTrustError && DOUBTS.has(error.code)) health?.doubt();
+      throw error;
+    }
   };
 }
+
+/** After a failure with one of these codes, a probe finds out whether the service is well. */
+const DOUBTS: ReadonlySet<string> = new Set([
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_REJECTED',
+  'UPSTREAM_PROTOCOL_ERROR',
+]);
 
 const EMPTY_TOKEN = {
   field: 'device_token',

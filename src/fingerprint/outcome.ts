@@ -67,11 +67,6 @@ export function toOutcome(request: FingerprintRequest, { status, json, flaw }: U
   throw protocolError(`HTTP status ${status}`);
 }
 
-/** Does this response show that the service itself has failed? */
-export function isFingerprintFault({ status }: UpstreamResponse): boolean {
-  return status >= 500;
-}
-
 function protocolError(internal: string | undefined): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }

@@ -7,7 +7,8 @@ import { bufferLines } from './log-buffer.ts';
  * does not become a leak.
  */
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
-  'breaker',
+  'account',
+  'before',
   'captchaId',
   'cause',
   'client',
@@ -18,11 +19,13 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'errors',
   'field',
   'flaws',
+  'health',
   'internal',
   'ms',
   'operation',
   'outcomes',
   'problems',
+  'reason',
   'region',
   'requestId',
   'service',

@@ -22,6 +22,7 @@ export function defineMetrics(registry: Registry) {
     new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
 
   const perRegion = ['service', 'region'] as const;
+  const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;
   const metrics = {
     operationSeconds: histogram('operation_duration_seconds', 'Duration of GraphQL operations, by outcome', [
@@ -38,7 +39,11 @@ export function defineMetrics(registry: Registry) {
     ]),
     callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
     callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
-    breakerOpen: gauge('upstream_breaker_open', '1 while the circuit breaker is open or probing, else 0', perRegion),
+    health: gauge('upstream_health', '1 for the state of each account: unknown, well, refused or outage', [
+      ...perAccount,
+      'state',
+    ]),
+    outages: counter('upstream_outages_total', 'Outages that probes have confirmed, by account', perAccount),
     quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),

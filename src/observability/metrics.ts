@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { SignalDrift } from '../fingerprint/drift.ts';
-import type { PolicyState } from '../upstream/policy.ts';
+import type { Bulkhead } from '../upstream/bulkhead.ts';
+import { type AccountHealth, HEALTH_STATES } from '../upstream/health.ts';
 import type { QuotaState } from '../upstream/quota.ts';
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';
@@ -27,8 +28,15 @@ export interface Metrics {
   readonly recordQuotaStore: (isAway: boolean) => void;
   /** Reads the limits of a service's quota, and what is left of them, whenever Prometheus reads. */
   readonly watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) => void;
-  /** Reads the state of a service's policies, one for each region, whenever Prometheus reads. */
-  readonly watchPolicies: (service: string, states: () => Iterable<readonly [region: string, PolicyState]>) => void;
+  /** Reads what a service's bulkheads hold, one for each region, whenever Prometheus reads. */
+  readonly watchBulkheads: (
+    service: string,
+    bulkheads: () => Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued'>]>,
+  ) => void;
+  /** Reads the health of a service's accounts whenever Prometheus reads. */
+  readonly watchHealth: (service: string, all: () => Iterable<AccountHealth>) => void;
+  /** Probes have confirmed that the service is down for this account. */
+  readonly recordOutage: (service: string, health: AccountHealth) => void;
 }
 
 interface FinishedOperation {
@@ -70,6 +78,8 @@ export function createMetrics(): Metrics {
     metrics.fingerprintCalls.inc(fingerprintCalls);
     lookups = 0;
     fingerprintCalls = 0;
+    // A rotation can remove an account, and otherwise its series would stay as it was.
+    metrics.health.reset();
   }
   const beforeRender = [flush];
 
@@ -109,14 +119,23 @@ export function createMetrics(): Metrics {
         }
       });
     },
-    watchPolicies: (service, states) => {
+    watchBulkheads: (service, bulkheads) => {
       beforeRender.push(() => {
-        for (const [region, { inFlight, queued, isOpen }] of states()) {
+        for (const [region, { inFlight, queued }] of bulkheads()) {
           metrics.callsInFlight.set({ service, region }, inFlight);
           metrics.callsQueued.set({ service, region }, queued);
-          metrics.breakerOpen.set({ service, region }, Number(isOpen));
         }
       });
     },
+    watchHealth: (service, all) => {
+      beforeRender.push(() => {
+        for (const { region, account, finding } of all()) {
+          for (const state of HEALTH_STATES)
+            metrics.health.set({ service, region, account, state }, Number(state === finding.state));
+          metrics.outages.inc({ service, region, account }, 0);
+        }
+      });
+    },
+    recordOutage: (service, { region, account }) => metrics.outages.inc({ service, region, account }),
   };
 }

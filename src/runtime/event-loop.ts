@@ -13,6 +13,20 @@ export interface EventLoopMonitor {
   stop(): void;
 }
 
+/** A lag up to this never excuses that something is late, in ms. */
+const MIN_LAG_MS = 250;
+
+/**
+ * Is something late for a reason of our own? True if the event loop lagged for more than a quarter of the time, and for more
+ * than 250 ms.
+ *
+ * @param lagMs the lag during that time
+ * @param elapsedMs the time that has passed
+ */
+export function lagExcuses(lagMs: number, elapsedMs: number): boolean {
+  return lagMs > Math.max(elapsedMs / 4, MIN_LAG_MS);
+}
+
 /** How often the timer is due, in ms. */
 const TICK_MS = 20;
 

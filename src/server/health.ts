@@ -5,6 +5,12 @@ import { sendText } from './response.ts';
 export class Health {
   /** The reason why the process is not ready. Undefined once it is. */
   #unready: 'starting' | 'draining' | undefined = 'starting';
+  readonly #isUpstreamReady: () => boolean;
+
+  /** @param isUpstreamReady have the upstream accounts let readiness succeed? */
+  constructor(isUpstreamReady: () => boolean) {
+    this.#isUpstreamReady = isUpstreamReady;
+  }
 
   get isDraining(): boolean {
     return this.#unready === 'draining';
@@ -28,8 +34,9 @@ export class Health {
   answer(path: string | undefined, response: ServerResponse): boolean {
     if (path === '/healthz') sendText(response, 200, 'alive');
     else if (path !== '/readyz') return false;
-    else if (this.#unready === undefined) sendText(response, 200, 'ready');
-    else sendText(response, 503, this.#unready);
+    else if (this.#unready !== undefined) sendText(response, 503, this.#unready);
+    else if (this.#isUpstreamReady()) sendText(response, 200, 'ready');
+    else sendText(response, 503, 'checking the upstream accounts; the log has the reason if one does not work');
     return true;
   }
 }

@@ -34,6 +34,8 @@ interface Options {
   /** Called before the body is read. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
   readonly maxConnections: number;
+  /** Readiness fails until this is true. */
+  readonly isUpstreamReady: () => boolean;
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
   readonly explorer: Explorer | undefined;
@@ -55,7 +57,7 @@ interface Listener {
 /** An HTTP server that routes requests. It does not listen yet. */
 export function createListener(options: Options): Listener {
   const { telemetry, maxConnections } = options;
-  const health = new Health();
+  const health = new Health(options.isUpstreamReady);
   const { server, connections } = createBoundedServer({
     maxConnections,
     keepAliveMs: KEEP_ALIVE_MS,

@@ -13,7 +13,7 @@ import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 
-/** A `Config` has all of these values except the last three. */
+/** A `Config` has all of these values except the last four. */
 export interface ServerOptions extends DocumentLimits, CostLimits {
   /** Every GraphQL request must present one of these; with none, anyone may ask. */
   readonly routerSecrets: readonly string[];
@@ -25,6 +25,8 @@ export interface ServerOptions extends DocumentLimits, CostLimits {
   readonly shutdownGraceMs: number;
   readonly telemetry: Telemetry;
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
+  /** Readiness fails until this is true. */
+  readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. With them, introspection is allowed. */
   readonly explorer?: Explorer | undefined;
 }
@@ -79,6 +81,7 @@ export async function createServer(
     callers,
     beforeOperation,
     maxConnections,
+    isUpstreamReady: options.isUpstreamReady,
     shutdownGraceMs,
     explorer,
     telemetry,

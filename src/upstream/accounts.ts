@@ -22,6 +22,11 @@ export class Accounts<Account> {
     return id == null ? this.#default : this.#byId.get(id);
   }
 
+  /** Something about each account, with its id, in the order of the configuration. */
+  map<Result>(toResult: (account: Account) => Result): (readonly [id: string, Result])[] {
+    return [...this.#byId].map(([id, account]) => [id, toResult(account)]);
+  }
+
   /** Replaces every account at once. */
   replace(accounts: readonly Account[]): void {
     this.#default = accounts[0];

@@ -1,23 +1,20 @@
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import type { Dequeue } from './bulkhead.ts';
+import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
+import type { Bulkhead, Dequeue } from './bulkhead.ts';
 import type { CallContext, CallSpan, Cancellable } from './call-context.ts';
 import type { Pauses } from './pauses.ts';
-import type { Policy } from './policy.ts';
 import type { Quota } from './quota.ts';
+import type { ServiceHealth } from './service-health.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
-/**
- * A late response is our own fault if the event loop lagged for more than a quarter of the deadline, and for more than
- * this, in ms.
- */
-const MIN_LAG_MS = 250;
+/** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
+const MAX_DOUBT_AFTER_MS = 1_000;
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {
-  /** Each region has a policy of its own: the failure of one must not affect another. */
+  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
   readonly region: string;
-  /** The public key or captcha id: each has a quota and pauses of its own. Not a secret. */
+  /** The public key or captcha id: each has a quota, pauses and a health of its own. Not a secret. */
   readonly account: string;
   /** Scheme, host and port. */
   readonly origin: string;
@@ -33,7 +30,8 @@ export interface UpstreamRequest {
 export interface CallService {
   /** The name of the service, for traces. */
   readonly service: string;
-  readonly policyFor: (region: string) => Policy;
+  readonly bulkheadFor: (region: string) => Bulkhead;
+  readonly health: ServiceHealth;
   readonly transport: Transport;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
   readonly pauses: Pauses;
@@ -44,7 +42,7 @@ export interface CallService {
 }
 
 /**
- * One call: it is sent when the policy admits it, and ends with the response, at its deadline or when it is aborted. It
+ * One call: it is sent when the bulkhead admits it, and ends with the response, at its deadline or when it is aborted. It
  * is one object and not a nest of closures, because an operation can have hundreds of calls under way.
  */
 export class Call implements Cancellable {
@@ -54,10 +52,9 @@ export class Call implements Cancellable {
   readonly #reject: (error: Error) => void;
   readonly #lagBeforeMs: number;
   #wasQueued = false;
-  readonly #timer: NodeJS.Timeout;
-  /** Undefined until the policy admits the call: nothing is sent before, and there is nothing to report. */
+  #timer: NodeJS.Timeout;
+  /** Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report. */
   #pending: PendingRequest | undefined;
-  #isProbe = false;
   #sentAt = 0;
   #span: CallSpan | undefined;
   #isReported = false;
@@ -76,15 +73,16 @@ export class Call implements Cancellable {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#lagBeforeMs = service.eventLoop.totalLagMs();
-    const response = service.policyFor(request.region).run(
-      (isProbe) => this.#send(isProbe),
+    const response = service.bulkheadFor(request.region).run(
+      () => this.#send(),
       (dequeue) => {
         this.#dequeue = dequeue;
         this.#wasQueued = true;
       },
     );
-    // After a lag, the responses that have arrived meanwhile are read before the call expires.
-    this.#timer = setTimeout(() => setImmediate(() => this.#expire()), request.timeoutMs);
+    // One timer at a time serves both the doubt and the deadline, because most calls need neither.
+    const doubtAfterMs = Math.min(request.timeoutMs / 2, MAX_DOUBT_AFTER_MS);
+    this.#timer = setTimeout(() => this.#doubt(request.timeoutMs - doubtAfterMs), doubtAfterMs);
     request.context.cancellation.add(this);
     response.then(
       (received) => {
@@ -101,17 +99,15 @@ export class Call implements Cancellable {
 
   /** Ends the call because nobody waits for its response any more. */
   abort(reason: Error): void {
-    // A probe itself goes on: a bot that could end probes by disconnecting could keep the circuit breaker open.
-    if (this.#isProbe) this.#fail(reason);
-    else this.#stop(reason);
+    this.#stop(reason);
   }
 
-  #send(isProbe: boolean): Promise<UpstreamResponse> {
+  #send(): Promise<UpstreamResponse> {
     if (this.#stopReason) throw this.#stopReason;
     const { account } = this.#request;
-    const { pauses, quota } = this.#service;
-    this.#isProbe = isProbe;
-    // The account may have been paused while the call was in the queue.
+    const { health, pauses, quota } = this.#service;
+    // Both may have changed while the call was in the queue.
+    health.find(account)?.check();
     pauses.check(account);
     const counted = quota?.take(account);
     return counted ? counted.then(() => this.#dispatch()) : this.#dispatch();
@@ -133,6 +129,13 @@ export class Call implements Cancellable {
     });
   }
 
+  /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */
+  #doubt(remainingMs: number): void {
+    if (this.#pending) this.#service.health.find(this.#request.account)?.doubt();
+    // After a lag, the responses that have arrived meanwhile are read before the call expires.
+    this.#timer = setTimeout(() => setImmediate(() => this.#expire()), remainingMs);
+  }
+
   #expire(): void {
     const { timeoutMs } = this.#request;
     const code = this.#isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
@@ -146,7 +149,7 @@ export class Call implements Cancellable {
    */
   #isOurFault(): boolean {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
-    if (this.#wasQueued || !this.#pending || lagMs > Math.max(this.#request.timeoutMs / 4, MIN_LAG_MS)) return true;
+    if (this.#wasQueued || !this.#pending || lagExcuses(lagMs, this.#request.timeoutMs)) return true;
     return this.#pending.lookupMs > this.#request.timeoutMs / 4;
   }
 

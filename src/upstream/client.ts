@@ -1,12 +1,14 @@
 import type { Resolver } from '../runtime/dns.ts';
+import { Bulkhead } from './bulkhead.ts';
 import { Call, type CallService, type UpstreamRequest } from './call.ts';
 import { Pauses } from './pauses.ts';
-import { type BreakerState, createPolicy, type Policy, type PolicyState } from './policy.ts';
+import type { ProbeTools } from './probe.ts';
 import { Quota, type QuotaLimits, type QuotaState, type QuotaStore } from './quota.ts';
 import type { QuotaWindow } from './quota-count.ts';
+import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { Transport, type UpstreamResponse } from './transport.ts';
 
-/** The client of one upstream service, with its sockets and with one policy for each region. */
+/** The client of one upstream service, with its sockets and with one bulkhead for each region. */
 export interface UpstreamClient {
   /**
    * Sends one request and reads the whole response within the deadline. It is sent at most once: a second one would be
@@ -14,12 +16,14 @@ export interface UpstreamClient {
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
    *   is full, if our resolver fails, if an old socket was closed, or if the deadline passes for a reason of our own;
-   *   QUOTA_EXCEEDED; AccountPausedError
+   *   QUOTA_EXCEEDED; AccountPausedError; OutageError
    * @throws the reason of the context's cancellation, once the operation is cancelled
    */
   post(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** The state of the policy of each region that was called so far. */
-  policyStates(): Iterable<readonly [region: string, PolicyState]>;
+  /** The health of each account. Calls are not sent while their account is down. */
+  readonly health: ServiceHealth;
+  /** The bulkhead of each region that was called so far. */
+  bulkheads(): Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued'>]>;
   /** The quota's limits and what is left of them; empty without a quota. */
   quotaStates(): Iterable<readonly [QuotaWindow, QuotaState]>;
   /** Closes every socket. */
@@ -27,17 +31,16 @@ export interface UpstreamClient {
 }
 
 /** What a client needs to know about its service, its limits, and whom it reports to. */
-export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'> {
-  /** Does this response show that the service itself has failed? Never true for what a client can provoke. */
-  readonly isFault: (response: UpstreamResponse) => boolean;
+export interface UpstreamOptions
+  extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'>,
+    Omit<ServiceHealthOptions, 'tools'>,
+    Pick<ProbeTools, 'timeoutMs'> {
   /** Finds the addresses of host names; all clients share one. */
   readonly resolver: Resolver;
   /** Calls that may be under way at once in one region. */
   readonly upstreamMaxInFlight: number;
   /** Calls that may wait for one of those to end. */
   readonly upstreamMaxQueue: number;
-  /** Called when the circuit breaker of a region opens or closes. */
-  readonly onBreaker: (region: string, state: BreakerState) => void;
   /** How many calls may be sent for each account; undefined if as many as come. */
   readonly quotaLimits: QuotaLimits | undefined;
   /** Where all replicas count together; undefined if each counts alone. */
@@ -48,41 +51,40 @@ export interface UpstreamOptions extends Pick<CallService, 'service' | 'eventLoo
 
 /** Makes the client of one upstream service. It opens no socket before the first request. */
 export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
-  const { service, eventLoop, onCall, onBreaker, isFault } = options;
-  const { upstreamMaxInFlight: maxInFlight, upstreamMaxQueue: maxQueue } = options;
-  const policies = new Map<string, Policy>();
-  const transport = new Transport(options.resolver);
+  const { service, eventLoop, onCall, resolver, timeoutMs } = options;
+  const bulkheads = new Map<string, Bulkhead>();
+  const transport = new Transport(resolver);
+  const health = new ServiceHealth({ ...options, tools: { resolver, eventLoop, timeoutMs } });
   const pauses = new Pauses();
   const { quotaLimits: limits, quotaStore: store, onQuotaRefused: onRefused } = options;
   const quota = limits && new Quota({ service, limits, store, onRefused });
 
-  function policyFor(region: string): Policy {
-    const known = policies.get(region);
+  function bulkheadFor(region: string): Bulkhead {
+    const known = bulkheads.get(region);
     if (known) return known;
-    const policy = createPolicy({
-      maxInFlight,
-      maxQueue,
-      isFault,
-      onBreaker: (state) => onBreaker(region, state),
-    });
-    policies.set(region, policy);
-    return policy;
+    const bulkhead = new Bulkhead(options.upstreamMaxInFlight, options.upstreamMaxQueue);
+    bulkheads.set(region, bulkhead);
+    return bulkhead;
   }
 
-  const shared: CallService = { service, policyFor, transport, pauses, quota, eventLoop, onCall };
+  const shared: CallService = { service, bulkheadFor, transport, health, pauses, quota, eventLoop, onCall };
   return {
     post: (request) => {
       const { reason } = request.context.cancellation;
       if (reason) return Promise.reject(reason);
       return new Promise((resolve, reject) => {
-        // Both come before the circuit breaker: neither a pause nor a quota may look like an outage.
+        health.find(request.account)?.check();
         pauses.check(request.account);
         quota?.check(request.account);
         new Call(request, shared, resolve, reject);
       });
     },
-    policyStates: () => [...policies].map(([region, policy]) => [region, policy.state()] as const),
+    health,
+    bulkheads: () => bulkheads,
     quotaStates: () => quota?.states() ?? [],
-    close: () => transport.close(),
+    close: () => {
+      health.close();
+      return transport.close();
+    },
   };
 }

@@ -33,12 +33,28 @@ function isOutOfSockets(cause: unknown): boolean {
   return (others.length > 0 ? others : attempts).some(({ code }) => OUT_OF_SOCKETS.has(code));
 }
 
+/**
+ * Codes of OpenSSL and Node for a certificate that this process does not accept: the address, the certificate or our list of
+ * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
+ */
+const CERTIFICATE_ERRORS =
+  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
+
+/** The resolver says that there is no such host. */
+export class UnknownHostError extends DeviceTrustError {
+  constructor() {
+    super('UPSTREAM_UNAVAILABLE', { internal: 'look-up ENOTFOUND' });
+    this.name = 'UnknownHostError';
+  }
+}
+
 /** Distinguishes errors of undici and node:net by class and code, never by their messages. */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = Object(cause);
   const internal = `${name} ${code}`.trim();
   if (isOutOfSockets(cause)) return new DeviceTrustError('OVERLOADED', { internal });
+  if (CERTIFICATE_ERRORS.test(code)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
   const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
   return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
 }
@@ -46,7 +62,6 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
 /** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
 export function toLookupError(error: Error): DeviceTrustError {
   const { code } = Object(error);
-  return new DeviceTrustError(code === 'ENOTFOUND' ? 'UPSTREAM_UNAVAILABLE' : 'OVERLOADED', {
-    internal: `look-up ${code}`,
-  });
+  if (code === 'ENOTFOUND') return new UnknownHostError();
+  return new DeviceTrustError('OVERLOADED', { internal: `look-up ${code}` });
 }

@@ -20,6 +20,8 @@ export const DEFAULTS: Config = {
   adminPort: 0,
   sandboxPort: 0,
   shutdownGraceMs: 0,
+  // An upstream that a test takes away before the start is no reason to wait for it.
+  upstreamCheckGraceMs: 1_000,
   // A test's clients and upstreams run in this process as well, so its event loop may be late for no fault of ours.
   maxEventLoopDelayMs: 10_000,
 };
@@ -60,5 +62,6 @@ async function start(config: Config): Promise<TestApp> {
     },
   });
   const app = await createApp(config, pino({ ...LOGGER_OPTIONS, level: config.logLevel }, sink));
+  await app.ready;
   return { ...app, logged: () => lines.join('') };
 }

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import { listen } from './loopback.ts';
+import { isProbe, probeAnswer } from './probes.ts';
 
 /** One request that reached a hostile upstream, and the raw socket to mistreat its sender with. */
 export interface RawRequest {
@@ -19,7 +20,7 @@ export type Behaviour = (exchange: RawRequest) => void;
 export interface Hostile {
   readonly url: string;
   readonly port: number;
-  /** Connections ever accepted. */
+  /** Connections ever accepted, apart from those of probes. */
   readonly connections: number;
   /** Connections on which at least one byte arrived. */
   readonly spokenTo: number;
@@ -34,11 +35,16 @@ export interface Hostile {
 interface Options {
   /** What to do to a connection before anything was read from it. */
   readonly greet?: ((socket: Socket) => void) | undefined;
+  /** What to do to probes, which are not counted. Without it they get their documented answers. */
+  readonly probe?: Behaviour;
   /** Makes it a TLS server, whose connections count once they are encrypted; its name is `localhost`. */
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-export async function startHostile(behave: Behaviour, { greet, tls }: Options = {}): Promise<Hostile> {
+export async function startHostile(
+  behave: Behaviour,
+  { greet, tls, probe = answersProbes }: Options = {},
+): Promise<Hostile> {
   const open = new Set<Socket>();
   const count = { connections: 0, spokenTo: 0, requests: 0 };
   const take = (socket: Socket) => {
@@ -53,9 +59,17 @@ export async function startHostile(behave: Behaviour, { greet, tls }: Options = 
     socket.on('data', (bytes) => {
       unread += bytes.toString('latin1');
       for (let end = endOfRequest(unread); end > 0; end = endOfRequest(unread)) {
-        count.requests += 1;
-        behave({ socket, nth: count.requests, request: unread.slice(0, end) });
+        const request = unread.slice(0, end);
         unread = unread.slice(end);
+        if (isProbe(request)) {
+          // A probe has a connection of its own.
+          count.connections -= 1;
+          count.spokenTo -= 1;
+          probe({ socket, nth: 0, request });
+        } else {
+          count.requests += 1;
+          behave({ socket, nth: count.requests, request });
+        }
       }
     });
     greet?.(socket);
@@ -111,6 +125,13 @@ export function answer(status: number, body: string | Uint8Array, headers: Heade
     socket.write(body);
   };
 }
+
+/** An upstream that is well: every probe gets its documented answer. */
+export const answersProbes: Behaviour = (exchange) => {
+  const [, body = ''] = exchange.request.split('\r\n\r\n');
+  const documented = probeAnswer(body);
+  answer(documented.status, documented.body)(exchange);
+};
 
 /** These bytes as they are, then nothing more. */
 export function bytes(text: string): Behaviour {

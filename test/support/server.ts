@@ -37,6 +37,7 @@ export async function startServer(
   const server = await createServer(buildSchema(modules), NO_CAPABILITIES, {
     ...DEFAULTS,
     eventLoop: { isOverloaded: () => false },
+    isUpstreamReady: () => true,
     telemetry: { log, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
     ...overrides,
   });

@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { closeAtOnce, listen } from './loopback.ts';
+import { isProbe, probeAnswer } from './probes.ts';
 
 /** A request as it reached an upstream. */
 export interface ReceivedRequest {
@@ -18,19 +19,29 @@ export interface TestUpstream {
   stop(): Promise<void>;
 }
 
-/** An HTTP server that keeps what it receives. A test sets how it answers: by itself, or by passing requests on. */
-export async function startUpstream(
-  answer: (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>,
-): Promise<TestUpstream> {
+type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * An HTTP server that keeps what it receives. A test sets how it answers: by itself, or by passing requests on. Probes are
+ * not kept, and get their documented answers unless the test sets another one.
+ */
+export async function startUpstream(answer: Answer, answerProbe: Answer = answerAsDocumented): Promise<TestUpstream> {
   const received: ReceivedRequest[] = [];
   const server = createServer(async (request, response) => {
     const { method = '', url = '', headers } = request;
     const seen = { method, url, headers, body: await text(request) };
+    if (isProbe(seen.body)) return answerProbe(seen, response);
     received.push(seen);
     await answer(seen, response);
   });
   const port = await listen(server);
   return { url: `http://127.0.0.1:${port}`, received, stop: () => closeAtOnce(server) };
+}
+
+/** An upstream that is well: a probe gets its documented answer. */
+function answerAsDocumented({ body }: ReceivedRequest, response: ServerResponse): void {
+  const documented = probeAnswer(body);
+  response.writeHead(documented.status, { 'content-type': 'application/json' }).end(documented.body);
 }
 
 /** Answers with JSON. */

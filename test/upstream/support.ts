@@ -6,13 +6,16 @@ import { createUpstreamClient, type UpstreamOptions } from '../../src/upstream/c
 export function createTestClient(options: Partial<UpstreamOptions>) {
   return createUpstreamClient({
     service: 'test',
-    isFault: () => false,
+    probes: [],
+    check: 'off',
+    graceMs: 0,
+    timeoutMs: 5_000,
+    onChange: () => {},
     resolver: new Resolver(),
     upstreamMaxInFlight: 10,
     upstreamMaxQueue: 10,
     eventLoop: { totalLagMs: () => 0 },
     onCall: () => {},
-    onBreaker: () => {},
     quotaLimits: undefined,
     quotaStore: undefined,
     onQuotaRefused: () => {},

@@ -1,0 +1,205 @@
+import { OutageError } from './outage-error.ts';
+import { type Probe, type ProbeResult, type ProbeTools, sendProbe, silenceMs } from './probe.ts';
+
+/**
+ * What is known about an account:
+ * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
+ * - `well`: its last answer was documented and did not blame us.
+ * - `refused`: the service refuses the account, or its address or certificate is wrong.
+ * - `outage`: our own probes have confirmed that the service is down.
+ */
+export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+/** The health of an account at one moment. */
+export interface Finding {
+  readonly state: HealthState;
+  /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  readonly hasWorked: boolean;
+  /** Why it is refused or down, for the log. It is the code of the exception if the service refuses with one. */
+  readonly reason: string;
+}
+
+/** Two failed probes confirm an outage, if there is at least this time between them, in ms. */
+const DOUBT_INTERVAL_MS = 300;
+/** How often an account is probed during an outage, or while its probes are inconclusive, in ms. */
+const USUAL_INTERVAL_MS = 1_000;
+/** How often an account that is refused is probed, in ms. */
+const REFUSED_INTERVAL_MS = 10_000;
+const FAILURES_OF_AN_OUTAGE = 2;
+
+/**
+ * The health of one account. A call that fails proves nothing about the service, because a bot chooses its content, its
+ * moment and often our load. So it only raises a doubt, and probes of our own settle it: one documented answer, of a probe or
+ * of any call, means that the service is well. It is down once two probes in a row have failed with no such answer
+ * in between, or once a probe has been met with silence.
+ */
+export class AccountHealth {
+  readonly account: string;
+  readonly #tools: ProbeTools;
+  readonly #onChange: (health: AccountHealth, before: HealthState) => void;
+  #probe: Probe;
+  #finding: Finding = { state: 'unknown', hasWorked: false, reason: '' };
+  /** Documented answers so far, of calls and of probes. */
+  #answers = 0;
+  #failures = 0;
+  #lastProbeAt = Number.NEGATIVE_INFINITY;
+  #isWatching = false;
+  #isClosed = false;
+  /** Ends the wait for the next probe. */
+  #wake: (() => void) | undefined;
+  /** Those that wait until the doubt is settled. */
+  readonly #waiting = new Set<() => void>();
+
+  constructor(
+    account: string,
+    probe: Probe,
+    tools: ProbeTools,
+    onChange: (health: AccountHealth, before: HealthState) => void,
+  ) {
+    this.account = account;
+    this.#probe = probe;
+    this.#tools = tools;
+    this.#onChange = onChange;
+  }
+
+  get region(): string {
+    return this.#probe.region;
+  }
+
+  get finding(): Finding {
+    return this.#finding;
+  }
+
+  /** @throws OutageError while the service is down, so that nobody waits for it */
+  check(): void {
+    if (this.#finding.state === 'outage') throw new OutageError();
+  }
+
+  /** Records that a call got a documented answer that does not blame us. */
+  recordAnswer(): void {
+    this.#answers += 1;
+    if (this.#finding.state !== 'well' || this.#waiting.size > 0) this.#change('well');
+  }
+
+  /** Raises a doubt: a probe follows, at most one for each 300 ms. */
+  doubt(): void {
+    if (this.#isClosed) return;
+    if (!this.#isWatching) void this.#watch();
+    else if (this.#finding.state === 'refused') this.#wake?.();
+  }
+
+  /**
+   * Waits until probes have settled a doubt. While an outage is confirmed, or the account is refused, nobody waits.
+   *
+   * @param timeoutMs how long to wait at most
+   * @param onWait receives the function that ends the wait at once
+   * @returns what is known then; `unknown` if the time was too short
+   */
+  settle(timeoutMs: number, onWait: (end: () => void) => void): Promise<Finding> {
+    const { state } = this.#finding;
+    if (state === 'outage' || state === 'refused') return Promise.resolve(this.#finding);
+    return new Promise((resolve) => {
+      const settled = () => end(this.#finding);
+      const giveUp = () => end({ ...this.#finding, state: 'unknown' });
+      const timer = setTimeout(giveUp, timeoutMs);
+      const end = (finding: Finding) => {
+        clearTimeout(timer);
+        this.#waiting.delete(settled);
+        resolve(finding);
+      };
+      this.#waiting.add(settled);
+      onWait(giveUp);
+      this.doubt();
+    });
+  }
+
+  /** Uses another question from now on, after a rotation, and asks it. */
+  replaceProbe(probe: Probe): void {
+    this.#probe = probe;
+    this.doubt();
+    this.#wake?.();
+  }
+
+  /** Sends no more probes. */
+  close(): void {
+    this.#isClosed = true;
+    this.#wake?.();
+  }
+
+  /** Probes until the account answers. */
+  async #watch(): Promise<void> {
+    this.#isWatching = true;
+    this.#failures = 0;
+    await this.#pause(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
+    while (!this.#isClosed) {
+      const probe = this.#probe;
+      const answersBefore = this.#answers;
+      const isContradicted = () => this.#answers > answersBefore;
+      const result = await sendProbe(probe, { ...this.#tools, timeoutMs: this.#timeoutMs() }, (ms) => {
+        if (!isContradicted()) this.#change('outage', `no answer for ${ms} ms`);
+      });
+      this.#lastProbeAt = performance.now();
+      if (this.#isClosed) break;
+      // A rotation has replaced the credentials meanwhile.
+      if (probe !== this.#probe) continue;
+      this.#conclude(result, isContradicted());
+      if (this.#finding.state === 'well' && (result.kind === 'well' || isContradicted())) break;
+      await this.#pause(this.#intervalMs());
+    }
+    this.#isWatching = false;
+  }
+
+  #conclude({ kind, reason }: ProbeResult, isContradicted: boolean): void {
+    const { state, hasWorked } = this.#finding;
+    if (kind === 'well') this.recordAnswer();
+    // An account that has worked had a host, so a host that is gone is an outage.
+    else if (kind === 'refused' || (kind === 'no_such_host' && !hasWorked)) this.#change('refused', reason);
+    else if (kind === 'inconclusive') {
+      this.#failures = 0;
+      // An outage that we cannot confirm any more is not confirmed.
+      if (state === 'outage') this.#change('unknown', reason);
+    } else {
+      this.#failures = isContradicted ? 0 : this.#failures + 1;
+      if (this.#failures >= FAILURES_OF_AN_OUTAGE) this.#change('outage', reason);
+    }
+  }
+
+  #change(state: HealthState, reason = ''): void {
+    const before = this.#finding;
+    this.#finding = { state, hasWorked: before.hasWorked || state === 'well', reason };
+    if (state !== 'outage') this.#failures = 0;
+    if (state !== 'unknown') for (const settled of [...this.#waiting]) settled();
+    if (state !== before.state || reason !== before.reason) this.#onChange(this, before.state);
+  }
+
+  /**
+   * In an outage every second probe ends early, so that the end of an outage in which probes hang is found soon. The others
+   * wait for the whole deadline, so that a service that answers late is not taken for one that is down.
+   */
+  #timeoutMs(): number {
+    const { timeoutMs } = this.#tools;
+    const endsEarly = this.#finding.state === 'outage' && this.#failures % 2 === 0;
+    return endsEarly ? silenceMs(timeoutMs) : timeoutMs;
+  }
+
+  #intervalMs(): number {
+    const { state } = this.#finding;
+    if (state === 'refused') return REFUSED_INTERVAL_MS;
+    return state !== 'outage' && this.#failures > 0 ? DOUBT_INTERVAL_MS : USUAL_INTERVAL_MS;
+  }
+
+  /** Waits, unless somebody wakes it. Even then, 300 ms pass between two probes. */
+  async #pause(ms: number): Promise<void> {
+    if (ms <= 0 || this.#isClosed) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms).unref();
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+    await this.#pause(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
+  }
+}

@@ -1,0 +1,108 @@
+import { DeviceTrustError } from '../errors.ts';
+import type { Resolver } from '../runtime/dns.ts';
+import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
+import { UpstreamPool } from './pool.ts';
+import { PendingRequest, type UpstreamResponse } from './transport.ts';
+import { UnknownHostError } from './transport-errors.ts';
+
+/**
+ * A question of our own to one account, which costs nothing upstream. No caller can influence its content or its
+ * connection, so its answer says something about the service.
+ */
+export interface Probe {
+  readonly region: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: () => string;
+  readonly judge: (response: UpstreamResponse) => ProbeResult;
+}
+
+/** What a probe has shown about an account. */
+export interface ProbeResult {
+  /**
+   * - `well`: a documented answer that does not blame us.
+   * - `refused`: an answer that blames our account, address or certificates.
+   * - `no_such_host`: the resolver says that the host does not exist.
+   * - `failed`: what an outage looks like.
+   * - `inconclusive`: anything that this process or its machine may have caused, or a limit of the service.
+   */
+  readonly kind: 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive';
+  /** For the log. It is the code of the exception if the service answered with one. */
+  readonly reason: string;
+}
+
+/** The result for a documented answer that does not blame us. */
+export const WELL: ProbeResult = { kind: 'well', reason: '' };
+
+/** What an answer shows whose body is none of the documented ones. */
+export function judgeStatus(status: number): ProbeResult {
+  const reason = `HTTP status ${status}`;
+  if ([401, 403, 404].includes(status)) return { kind: 'refused', reason };
+  // Any other 4xx is about this request, or about how many there are, and so no outage.
+  if (status >= 400 && status < 500) return { kind: 'inconclusive', reason };
+  return { kind: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
+}
+
+/** What every probe needs. */
+export interface ProbeTools {
+  readonly resolver: Resolver;
+  readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
+  /** The deadline of a probe, in ms. */
+  readonly timeoutMs: number;
+}
+
+/** A part of the deadline without an answer counts as silence, but at most this, in ms. */
+const SILENCE = { share: 0.4, maxMs: 1_900 };
+
+/** How long a probe may go unanswered before that is silence, in ms. */
+export function silenceMs(timeoutMs: number): number {
+  return Math.min(timeoutMs * SILENCE.share, SILENCE.maxMs);
+}
+
+/**
+ * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
+ *
+ * @param onSilence called once, if there is no answer for a part of the deadline and this is not our own fault
+ */
+export async function sendProbe(
+  probe: Probe,
+  { resolver, eventLoop, timeoutMs }: ProbeTools,
+  onSilence: (ms: number) => void,
+): Promise<ProbeResult> {
+  const { origin, path, headers, body } = probe;
+  const startedAt = performance.now();
+  const lagBeforeMs = eventLoop.totalLagMs();
+  const pool = new UpstreamPool(origin, resolver);
+  const pending = new PendingRequest(pool, { path, method: 'POST', headers: { ...headers }, body: body() });
+  const isOurFault = () => {
+    const elapsedMs = performance.now() - startedAt;
+    return lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
+  };
+  const silentAfterMs = silenceMs(timeoutMs);
+  const expired = new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
+  // After a lag, an answer that has arrived meanwhile is read first.
+  const silence = setTimeout(() => setImmediate(() => isOurFault() || onSilence(silentAfterMs)), silentAfterMs);
+  const deadline = setTimeout(() => setImmediate(() => pending.abort(expired)), timeoutMs);
+  let response: UpstreamResponse;
+  try {
+    response = await pending.send();
+  } catch (error) {
+    if (!(error instanceof DeviceTrustError)) throw error;
+    return isOurFault() ? { kind: 'inconclusive', reason: 'this process was late' } : withoutAnswer(error);
+  } finally {
+    clearTimeout(silence);
+    clearTimeout(deadline);
+    await pool.close();
+  }
+  return probe.judge(response);
+}
+
+/** What a probe without an answer has shown. */
+function withoutAnswer(error: DeviceTrustError): ProbeResult {
+  const reason = error.internal ?? error.code;
+  if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason };
+  if (error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
+  return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
+}

@@ -1,0 +1,22 @@
+/** The probes with which the app finds out whether an upstream is well. A test's upstream has to answer them as well. */
+
+/** Is this body the one of a probe: an empty token, or a made-up challenge? */
+export function isProbe(body: string): boolean {
+  return body.includes('"device_token":""') || body.includes('captcha_output=health-check-of-device-trust');
+}
+
+/** The documented answer to the probe with this body: a refused token (2.10), or a failed verification (2.4). */
+export function probeAnswer(body: string): { readonly status: number; readonly body: string } {
+  if (body.includes('device_token')) {
+    const errors = [
+      { field: 'device_token', reason: 'String should have at least 1 character', type: 'string_too_short' },
+    ];
+    return { status: 400, body: JSON.stringify({ code: 400, message: 'Invalid request', data: { errors } }) };
+  }
+  const { lot_number } = Object.fromEntries(new URLSearchParams(body));
+  const captcha_args = { used_type: 'slide', user_ip: '203.0.113.9', lot_number };
+  return {
+    status: 200,
+    body: JSON.stringify({ status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args }),
+  };
+}
