@@ -88,6 +88,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         check: config.upstreamCheck,
         graceMs: config.upstreamCheckGraceMs,
         onChange: reportHealth(service, log, metrics, sandbox ? 'debug' : 'error'),
+        onProbe: (region, result) => metrics.recordProbe(service, region, result),
         onQuotaRefused: (window) => metrics.recordQuotaRefusal(service, window),
       });
       closers.push(client.close);
@@ -126,6 +127,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const options = { ...config, telemetry, eventLoop, explorer, isUpstreamReady };
     const server = await createServer(schema, capabilities, options);
+    metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);

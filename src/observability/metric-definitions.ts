@@ -8,6 +8,9 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 /** The codes with which a request can be refused before it becomes an operation. */
 const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
 
+/** Why a captcha can get no verdict. */
+const NO_VERDICT_CAUSES = ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as const;
+
 /**
  * The metrics of this subgraph, in that registry. Every label has few values, none of which a client chooses: a token in a
  * label would be a leak, and unbounded values would exhaust the memory of Prometheus.
@@ -32,6 +35,8 @@ export function defineMetrics(registry: Registry) {
     refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by error code', [
       'code',
     ]),
+    ready: gauge('ready', '1 while readiness succeeds, else 0'),
+    evictions: counter('connections_evicted_total', 'Connections without an operation that were closed for newer ones'),
     errors: counter('errors_total', 'Errors in responses, by error code', ['code']),
     callSeconds: histogram('upstream_duration_seconds', 'Duration of upstream calls, by service, region and outcome', [
       ...perRegion,
@@ -43,7 +48,12 @@ export function defineMetrics(registry: Registry) {
       ...perAccount,
       'state',
     ]),
+    hasWorked: gauge('upstream_has_worked', '1 once the account has worked in this process, else 0', perAccount),
     outages: counter('upstream_outages_total', 'Outages that probes have confirmed, by account', perAccount),
+    probes: counter('upstream_probes_total', 'Probes that were sent to find out whether accounts work, by result', [
+      ...perRegion,
+      'result',
+    ]),
     quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
@@ -63,5 +73,8 @@ export function defineMetrics(registry: Registry) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);
   }
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
+  for (const cause of NO_VERDICT_CAUSES)
+    metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);
+  metrics.verdicts.inc({ type: 'CaptchaFailed', cause: 'ILLEGAL_SIGN_TOKEN', proceed: 'false' }, 0);
   return metrics;
 }

@@ -33,10 +33,16 @@ export interface Metrics {
     service: string,
     bulkheads: () => Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued'>]>,
   ) => void;
-  /** Reads the health of a service's accounts whenever Prometheus reads. */
+  /** Reads the health of a service's accounts whenever Prometheus reads. Accounts that a rotation has removed are left out. */
   readonly watchHealth: (service: string, all: () => Iterable<AccountHealth>) => void;
   /** Probes have confirmed that the service is down for this account. */
-  readonly recordOutage: (service: string, health: AccountHealth) => void;
+  readonly recordOutage: (health: AccountHealth) => void;
+  /** A probe that was sent, and what it has shown. */
+  readonly recordProbe: (service: string, region: string, result: string) => void;
+  /** Reads whether readiness succeeds, whenever Prometheus reads. */
+  readonly watchReadiness: (isReady: () => boolean) => void;
+  /** A connection that had brought no operation was closed for a newer one. */
+  readonly recordEviction: () => void;
 }
 
 interface FinishedOperation {
@@ -68,6 +74,8 @@ export function createMetrics(): Metrics {
   let operationsInFlight = 0;
   let lookups = 0;
   let fingerprintCalls = 0;
+  // Kept with the account and not in the metric, so that the series of a removed account goes with it.
+  const outages = new WeakMap<AccountHealth, number>();
 
   function flush(): void {
     operationSeconds.flush();
@@ -78,8 +86,8 @@ export function createMetrics(): Metrics {
     metrics.fingerprintCalls.inc(fingerprintCalls);
     lookups = 0;
     fingerprintCalls = 0;
-    // A rotation can remove an account, and otherwise its series would stay as it was.
-    metrics.health.reset();
+    // A rotation can remove an account, and otherwise its series would stay as they were.
+    for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
   }
   const beforeRender = [flush];
 
@@ -129,13 +137,20 @@ export function createMetrics(): Metrics {
     },
     watchHealth: (service, all) => {
       beforeRender.push(() => {
-        for (const { region, account, finding } of all()) {
-          for (const state of HEALTH_STATES)
-            metrics.health.set({ service, region, account, state }, Number(state === finding.state));
-          metrics.outages.inc({ service, region, account }, 0);
+        for (const health of all()) {
+          const { region, account, finding } = health;
+          const ids = { service, region, account };
+          for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === finding.state));
+          metrics.hasWorked.set(ids, Number(finding.hasWorked));
+          metrics.outages.inc(ids, outages.get(health) ?? 0);
         }
       });
     },
-    recordOutage: (service, { region, account }) => metrics.outages.inc({ service, region, account }),
+    recordOutage: (health) => outages.set(health, (outages.get(health) ?? 0) + 1),
+    recordProbe: (service, region, result) => metrics.probes.inc({ service, region, result }),
+    watchReadiness: (isReady) => {
+      beforeRender.push(() => metrics.ready.set(Number(isReady())));
+    },
+    recordEviction: () => metrics.evictions.inc(),
   };
 }

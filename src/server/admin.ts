@@ -25,8 +25,9 @@ export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): A
   const { server } = createBoundedServer({
     maxConnections: MAX_CONNECTIONS,
     keepAliveMs: KEEP_ALIVE_MS,
-    // The metric counts the requests of callers.
+    // The metrics count the requests and connections of callers.
     onRefusal: () => {},
+    onEviction: () => {},
     handle: ({ method = '', url = '' }, response) => {
       const [path] = url.split('?', 1);
       if (health.answer(path, response)) return;

@@ -19,6 +19,8 @@ interface Options {
   readonly keepAliveMs: number;
   /** Counts a request, or a connection, that never gets to `handle`. */
   readonly onRefusal: (code: ErrorCode) => void;
+  /** Counts a connection without an operation that is closed for a newer one. */
+  readonly onEviction: () => void;
   /** Answers a request. One that expects `100-continue` waits for `continueWith` before it sends its body. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
@@ -32,7 +34,13 @@ interface BoundedServer {
  * An HTTP server with bounded connections, which answers what is no valid request as it answers everything else: with JSON
  * that must not be stored. Node's own answers have neither. It does not listen yet.
  */
-export function createBoundedServer({ maxConnections, keepAliveMs, onRefusal, handle }: Options): BoundedServer {
+export function createBoundedServer({
+  maxConnections,
+  keepAliveMs,
+  onRefusal,
+  onEviction,
+  handle,
+}: Options): BoundedServer {
   const refuse = (response: ServerResponse, status: number, message: string) => {
     onRefusal('BAD_REQUEST');
     sendRefusal(response, new RequestRefused(status, message, { connection: 'close' }));
@@ -66,7 +74,7 @@ export function createBoundedServer({ maxConnections, keepAliveMs, onRefusal, ha
     if (refuseMalformed(error, socket)) onRefusal('BAD_REQUEST');
   });
   server.on('drop', () => onRefusal('OVERLOADED'));
-  return { server, connections: new Connections(server, maxConnections) };
+  return { server, connections: new Connections(server, maxConnections, onEviction) };
 }
 
 /**

@@ -20,8 +20,11 @@ export class Connections {
   readonly #unproven = new Map<Socket, number>();
   readonly #proven = new Set<Socket>();
   readonly #crowdedAt: number;
+  readonly #onEviction: () => void;
 
-  constructor(server: Server, limit: number) {
+  /** @param onEviction called for each connection without an operation that is closed for a newer one */
+  constructor(server: Server, limit: number, onEviction: () => void) {
+    this.#onEviction = onEviction;
     this.#crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
     server.maxConnections = limit;
     server.on('connection', (socket: Socket) => this.#add(socket));
@@ -64,6 +67,7 @@ export class Connections {
     for (const socket of this.#unproven.keys()) {
       this.#unproven.delete(socket);
       socket.destroy();
+      this.#onEviction();
       return;
     }
   }

@@ -12,6 +12,11 @@ export class Health {
     this.#isUpstreamReady = isUpstreamReady;
   }
 
+  /** Does readiness succeed? */
+  get isReady(): boolean {
+    return this.#unready === undefined && this.#isUpstreamReady();
+  }
+
   get isDraining(): boolean {
     return this.#unready === 'draining';
   }

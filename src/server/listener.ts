@@ -62,6 +62,7 @@ export function createListener(options: Options): Listener {
     maxConnections,
     keepAliveMs: KEEP_ALIVE_MS,
     onRefusal: telemetry.metrics.recordRefusal,
+    onEviction: telemetry.metrics.recordEviction,
     handle: (request, response) => {
       if (health.isDraining) response.setHeader('connection', 'close');
       route(options, health, connections, request, response).catch((error: unknown) =>

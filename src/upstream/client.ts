@@ -34,7 +34,7 @@ export interface UpstreamClient {
 export interface UpstreamOptions
   extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'>,
     Omit<ServiceHealthOptions, 'tools'>,
-    Pick<ProbeTools, 'timeoutMs'> {
+    Pick<ProbeTools, 'timeoutMs' | 'onProbe'> {
   /** Finds the addresses of host names; all clients share one. */
   readonly resolver: Resolver;
   /** Calls that may be under way at once in one region. */
@@ -51,10 +51,13 @@ export interface UpstreamOptions
 
 /** Makes the client of one upstream service. It opens no socket before the first request. */
 export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
-  const { service, eventLoop, onCall, resolver, timeoutMs } = options;
+  const { service, eventLoop, onCall, resolver, timeoutMs, onProbe } = options;
   const bulkheads = new Map<string, Bulkhead>();
   const transport = new Transport(resolver);
-  const health = new ServiceHealth({ ...options, tools: { resolver, eventLoop, timeoutMs } });
+  const health = new ServiceHealth({
+    ...options,
+    tools: { resolver, eventLoop, timeoutMs, ...(onProbe && { onProbe }) },
+  });
   const pauses = new Pauses();
   const { quotaLimits: limits, quotaStore: store, onQuotaRefused: onRefused } = options;
   const quota = limits && new Quota({ service, limits, store, onRefused });

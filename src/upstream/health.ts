@@ -150,6 +150,7 @@ export class AccountHealth {
       });
       this.#lastProbeAt = performance.now();
       if (this.#isClosed) break;
+      this.#tools.onProbe?.(probe.region, result.kind);
       // A rotation has replaced the credentials meanwhile.
       if (probe !== this.#probe) continue;
       this.#conclude(result, isContradicted());

@@ -51,6 +51,8 @@ export interface ProbeTools {
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
   /** The deadline of a probe, in ms. */
   readonly timeoutMs: number;
+  /** Called for each probe, once it is known what it has shown. */
+  readonly onProbe?: (region: string, result: ProbeResult['kind']) => void;
 }
 
 /** A part of the deadline without an answer counts as silence, but at most this, in ms. */

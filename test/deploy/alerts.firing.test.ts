@@ -20,6 +20,19 @@ const BORN = '_x30 1+0x30';
 
 const EU = 'service="captcha",region="EU"';
 const DAY = 'service="captcha",window="day"';
+const SECOND = 'service="captcha",window="second"';
+/** The health of one account of the captcha service, as replica `a` or another one shows it: the same state all the time. */
+const accountOf = (state: string, { hasWorked = 1, instance = 'a' } = {}): Series => {
+  const ids = `job="device-trust",instance="${instance}",${EU},account="c"`;
+  const states = ['unknown', 'well', 'refused', 'outage'].map((each) => [
+    `device_trust_upstream_health{${ids},state="${each}"}`,
+    steady(Number(each === state)),
+  ]);
+  return { ...Object.fromEntries(states), [`device_trust_upstream_has_worked{${ids}}`]: steady(hasWorked) };
+};
+const OUTAGES = `device_trust_upstream_outages_total{job="device-trust",instance="a",${EU},account="c"}`;
+const calls = (result: string) => `device_trust_upstream_duration_seconds_count{${EU},outcome="${result}"}`;
+const INDETERMINATE = 'CaptchaIndeterminate';
 const outcome = (type: string, cause: string, proceed: boolean) =>
   `device_trust_captcha_outcomes_total{type="${type}",cause="${cause}",proceed="${proceed}"}`;
 
@@ -36,14 +49,23 @@ const HEALTHY: Series = {
   'device_trust_operation_duration_seconds_bucket{outcome="ok",le="0.5"}': growing(600),
   'device_trust_operation_duration_seconds_bucket{outcome="ok",le="2.5"}': growing(600),
   'device_trust_operation_duration_seconds_bucket{outcome="ok",le="+Inf"}': growing(600),
-  [`device_trust_upstream_breaker_open{${EU}}`]: steady(0),
+  ...Object.fromEntries(
+    ['a', 'b', 'c'].map((instance) => [`device_trust_ready{job="device-trust",instance="${instance}"}`, steady(1)]),
+  ),
+  ...accountOf('well'),
+  ...accountOf('well', { instance: 'b' }),
+  [OUTAGES]: steady(3),
+  [outcome(INDETERMINATE, 'TRANSPORT', true)]: steady(0),
+  device_trust_connections_evicted_total: steady(40),
   [`device_trust_upstream_duration_seconds_count{${EU},outcome="ok"}`]: growing(600),
   [`device_trust_upstream_duration_seconds_count{${EU},outcome="http_4xx"}`]: growing(100),
   [outcome('CaptchaPassed', '', true)]: growing(600),
-  [outcome('CaptchaIndeterminate', 'CLIENT', false)]: growing(600),
+  [outcome(INDETERMINATE, 'CLIENT', false)]: growing(600),
   [`device_trust_quota_limit{${DAY}}`]: steady(1_000_000),
   [`device_trust_quota_remaining{${DAY}}`]: steady(500_000),
   [`device_trust_quota_refused_total{${DAY}}`]: steady(3),
+  // A burst of calls now and then is refused by the limit of a second, and nobody has to act.
+  [`device_trust_quota_refused_total{${SECOND}}`]: growing(1),
   device_trust_quota_store_away: steady(0),
   'device_trust_errors_total{code="BAD_USER_INPUT"}': growing(60),
   'device_trust_requests_refused_total{code="BAD_REQUEST"}': growing(60),
@@ -52,6 +74,10 @@ const HEALTHY: Series = {
 interface Case {
   readonly when: string;
   readonly series: Series;
+  /** The minutes between two values of a series; one if it is left out. */
+  readonly everyMinutes?: number;
+  /** What fires already in the minute in which it is silent. */
+  readonly earlier?: readonly string[];
   /** A minute in which it is still, or again, silent, and one in which it fires. */
   readonly silent: number;
   readonly fires: number;
@@ -84,24 +110,118 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
       fires: 41,
     },
   ],
-  DeviceTrustBreakerOpen: [
+  DeviceTrustNoneReady: [
     {
-      when: 'it stays open, and probing now and then looks closed',
-      series: { [`device_trust_upstream_breaker_open{${EU}}`]: '0+0x29 1 1 0 1 1 0 1 1 0 1+0x20' },
+      when: 'every replica has the same mistake',
+      series: Object.fromEntries(
+        ['a', 'b', 'c'].map((instance) => [
+          `device_trust_ready{job="device-trust",instance="${instance}"}`,
+          '1+0x29 0+0x30',
+        ]),
+      ),
+      silent: 30,
+      fires: 32,
+    },
+  ],
+  DeviceTrustNotReady: [
+    {
+      when: 'the first replica of a rollout has a mistake in its configuration',
+      series: {
+        'up{job="device-trust",instance="d"}': '_x30 1+0x30',
+        'device_trust_ready{job="device-trust",instance="d"}': '_x30 0+0x30',
+      },
+      silent: 34,
+      fires: 36,
+    },
+  ],
+  DeviceTrustAccountRefused: [
+    { when: 'every replica is refused', series: accountOf('refused', { hasWorked: 0 }), silent: 1, fires: 3 },
+    {
+      when: 'an account that has worked is disabled, and only one replica has called it since',
+      series: accountOf('refused'),
+      silent: 1,
+      fires: 3,
+    },
+  ],
+  DeviceTrustAccountNeverWorked: [
+    {
+      when: 'no replica has got an answer since it started',
+      series: { ...accountOf('outage', { hasWorked: 0 }), ...accountOf('outage', { hasWorked: 0, instance: 'b' }) },
+      silent: 4,
+      fires: 6,
+    },
+  ],
+  DeviceTrustAccountUnknown: [
+    {
+      when: 'the probes of one replica prove nothing',
+      series: accountOf('unknown', { hasWorked: 0 }),
+      silent: 9,
+      fires: 11,
+    },
+  ],
+  DeviceTrustOutage: [
+    {
+      when: 'a service that has worked is down',
+      series: { ...accountOf('outage'), ...accountOf('outage', { instance: 'b' }) },
+      silent: 1,
+      fires: 3,
+    },
+    {
+      when: 'the probes are inconclusive now and then',
+      series: {
+        [`device_trust_upstream_health{job="device-trust",instance="a",${EU},account="c",state="outage"}`]:
+          '0+0x29 1 1 0 1 1 0 1 1 0 1+0x20',
+      },
       silent: 31,
       fires: 38,
+    },
+    {
+      when: 'a replica has been started meanwhile, and has never seen it work',
+      series: { ...accountOf('outage'), ...accountOf('outage', { hasWorked: 0, instance: 'b' }) },
+      silent: 1,
+      fires: 3,
+    },
+  ],
+  DeviceTrustShortOutages: [
+    {
+      when: 'there are two within an hour that no scrape sees',
+      series: { [OUTAGES]: '3+0x29 4+0x19 5+0x20' },
+      silent: 49,
+      fires: 51,
+    },
+  ],
+  DeviceTrustFailureBurst: [
+    {
+      when: '40 ms of 503 at 800 calls a second are over before a scrape',
+      series: { [calls('http_5xx')]: '0+0x29 32+0x30' },
+      silent: 29,
+      fires: 31,
+    },
+    {
+      when: 'the first failures of a replica are such a burst',
+      series: { [calls('http_5xx')]: '_x30 32+0x30' },
+      silent: 29,
+      fires: 32,
+    },
+    {
+      when: 'there is a burst every ten minutes',
+      series: { [calls('UPSTREAM_UNAVAILABLE')]: '0+0x9 32+0x9 64+0x9 96+0x30' },
+      silent: 29,
+      fires: 31,
     },
   ],
   DeviceTrustUpstreamErrors: [
     {
       when: 'an eighth of the calls time out',
-      series: { [`device_trust_upstream_duration_seconds_count{${EU},outcome="UPSTREAM_TIMEOUT"}`]: growing(100) },
+      series: { [calls('UPSTREAM_TIMEOUT')]: growing(100) },
+      earlier: ['DeviceTrustFailureBurst'],
       silent: 4,
       fires: 10,
     },
     {
       when: 'an eighth of the answers is a 5xx',
-      series: { [`device_trust_upstream_duration_seconds_count{${EU},outcome="http_5xx"}`]: growing(100) },
+      series: { [calls('http_5xx')]: growing(100) },
+      earlier: ['DeviceTrustFailureBurst'],
       silent: 4,
       fires: 10,
     },
@@ -121,17 +241,29 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   DeviceTrustRateLimited: [
     {
       when: 'a service answers 429 once a minute',
-      series: { [`device_trust_upstream_duration_seconds_count{${EU},outcome="http_429"}`]: growing(1) },
+      series: { [calls('http_429')]: growing(1) },
       silent: 4,
       fires: 10,
+    },
+    {
+      when: 'one account is answered 429 for 6.5 minutes, with pauses of a minute, for the first time',
+      series: { [calls('http_429')]: '_x30 1+1x6 7+0x30' },
+      silent: 33,
+      fires: 38,
     },
   ],
   DeviceTrustQuotaExceeded: [
     {
       when: 'ten calls a minute are refused',
-      series: { [`device_trust_quota_refused_total{${DAY}}`]: growing(10) },
+      series: { [`device_trust_quota_refused_total{${SECOND}}`]: growing(10) },
       silent: 4,
       fires: 10,
+    },
+    {
+      when: 'the quota of the day is used up, and one call in two minutes is refused',
+      series: { [`device_trust_quota_refused_total{${DAY}}`]: '3+0x29 4 4 5 5 6 6 7 7 8 8 9 9 10+0x30' },
+      silent: 29,
+      fires: 37,
     },
   ],
   DeviceTrustQuotaNearlyUsed: [
@@ -154,18 +286,35 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     {
       when: 'there are twice as many calls as at the same hour of the day before',
       series: {
-        [`device_trust_upstream_duration_seconds_count{${EU},outcome="ok"}`]: '0+600x1439 863400+1300x360',
+        [calls('ok')]: '0+6000x143 863400+13000x36',
       },
+      everyMinutes: 10,
       silent: 1_500,
       fires: 1_570,
     },
   ],
-  DeviceTrustProceedsByPolicy: [
+  DeviceTrustSpendGrows: [
     {
-      when: 'a tenth proceeds without a verdict',
-      series: { [outcome('CaptchaIndeterminate', 'TRANSPORT', true)]: growing(140) },
-      silent: 4,
-      fires: 10,
+      when: 'there are 6 % more calls on each day than on the day before',
+      series: { [calls('ok')]: grownBy(1.06) },
+      everyMinutes: 30,
+      // The seventh day has no day of a week before, and a day later the rise is 50 %.
+      silent: 7 * 1_440 + 60,
+      fires: 8 * 1_440 + 120,
+    },
+  ],
+  DeviceTrustUnverifiedPasses: [ONCE, BORN].map((values) => ({
+    when: `one captcha proceeds without a verdict (${values})`,
+    series: { [outcome(INDETERMINATE, 'SERVICE', true)]: values },
+    silent: 29,
+    fires: 32,
+  })),
+  DeviceTrustConnectionsEvicted: [
+    {
+      when: 'a client opens connections without end',
+      series: { device_trust_connections_evicted_total: '40+0x29 50+600x30' },
+      silent: 32,
+      fires: 37,
     },
   ],
   DeviceTrustSlow: [
@@ -224,10 +373,24 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   })),
 };
 
+/** A counter of calls, one value each half hour for nine days, on each of which there are that many times as many. */
+function grownBy(factor: number): string {
+  let total = 0;
+  const values = Array.from({ length: 9 * 48 }, (_, at) => {
+    total += 10_000 * factor ** Math.floor(at / 48);
+    return Math.round(total);
+  });
+  return values.join(' ');
+}
+
 const FIRING = 'count by (alertname) (ALERTS{alertstate="firing"})';
 
 /** Lets promtool evaluate the rules; rejects, with what it says, unless exactly these alerts fire in these minutes. */
-async function expectFiring(series: Series, expected: readonly { minute: number; alerts: readonly string[] }[]) {
+async function expectFiring(
+  series: Series,
+  expected: readonly { minute: number; alerts: readonly string[] }[],
+  everyMinutes = 1,
+) {
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-alerts-'));
   try {
     const checks = expected.map(({ minute, alerts }) => ({
@@ -236,10 +399,10 @@ async function expectFiring(series: Series, expected: readonly { minute: number;
       exp_samples: alerts.map((alert) => ({ labels: `{alertname="${alert}"}`, value: 1 })),
     }));
     const input_series = Object.entries({ ...HEALTHY, ...series }).map(([name, values]) => ({ series: name, values }));
-    const tests = [{ interval: '1m', input_series, promql_expr_test: checks }];
+    const tests = [{ interval: `${everyMinutes}m`, input_series, promql_expr_test: checks }];
     const file = join(folder, 'test.yaml');
     // JSON is YAML.
-    await writeFile(file, JSON.stringify({ rule_files: [ALERT_FILE], evaluation_interval: '1m', tests }));
+    await writeFile(file, JSON.stringify({ rule_files: [ALERT_FILE], evaluation_interval: `${everyMinutes}m`, tests }));
     await promisify(execFile)(PROMTOOL ?? '', ['test', 'rules', file], { timeout: 20_000 });
   } finally {
     await rm(folder, { recursive: true });
@@ -256,16 +419,22 @@ describe.runIf(PROMTOOL)('a rule', () => {
   });
 
   test('does not fire while nothing is wrong', async () => {
-    const always = [5, 15, 30, 59].map((minute) => ({ minute, alerts: [] }));
+    const always = Array.from({ length: 121 }, (_, minute) => ({ minute, alerts: [] }));
     await expectFiring({}, always);
   });
 
+  test('does not fire for a single outage that is over before a scrape', async () => {
+    await expectFiring({ [OUTAGES]: '3+0x29 4+0x90' }, [{ minute: 31, alerts: [] }]);
+  });
+
   const cases = Object.entries(CASES).flatMap(([alert, list]) => list.map((one) => ({ alert, ...one })));
-  test.each(cases)('$alert fires alone when $when', async ({ alert, series, silent, fires }) => {
-    await expectFiring(series, [
-      { minute: silent, alerts: [] },
+  test.each(cases)('$alert fires alone when $when', async ({ alert, series, silent, fires, ...rest }) => {
+    const { earlier = [], everyMinutes } = rest;
+    const expected = [
+      { minute: silent, alerts: earlier },
       { minute: fires, alerts: [alert] },
-    ]);
+    ];
+    await expectFiring(series, expected, everyMinutes);
   });
 
   test('would not pass if it did not fire', async () => {

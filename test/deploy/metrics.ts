@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
+import { HEALTH_STATES } from '../../src/upstream/health.ts';
 import { isPromql, labelNamesIn, metricNamesIn, valuesOf } from './promql.ts';
 
 /** A metric of the subgraph. */
@@ -10,6 +11,7 @@ interface Metric {
 }
 
 const upstream = ['service', 'region'];
+const perAccount = [...upstream, 'account'];
 const perWindow = ['service', 'window'];
 
 /** What `/metrics` has, as far as the dashboard and the alerts need it. */
@@ -21,7 +23,12 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_upstream_duration_seconds: { type: 'histogram', labels: [...upstream, 'outcome'] },
   device_trust_upstream_in_flight: { type: 'gauge', labels: upstream },
   device_trust_upstream_queued: { type: 'gauge', labels: upstream },
-  device_trust_upstream_breaker_open: { type: 'gauge', labels: upstream },
+  device_trust_upstream_health: { type: 'gauge', labels: [...perAccount, 'state'] },
+  device_trust_upstream_has_worked: { type: 'gauge', labels: perAccount },
+  device_trust_upstream_outages_total: { type: 'counter', labels: perAccount },
+  device_trust_upstream_probes_total: { type: 'counter', labels: [...upstream, 'result'] },
+  device_trust_ready: { type: 'gauge', labels: [] },
+  device_trust_connections_evicted_total: { type: 'counter', labels: [] },
   device_trust_quota_limit: { type: 'gauge', labels: perWindow },
   device_trust_quota_remaining: { type: 'gauge', labels: perWindow },
   device_trust_quota_refused_total: { type: 'counter', labels: perWindow },
@@ -67,6 +74,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   cause: [...FAILURE_CATEGORIES.values()],
   proceed: ['true', 'false'],
   window: ['second', 'day'],
+  state: HEALTH_STATES,
+  result: ['well', 'refused', 'no_such_host', 'failed', 'inconclusive'],
   job: ['device-trust'],
 };
 

@@ -20,7 +20,12 @@ test('every metric exists from the start, with a help text', async () => {
     device_trust_upstream_duration_seconds: 'histogram',
     device_trust_upstream_in_flight: 'gauge',
     device_trust_upstream_queued: 'gauge',
-    device_trust_upstream_breaker_open: 'gauge',
+    device_trust_upstream_health: 'gauge',
+    device_trust_upstream_has_worked: 'gauge',
+    device_trust_upstream_outages_total: 'counter',
+    device_trust_upstream_probes_total: 'counter',
+    device_trust_ready: 'gauge',
+    device_trust_connections_evicted_total: 'counter',
     device_trust_fingerprint_lookups_total: 'counter',
     device_trust_fingerprint_calls_total: 'counter',
     device_trust_captcha_outcomes_total: 'counter',
@@ -52,7 +57,7 @@ test('the metrics of the process describe this process', async () => {
   expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
 });
 
-test('errors, refusals and drift count from zero, so that the first one is an increase', async () => {
+test('errors, refusals, drift and unverified passes count from zero, so that the first one is an increase', async () => {
   // Prometheus sees no increase in a series that appears with the value 1, so no alert on an increase would fire.
   const { value } = await readMetrics(await startSandboxed());
   for (const code of ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']) {
@@ -64,6 +69,11 @@ test('errors, refusals and drift count from zero, so that the first one is an in
   for (const kind of ['unknown_signal', 'level', 'confidence']) {
     expect(value('device_trust_catalogue_drift_total', { kind })).toBe(0);
   }
+  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT']) {
+    const unverified = { type: 'CaptchaIndeterminate', cause, proceed: 'true' };
+    expect(value('device_trust_captcha_outcomes_total', unverified)).toBe(0);
+  }
+  expect(value('device_trust_connections_evicted_total')).toBe(0);
 });
 
 const representations = (tokens: readonly string[]) =>

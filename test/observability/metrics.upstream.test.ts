@@ -3,9 +3,9 @@ import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
-import { operationsOf, queryForTokens, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
+import { operationsOf, queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
-/** The metrics of upstream calls, queues and circuit breakers. */
+/** The metrics of upstream calls and queues. */
 
 const DURATION = 'device_trust_upstream_duration_seconds';
 const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
@@ -95,53 +95,6 @@ describe('an upstream call', () => {
     expect(value('device_trust_errors_total', { code: 'OVERLOADED' })).toBe(2);
     expect(value('device_trust_errors_total', { code: 'CANCELLED' })).toBe(3);
   });
-});
-
-describe('a circuit breaker', () => {
-  const FAILING = Array.from({ length: 20 }, (_, index) => `token-${index}`);
-
-  test('shows as open after failures, by service and region, and the calls that it rejects do not count', async () => {
-    const { app, upstream } = await startAgainst(answer(503, ''));
-    await send(app, { query: queryForTokens(FAILING) });
-    await send(app, captcha);
-    expect(upstream.requests).toBe(21);
-    const before = await readMetrics(app);
-    await send(app, { query: queryForTokens(times(5)) });
-    expect(upstream.requests).toBe(21);
-    const { samples, value } = await readMetrics(app);
-    expect(samples.filter(({ name }) => name === 'device_trust_upstream_breaker_open')).toMatchObject([
-      { labels: { service: 'fingerprint', region: 'GLB' }, value: 1 },
-      { labels: { service: 'captcha', region: 'GLB' }, value: 0 },
-    ]);
-    const fingerprint = { service: 'fingerprint' };
-    for (const name of [`${DURATION}_count`, `${DURATION}_sum`]) {
-      expect(value(name, fingerprint)).toBe(before.value(name, fingerprint));
-    }
-    expect(value('device_trust_fingerprint_calls_total')).toBe(20);
-    expect(value('device_trust_errors_total', { code: 'UPSTREAM_UNAVAILABLE' })).toBe(25);
-    expect(operationsOf(app).at(-1)).toMatchObject({ upstreamCalls: 0, upstreamMs: 0 });
-  });
-
-  test('shows as closed after the upstream recovers, and logs each change once', async () => {
-    let isHealthy = false;
-    const { app } = await startAgainst((exchange) =>
-      isHealthy ? answer(200, JSON.stringify(ANDROID))(exchange) : answer(503, '')(exchange),
-    );
-    await send(app, { query: queryForTokens(FAILING) });
-    const open = async () => (await readMetrics(app)).value('device_trust_upstream_breaker_open');
-    expect(await open()).toBe(1);
-    const ask = () => send(app, { query: queryForTokens(['one']) });
-    // Long enough for two probes that fail.
-    for (let round = 0; round < 12; round += 1) await ask().then(() => new Promise((done) => setTimeout(done, 200)));
-    expect(await open()).toBe(1);
-    isHealthy = true;
-    await expect.poll(() => ask().then(open), { timeout: 3_000, interval: 100 }).toBe(0);
-    const changes = warningsOf(app).filter(({ breaker }) => breaker);
-    expect(changes).toMatchObject([
-      { service: 'fingerprint', region: 'GLB', breaker: 'open', msg: 'circuit breaker is open' },
-      { service: 'fingerprint', region: 'GLB', breaker: 'closed', msg: 'circuit breaker is closed' },
-    ]);
-  }, 15_000);
 });
 
 describe('the same token several times', () => {

@@ -1,19 +1,31 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { answer, type Behaviour, reset } from '../support/hostile.ts';
+import { answer, answersProbes, type Behaviour, reset, startHostile } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
 import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
 /** The metrics of captcha verdicts, signals, and differences from the catalogue. */
+
+/** The outcomes that have occurred. */
+async function outcomesOf(app: TestApp) {
+  const { samples } = await readMetrics(app);
+  return samples.filter(({ name, value }) => name === 'device_trust_captcha_outcomes_total' && value > 0);
+}
 
 describe('a captcha verification counts by type, cause and whether the request may proceed', () => {
   const OTHER = 'b'.repeat(32);
   interface Special {
     readonly captchaId?: string;
     readonly policy?: 'always' | 'never';
+    /** Do our own probes fail in the same way, once the app has started? */
+    readonly failsForAll?: true;
   }
+  const ALL: Special = { failsForAll: true };
   const respond = (body: string, status = 200) => answer(status, body);
+  const PAUSED = respond(exception('-50105', 'paused'));
+  const RUNTIME_ERROR = respond(exception('-50000', 'runtime error'));
   const failed = (reason: string) => respond(JSON.stringify({ ...FAIL, reason }));
 
   test.each<[string, string, string, string, Behaviour, Special?]>([
@@ -24,23 +36,20 @@ describe('a captcha verification counts by type, cause and whether the request m
     ['CaptchaFailed', 'OTHER', 'false', 'an unknown reason', failed('of a new kind')],
     ['CaptchaIndeterminate', 'CLIENT', 'false', 'values used twice', respond(exception('-50308', 'payload Used'))],
     ['CaptchaIndeterminate', 'CLIENT', 'false', 'a firewall', respond('<html>', 403)],
-    ['CaptchaIndeterminate', 'CONFIGURATION', 'true', 'a paused id', respond(exception('-50105', 'paused'))],
+    ['CaptchaIndeterminate', 'CONFIGURATION', 'true', 'a paused id', PAUSED, ALL],
+    ['CaptchaIndeterminate', 'CONFIGURATION', 'false', 'a pause that no probe shows', PAUSED],
     [
       'CaptchaIndeterminate',
       'CONFIGURATION',
       'false',
       "a paused id of the caller's choice",
-      respond(exception('-50105', 'paused')),
-      { captchaId: OTHER },
+      PAUSED,
+      { ...ALL, captchaId: OTHER },
     ],
-    [
-      'CaptchaIndeterminate',
-      'SERVICE',
-      'true',
-      'an exception of the service',
-      respond(exception('-50000', 'runtime error')),
-    ],
-    ['CaptchaIndeterminate', 'TRANSPORT', 'true', 'a reset', reset],
+    ['CaptchaIndeterminate', 'SERVICE', 'true', 'an exception of the service in an outage', RUNTIME_ERROR, ALL],
+    ['CaptchaIndeterminate', 'SERVICE', 'false', 'an exception that no probe shows', RUNTIME_ERROR],
+    ['CaptchaIndeterminate', 'TRANSPORT', 'true', 'a reset in an outage', reset, ALL],
+    ['CaptchaIndeterminate', 'TRANSPORT', 'false', 'a reset that no probe shows', reset],
     ['CaptchaIndeterminate', 'TRANSPORT', 'false', 'a reset with the policy never', reset, { policy: 'never' }],
     [
       'CaptchaIndeterminate',
@@ -50,21 +59,28 @@ describe('a captcha verification counts by type, cause and whether the request m
       respond('', 403),
       { policy: 'always' },
     ],
-  ])('%s %s %s for %s', async (type, cause, proceed, _what, behave, { captchaId, policy }: Special = {}) => {
-    const { app } = await startAgainst(behave, { captchaFailOpen: policy ?? 'faults' });
-    const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1', captchaId };
-    await send(app, { query: CAPTCHA_MUTATION, variables: { input } });
-    const { samples } = await readMetrics(app);
-    const outcomes = samples.filter(({ name }) => name === 'device_trust_captcha_outcomes_total');
-    expect(outcomes.map(({ labels, value }) => [labels, value])).toEqual([[{ type, cause, proceed }, 1]]);
-  });
+  ])(
+    '%s %s %s for %s',
+    async (type, cause, proceed, _what, behave, { captchaId, policy, failsForAll }: Special = {}) => {
+      let answerProbe = answersProbes;
+      const upstream = await startHostile(behave, { probe: (exchange) => answerProbe(exchange) });
+      onTestFinished(upstream.stop);
+      const { url } = upstream;
+      const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, { captchaFailOpen: policy ?? 'faults' });
+      onTestFinished(app.stop);
+      if (failsForAll) answerProbe = behave;
+      const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1', captchaId };
+      await send(app, { query: CAPTCHA_MUTATION, variables: { input } });
+      const outcomes = await outcomesOf(app);
+      expect(outcomes.map(({ labels, value }) => [labels, value])).toEqual([[{ type, cause, proceed }, 1]]);
+    },
+  );
 
   test('does not count if no call was made', async () => {
     const app = await startSandboxed();
     const input = { lotNumber: '', captchaOutput: 'o', passToken: 'p', genTime: '1' };
     await send(app, { query: CAPTCHA_MUTATION, variables: { input } });
-    const { samples } = await readMetrics(app);
-    expect(samples.filter(({ name }) => name === 'device_trust_captcha_outcomes_total')).toEqual([]);
+    expect(await outcomesOf(app)).toEqual([]);
   });
 });
 

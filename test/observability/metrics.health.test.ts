@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { pino } from 'pino';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import type { Config } from '../../src/config/variables.ts';
+import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { FAIL } from '../faults/documented.ts';
+import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { answer, answersProbes, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { openConnection } from '../support/requests.ts';
+import { readMetrics } from './exposition.ts';
+import { linesOf, send, startSandboxed, warningsOf } from './support.ts';
+
+/** The metrics and log lines about the health of accounts, about readiness, and about connections that are closed. */
+
+const APPLICATION = { publicKey: 'pk_of_the_shop', secret: 'sk_of_the_shop', region: 'GLB' } as const;
+const CAPTCHA = { captchaId: 'c'.repeat(32), captchaKey: 'key_of_the_shop', region: 'EU' } as const;
+const OURS = [
+  { service: 'fingerprint', region: 'GLB', account: APPLICATION.publicKey },
+  { service: 'captcha', region: 'EU', account: CAPTCHA.captchaId },
+] as const;
+const [OF_FINGERPRINT, OF_CAPTCHA] = OURS;
+
+const DOWN = answer(503, '');
+const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const verify = (app: TestApp) => send(app, { query: CAPTCHA_MUTATION, variables: { input } });
+
+/** The configuration of an app with one account of each service. */
+function liveConfig(url: string): Config {
+  return {
+    ...DEFAULTS,
+    upstreamMode: 'live',
+    fingerprintApplications: [APPLICATION],
+    captchaConfigurations: [CAPTCHA],
+    fingerprintUrlGlb: url,
+    captchaUrlNa: url,
+    captchaUrlEu: url,
+    // Long enough for two probes.
+    captchaTimeoutMs: 2_000,
+  };
+}
+
+/** An app with one account of each service, whose upstream behaves like this, to probes as to calls, until it is changed. */
+async function start() {
+  const now = { behave: answersProbes };
+  const behave: Behaviour = (exchange) => now.behave(exchange);
+  const upstream = await startHostile(behave, { probe: behave });
+  onTestFinished(upstream.stop);
+  const { url } = upstream;
+  const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, liveConfig(url));
+  onTestFinished(app.stop);
+  return { app, url, become: (next: Behaviour) => Object.assign(now, { behave: next }) };
+}
+
+/** The state of each account: the one whose value is 1. Throws unless each has exactly one. */
+async function statesOf(app: TestApp): Promise<Record<string, string | undefined>> {
+  const { samples } = await readMetrics(app);
+  const health = samples.filter(({ name }) => name === 'device_trust_upstream_health');
+  const current = health.filter(({ value }) => value === 1);
+  expect(health).toHaveLength(4 * current.length);
+  expect(health.filter(({ value }) => value === 0)).toHaveLength(3 * current.length);
+  return Object.fromEntries(current.map(({ labels: { account = '', state } }) => [account, state]));
+}
+
+const stateOf = async (app: TestApp, { account }: { account: string }) => (await statesOf(app))[account];
+const outagesOf = async (app: TestApp, ids: Readonly<Record<string, string>>) =>
+  (await readMetrics(app)).value('device_trust_upstream_outages_total', ids);
+/** The log lines about one service's accounts. */
+const linesAbout = (app: TestApp, { service }: { service: string }) =>
+  linesOf(app).filter((line) => line['health'] !== undefined && line['service'] === service);
+
+describe('the health of an account', () => {
+  test('is in the metrics from the first scrape, for each account and with no outage so far', async () => {
+    const { app } = await start();
+    expect(await statesOf(app)).toEqual({ [APPLICATION.publicKey]: 'well', [CAPTCHA.captchaId]: 'well' });
+    const { value } = await readMetrics(app);
+    for (const ids of OURS) {
+      expect(value('device_trust_upstream_outages_total', ids)).toBe(0);
+      expect(value('device_trust_upstream_has_worked', ids)).toBe(1);
+    }
+    expect(warningsOf(app)).toEqual([]);
+  });
+
+  test('is an outage at the first scrape after one is confirmed, counts once, and is well after the service answers', async () => {
+    const { app, become } = await start();
+    become(DOWN);
+    expect((await verify(app)).text).toContain('"proceed":true');
+    expect(await stateOf(app, OF_CAPTCHA)).toBe('outage');
+    expect(await outagesOf(app, OF_CAPTCHA)).toBe(1);
+    const { value } = await readMetrics(app);
+    expect(value('device_trust_upstream_has_worked', OF_CAPTCHA)).toBe(1);
+    expect(
+      value('device_trust_captcha_outcomes_total', {
+        type: 'CaptchaIndeterminate',
+        cause: 'TRANSPORT',
+        proceed: 'true',
+      }),
+    ).toBe(1);
+    become(answersProbes);
+    await expect.poll(() => stateOf(app, OF_CAPTCHA), { timeout: 3_000 }).toBe('well');
+    expect(await outagesOf(app, OF_CAPTCHA)).toBe(1);
+    become(DOWN);
+    await verify(app);
+    expect(await outagesOf(app, OF_CAPTCHA)).toBe(2);
+  });
+
+  test('writes one line when an outage begins and one when it ends, however many ways the probes fail in', async () => {
+    const { app, become } = await start();
+    become(DOWN);
+    await verify(app);
+    become(hang);
+    await new Promise((done) => setTimeout(done, 2_500));
+    become(answersProbes);
+    await expect.poll(() => stateOf(app, OF_CAPTCHA), { timeout: 4_000 }).toBe('well');
+    const lines = linesAbout(app, OF_CAPTCHA);
+    expect(lines).toMatchObject([
+      { level: 'warn', health: 'outage', ...OF_CAPTCHA, reason: 'HTTP status 503' },
+      { level: 'info', health: 'well', before: 'outage', ...OF_CAPTCHA },
+    ]);
+    expect(lines[0]?.['msg']).toMatch(
+      /^The service is down for this account, .*fault of the service: call its operator\./,
+    );
+    expect(lines[1]?.['msg']).toBe('The account works again. Nothing has to be done.');
+  }, 15_000);
+
+  test('is a refusal, which keeps the process from becoming ready, with a line that says whose mistake it is', async () => {
+    const rejection = answer(200, JSON.stringify({ ...FAIL, reason: 'illegal sign_token' }));
+    const probe: Behaviour = (exchange) =>
+      exchange.request.includes('captcha_output') ? rejection(exchange) : answersProbes(exchange);
+    const upstream = await startHostile(probe, { probe });
+    onTestFinished(upstream.stop);
+    const lines: string[] = [];
+    const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
+    const started = await createApp({ ...liveConfig(upstream.url), upstreamCheckGraceMs: 100 }, log);
+    onTestFinished(started.stop);
+    const app = { ...started, logged: () => lines.join('') };
+    await expect.poll(() => stateOf(app, OF_CAPTCHA), { timeout: 3_000 }).toBe('refused');
+    const { value } = await readMetrics(app);
+    expect(value('device_trust_upstream_has_worked', OF_CAPTCHA)).toBe(0);
+    expect(value('device_trust_upstream_has_worked', OF_FINGERPRINT)).toBe(1);
+    expect(value('device_trust_ready')).toBe(0);
+    expect((await fetch(`${app.url}/readyz`)).status).toBe(503);
+    const [line, ...others] = linesAbout(app, OF_CAPTCHA);
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({ level: 'error', health: 'refused', ...OF_CAPTCHA, reason: 'illegal sign_token' });
+    expect(line?.['msg']).toMatch(
+      /^The service refuses this account, which is our mistake or a change at the service:/,
+    );
+    expect(line?.['msg']).toContain('this process does not become ready, and a rollout stops here');
+  });
+
+  test('has no series of an account that a rotation has removed', async () => {
+    const { app, url, become } = await start();
+    become(DOWN);
+    await verify(app);
+    expect(await outagesOf(app, OF_CAPTCHA)).toBe(1);
+    const captchaId = 'd'.repeat(32);
+    app.rotate({ ...liveConfig(url), captchaConfigurations: [{ ...CAPTCHA, captchaId, region: 'NA' }] });
+    const { samples } = await readMetrics(app);
+    const accounts = samples.flatMap(({ labels: { service, region, account } }) =>
+      account === undefined ? [] : [JSON.stringify({ service, region, account })],
+    );
+    expect([...new Set(accounts)]).toEqual(
+      [OF_FINGERPRINT, { service: 'captcha', region: 'NA', account: captchaId }].map((ids) => JSON.stringify(ids)),
+    );
+    expect(await outagesOf(app, { account: captchaId })).toBe(0);
+  });
+
+  test('has no series of an account that only a caller names', async () => {
+    const { app } = await start();
+    const asked = { token: 't', publicKey: 'pk_of_a_stranger' };
+    await send(app, { query: FINGERPRINT_QUERY, variables: asked });
+    await send(app, { query: CAPTCHA_MUTATION, variables: { input: { ...input, captchaId: 'e'.repeat(32) } } });
+    expect(Object.keys(await statesOf(app))).toEqual(OURS.map(({ account }) => account));
+  });
+});
+
+test('probes count by service, region and what they have shown', async () => {
+  const { app, become } = await start();
+  const probesOf = async (result: string, service = 'captcha', region = 'EU') =>
+    (await readMetrics(app)).value('device_trust_upstream_probes_total', { service, region, result });
+  expect(await probesOf('well')).toBe(1);
+  expect(await probesOf('well', 'fingerprint', 'GLB')).toBe(1);
+  expect(await probesOf('failed')).toBeUndefined();
+  become(DOWN);
+  await verify(app);
+  expect(await probesOf('failed')).toBe(2);
+  become(answer(429, ''));
+  await expect.poll(() => probesOf('inconclusive'), { timeout: 3_000 }).toBeGreaterThanOrEqual(1);
+  expect(await stateOf(app, OF_CAPTCHA)).toBe('unknown');
+  become(answersProbes);
+  await expect.poll(() => probesOf('well'), { timeout: 3_000 }).toBe(2);
+  // The log ends with good news, although the account was unknown in between.
+  expect(linesAbout(app, OF_CAPTCHA).map(({ level, health }) => [level, health])).toEqual([
+    ['warn', 'outage'],
+    ['warn', 'unknown'],
+    ['info', 'well'],
+  ]);
+});
+
+test('readiness is 1 while the process is ready, and 0 while it drains', async () => {
+  const app = await startSandboxed({ shutdownGraceMs: 1_000 });
+  const ready = async () => (await readMetrics(app)).value('device_trust_ready');
+  expect(await ready()).toBe(1);
+  const stopped = app.stop();
+  await expect.poll(ready, { interval: 20 }).toBe(0);
+  await stopped;
+});
+
+test('connections that are closed for newer ones are counted, and no others', async () => {
+  const app = await startSandboxed({ maxConnections: 20, routerSecrets: ['the-secret-of-the-router'] });
+  const evictions = async () => (await readMetrics(app)).value('device_trust_connections_evicted_total');
+  /** Opens a connection, and waits until a request on it is answered. */
+  const open = async () => {
+    const connection = openConnection(app.url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+    onTestFinished(() => void connection.socket.destroy());
+    await once(connection.socket, 'data');
+    return connection;
+  };
+  // 90 % of 20 are 18.
+  const [oldest] = await Promise.all(Array.from({ length: 18 }, open));
+  oldest?.socket.end();
+  await oldest?.closed;
+  await open();
+  expect(await evictions()).toBe(0);
+  for (let more = 0; more < 5; more += 1) await open();
+  expect(await evictions()).toBe(5);
+});
