@@ -47,6 +47,8 @@ export class AccountHealth {
   #lastProbeAt = Number.NEGATIVE_INFINITY;
   #isWatching = false;
   #isClosed = false;
+  /** Aborts the probe under way. */
+  #probing = new AbortController();
   /** The wait for the next probe. */
   readonly #sleep = new Sleep();
   /** Those that wait until the doubt is settled. */
@@ -80,6 +82,7 @@ export class AccountHealth {
   /** Records that a call got a documented answer that does not blame us. */
   recordAnswer(): void {
     this.#answers += 1;
+    this.#failures = 0;
     if (this.#finding.state !== 'well' || this.#waiting.size > 0) this.#change('well');
   }
 
@@ -118,20 +121,21 @@ export class AccountHealth {
   /** Uses another question from now on, after a rotation, and asks it. */
   replaceProbe(probe: Probe): void {
     this.#probe = probe;
+    this.#probing.abort();
     this.doubt();
     this.#sleep.end();
   }
 
-  /** Sends no more probes. */
+  /** Ends the probe under way, and sends no more. */
   close(): void {
     this.#isClosed = true;
+    this.#probing.abort();
     this.#sleep.end();
   }
 
   /** Probes until the account answers. */
   async #watch(): Promise<void> {
     this.#isWatching = true;
-    this.#failures = 0;
     for (;;) {
       // Whoever ends the sleep early, there is this time between two probes.
       await this.#sleep.for(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
@@ -139,7 +143,9 @@ export class AccountHealth {
       const probe = this.#probe;
       const answersBefore = this.#answers;
       const isContradicted = () => this.#answers > answersBefore;
-      const result = await sendProbe(probe, { ...this.#tools, timeoutMs: this.#timeoutMs() }, (ms) => {
+      this.#probing = new AbortController();
+      const tools = { ...this.#tools, timeoutMs: this.#timeoutMs(), signal: this.#probing.signal };
+      const result = await sendProbe(probe, tools, (ms) => {
         if (!isContradicted()) this.#change('outage', `no answer for ${ms} ms`);
       });
       this.#lastProbeAt = performance.now();

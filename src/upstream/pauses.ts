@@ -4,7 +4,7 @@ import { DeviceTrustError } from '../errors.ts';
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 
-/** The call was not sent, because its account is paused. This is no fault of the service, so it never opens a circuit breaker. */
+/** The call was not sent, because its account is paused. This is no fault of the service, so it raises no doubt about it. */
 export class AccountPausedError extends DeviceTrustError {
   constructor() {
     super('UPSTREAM_UNAVAILABLE', { internal: 'account is paused, because the service answered 429' });

@@ -64,13 +64,14 @@ export function silenceMs(timeoutMs: number): number {
 }
 
 /**
- * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
+ * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved. An abort ends it
+ * at once, and then its result shows nothing.
  *
  * @param onSilence called once, if there is no answer for a part of the deadline and this is not our own fault
  */
 export async function sendProbe(
   probe: Probe,
-  { resolver, eventLoop, timeoutMs }: ProbeTools,
+  { resolver, eventLoop, timeoutMs, signal }: ProbeTools & { readonly signal: AbortSignal },
   onSilence: (ms: number) => void,
 ): Promise<ProbeResult> {
   const { origin, path, headers, body } = probe;
@@ -85,14 +86,18 @@ export async function sendProbe(
   const silentAfterMs = silenceMs(timeoutMs);
   const expired = new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
   // After a lag, an answer that has arrived meanwhile is read first.
-  const silence = setTimeout(() => setImmediate(() => isOurFault() || onSilence(silentAfterMs)), silentAfterMs);
+  const isExcused = () => signal.aborted || isOurFault();
+  const silence = setTimeout(() => setImmediate(() => isExcused() || onSilence(silentAfterMs)), silentAfterMs);
   const deadline = setTimeout(() => setImmediate(() => pending.abort(expired)), timeoutMs);
+  signal.addEventListener('abort', () => pending.abort(new DeviceTrustError('CANCELLED')));
   let response: UpstreamResponse;
   try {
     response = await pending.send();
   } catch (error) {
     if (!(error instanceof DeviceTrustError)) throw error;
-    return isOurFault() ? { kind: 'inconclusive', reason: 'this process was late' } : withoutAnswer(error);
+    // That there is no such host is an answer of the resolver, however long it took.
+    if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason: error.internal ?? error.code };
+    return isExcused() ? { kind: 'inconclusive', reason: 'this process was late' } : withoutAnswer(error);
   } finally {
     clearTimeout(silence);
     clearTimeout(deadline);
@@ -104,7 +109,6 @@ export async function sendProbe(
 /** What a probe without an answer has shown. */
 function withoutAnswer(error: DeviceTrustError): ProbeResult {
   const reason = error.internal ?? error.code;
-  if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason };
   if (error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
   return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
 }

@@ -58,8 +58,7 @@ export class Quota {
   }
 
   /**
-   * Refuses a call whose account is known to have nothing left. It is asked before the circuit breaker, so that a quota that is
-   * used up never looks like an outage.
+   * Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue.
    *
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */

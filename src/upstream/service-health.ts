@@ -83,6 +83,8 @@ export class ServiceHealth {
     for (const [account, health] of before) if (!this.#accounts.has(account)) health.close();
     if (before.size === 0) return;
     for (const [account, probe] of probes) this.#accounts.get(account)?.replaceProbe(probe);
+    // The obstacle may have been an account that is gone.
+    this.#decide();
   }
 
   /** Sends no more probes. */

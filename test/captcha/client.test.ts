@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { toForm } from '../../src/captcha/client.ts';
+import { toForm } from '../../src/captcha/request.ts';
 import { INPUT, PASS, startWithAllPolicies } from './support.ts';
 
 /** What `validateCaptcha` sends, and what it refuses before. Section numbers are the captcha document's. */

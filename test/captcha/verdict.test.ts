@@ -1,7 +1,9 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type FailOpenPolicy, isCaptchaFault, toVerdict } from '../../src/captcha/verdict.ts';
+import { judgeCaptcha } from '../../src/captcha/probe.ts';
+import { type FailOpenPolicy, indeterminate, readVerdict } from '../../src/captcha/verdict.ts';
+import { HEALTH_STATES } from '../../src/upstream/health.ts';
 import { ARGS, INPUT, PASS, startWithAllPolicies } from './support.ts';
 
 /** Which responses are a pass, and which a failure. Section numbers are the captcha document's. */
@@ -64,14 +66,15 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
     ['as a list', [PASS]],
     ['as a text', JSON.stringify(PASS)],
     ['as null', null],
-  ])('%s it is no answer of the service', async (_what, body) => {
+  ])('%s it is no answer of the service, and does not proceed while the service is well', async (_what, body) => {
     answerWith(body);
     expect(await validate()).toMatchObject({
       __typename: 'CaptchaIndeterminate',
       cause: 'TRANSPORT',
       code: null,
-      proceed: true,
+      proceed: false,
     });
+    expect(await validate(INPUT, 'always')).toMatchObject({ cause: 'TRANSPORT', proceed: true });
     expect(await validate(INPUT, 'never')).toMatchObject({ cause: 'TRANSPORT', proceed: false });
     expect(apps.never.logged()).toContain('"cause":"TRANSPORT"');
   });
@@ -234,34 +237,44 @@ test('no verdict is better than the response', () => {
       .map(([otherArgs, other]) => ({ ...PASS, captcha_args: { ...ARGS, ...otherArgs }, ...other })),
     fc.jsonValue(),
   );
-  const policy = fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never');
+  const failOpen = fc.record({
+    policy: fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never'),
+    isDefaultId: fc.boolean(),
+  });
+  const finding = fc.record({
+    state: fc.constantFrom(...HEALTH_STATES),
+    hasWorked: fc.boolean(),
+    reason: fc.constantFrom('', '-50000', '-50003', '-50105'),
+  });
   let passed = 0;
   fc.assert(
     fc.property(
       answer,
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
-      policy,
+      failOpen,
+      finding,
       fc.boolean(),
-      fc.boolean(),
-      (body, status, policy, isDefaultId, isLossy) => {
+      (body, status, failOpen, finding, isLossy) => {
         const response = isLossy ? { status, json: undefined, lossyJson: body } : { status, json: body };
-        const verdict = toVerdict(response, 'lot-1', { policy, isDefaultId });
+        const read = readVerdict(response, 'lot-1');
+        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, failOpen, finding) : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
         if (Object(body).code === undefined)
           expect(hasPassed).toBe(!isLossy && status === 200 && isDocumentedPass(body));
         if (hasPassed) expect([isLossy, status, isDocumentedPass(body)]).toEqual([false, 200, true]);
-        if (policy === 'never') expect(verdict.proceed).toBe(hasPassed);
-        if (policy === 'faults' && (status === 400 || said === 'success' || result === 'success')) {
-          expect(verdict.proceed).toBe(hasPassed);
+        if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
+        if (failOpen.policy === 'faults') {
+          const isJudged = said === 'success' || result === 'success';
+          const isDown = finding.hasWorked && ['outage', 'refused'].includes(finding.state);
+          if (isJudged || !isDown) expect(verdict.proceed).toBe(hasPassed);
         }
         if (['fail', 'FAILED', false].includes(result) || (said === 'success' && result !== 'success')) {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }
-        // A judgement of the service is no outage, so it must not open the circuit breaker.
-        if (isCaptchaFault(response))
-          expect([status, said === 'success', result === 'success']).toEqual([500, false, false]);
+        // A judgement comes from the service, so no such answer to a probe confirms an outage.
+        if (judgeCaptcha(response).kind === 'failed') expect([said, result]).not.toContain('success');
         passed += Number(hasPassed);
       },
     ),

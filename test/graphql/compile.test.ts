@@ -44,7 +44,7 @@ const capabilities: Capabilities = {
       return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
     }
     if (lotNumber === 'is open') {
-      const rest = { cause: 'SERVICE', code: null, type: null, message: 'open' } as const;
+      const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isConfirmed: true } as const;
       return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
     }
     return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };

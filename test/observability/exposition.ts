@@ -1,4 +1,4 @@
-import type { TestApp } from '../support/app.ts';
+import type { App } from '../../src/app.ts';
 
 /** One value of a metric. */
 export interface Sample {
@@ -74,7 +74,7 @@ function fail(what: string, why: string): never {
 }
 
 /** Reads the metrics of an app. Throws if they are not in the text format. */
-export async function readMetrics({ metricsUrl }: TestApp): Promise<Exposition> {
+export async function readMetrics({ metricsUrl }: Pick<App, 'metricsUrl'>): Promise<Exposition> {
   const response = await fetch(metricsUrl);
   if (response.status !== 200) throw new Error(`expected metrics, but got status ${response.status}`);
   return parseExposition(await response.text());

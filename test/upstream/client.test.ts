@@ -1,8 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { WELL } from '../../src/upstream/probe.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { createContext, createTestClient, requestTo } from './support.ts';
+import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
-/** The policies of one upstream service: one for each region. What a policy does is tested in policy.test.ts. */
+/** The client of one upstream service: a bulkhead for each region, and no call for an account that is down. */
 
 async function start(status: number | undefined) {
   const upstream = await startUpstream((_received, response) => {
@@ -12,48 +13,55 @@ async function start(status: number | undefined) {
   return upstream;
 }
 
-test('a region has a policy from its first call on, and its calls count there alone', async () => {
+test('a region has a bulkhead from its first call on, and its calls count there alone', async () => {
   const upstream = await start(undefined);
   const client = createTestClient({ upstreamMaxInFlight: 1, upstreamMaxQueue: 1 });
   onTestFinished(client.close);
-  expect([...client.policyStates()]).toEqual([]);
+  const counts = () =>
+    Object.fromEntries([...client.bulkheads()].map(([region, { inFlight, queued }]) => [region, [inFlight, queued]]));
+  expect(counts()).toEqual({});
 
   const context = createContext();
   const post = (region: string) => client.post({ ...requestTo(upstream.url, context), region });
   const calls = Promise.allSettled([post('GLB'), post('GLB'), post('NA')]);
   await expect(post('GLB')).rejects.toMatchObject({ code: 'OVERLOADED' });
-  expect(new Map(client.policyStates())).toEqual(
-    new Map([
-      ['GLB', { inFlight: 1, queued: 1, isOpen: false }],
-      ['NA', { inFlight: 1, queued: 0, isOpen: false }],
-    ]),
-  );
+  expect(counts()).toEqual({ GLB: [1, 1], NA: [1, 0] });
 
   context.cancellation.cancel(new Error('disconnected'));
   expect(await calls).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }, { status: 'rejected' }]);
-  await expect
-    .poll(() => [...client.policyStates()].map(([, { inFlight, queued }]) => [inFlight, queued]))
-    .toEqual([
-      [0, 0],
-      [0, 0],
-    ]);
+  await expect.poll(counts).toEqual({ GLB: [0, 0], NA: [0, 0] });
 });
 
-test('faults open the circuit breaker of their own region, which is reported with its name', async () => {
-  const upstream = await start(500);
-  const changes: [string, string][] = [];
-  const client = createTestClient({
-    isFault: ({ status }) => status === 500,
-    onBreaker: (region, state) => changes.push([region, state]),
-  });
+test('a hundred failed calls stop none of the next ones while the probes get their answers', async () => {
+  const upstream = await start(503);
+  const client = createTestClient({ probes: [['a', probeOf(upstream.url, () => WELL)]], upstreamMaxInFlight: 100 });
   onTestFinished(client.close);
-  const post = (region: string) => client.post({ ...requestTo(upstream.url, createContext()), region });
-  for (let call = 0; call < 20; call += 1) await post('GLB');
-  await expect(post('GLB')).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-  expect(await post('NA')).toMatchObject({ status: 500 });
-  expect(changes).toEqual([['GLB', 'open']]);
-  expect([...client.policyStates()].map(([region, { isOpen }]) => [region, isOpen])).toEqual([
-    ['GLB', true],
-    ['NA', false],
-  ]);
+  const post = () => client.post(requestTo(upstream.url, createContext()));
+  await Promise.all(Array.from({ length: 100 }, post));
+  client.health.find('a')?.doubt();
+  await expect.poll(() => client.health.find('a')?.finding.state).toBe('well');
+  expect(await post()).toMatchObject({ status: 503 });
+});
+
+test('a confirmed outage of an account ends its calls in the queue and the later ones, and no call of others', async () => {
+  const failing = await start(503);
+  const upstream = await start(undefined);
+  const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(upstream.url, () => WELL)] as const];
+  const client = createTestClient({ probes, upstreamMaxInFlight: 1 });
+  onTestFinished(client.close);
+  const first = createContext();
+  const post = (account: string, context = createContext()) =>
+    client.post({ ...requestTo(upstream.url, context), account });
+  const held = post('a', first);
+  const [queuedOfA, queuedOfB] = [post('a'), post('b')];
+  queuedOfB.catch(() => {});
+
+  client.health.find('a')?.doubt();
+  await expect.poll(() => client.health.find('a')?.finding.state).toBe('outage');
+  await expect(post('a')).rejects.toMatchObject({ name: 'OutageError', code: 'UPSTREAM_UNAVAILABLE' });
+  first.cancellation.cancel(new Error('disconnected'));
+  await expect(held).rejects.toThrow('disconnected');
+  await expect(queuedOfA).rejects.toMatchObject({ name: 'OutageError' });
+  // The first call of `a` and the one of `b` were sent, and no other one.
+  await expect.poll(() => upstream.received.length).toBe(2);
 });

@@ -5,6 +5,7 @@ import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { probeAnswer } from '../support/probes.ts';
 import { HAS_REDIS, startRedis, WHY_NO_REDIS } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -182,17 +183,25 @@ describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60
     expect([times(app.logged(), AWAY), times(app.logged(), BACK)]).toEqual([1, 1]);
   });
 
-  test('does not keep a hanging upstream from opening its circuit breaker', async () => {
+  test('does not keep the outage of a hanging upstream from being confirmed', async () => {
     const redis = await startRedis();
     onTestFinished(redis.stop);
-    const upstream = await startUpstream(() => {});
+    let isHanging = false;
+    const upstream = await startUpstream(
+      () => {},
+      ({ body }, response) => {
+        const { status, body: documented } = probeAnswer(body);
+        if (!isHanging) response.writeHead(status).end(documented);
+      },
+    );
     onTestFinished(upstream.stop);
     const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
     const limits = { fingerprintQuota: { perDay: 1_000 }, fingerprintTimeoutMs: 1_500 };
     const app = await startInLiveMode(urls, { quotaStoreUrl: redis.url, ...limits });
     onTestFinished(app.stop);
+    isHanging = true;
     await judge(app, 25);
-    expect(app.logged()).toContain('circuit breaker is open');
+    expect(app.logged()).toContain('the upstream is down');
   });
 });
 

@@ -5,6 +5,7 @@ import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { probeAnswer } from '../support/probes.ts';
 import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -63,20 +64,32 @@ test('a captcha beyond the quota is an error, even if everyone may proceed witho
   expect(received()).toBe(1);
 });
 
-test('a captcha beyond the quota is an error also while the circuit breaker is open', async () => {
-  const upstream = await startUpstream((_request, response) => sendJson(response, 500, {}));
+test('a captcha beyond the quota is an error before the outage, and in a confirmed outage nothing is taken from the quota', async () => {
+  let isDown = false;
+  const upstream = await startUpstream(
+    (_request, response) => (isDown ? sendJson(response, 503, {}) : sendJson(response, 200, PASS)),
+    ({ body }, response) => {
+      const { status, body: documented } = probeAnswer(body);
+      response.writeHead(isDown ? 503 : status).end(isDown ? '' : documented);
+    },
+  );
   onTestFinished(upstream.stop);
   const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-  const app = await startInLiveMode(urls, { captchaQuota: { perDay: 25 } });
+  const app = await startInLiveMode(urls, { captchaQuota: { perDay: 2 } });
   onTestFinished(app.stop);
-  const verify = async () => (await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input })).errors?.[0]?.extensions.code;
-  for (let i = 0; i < 20; i += 1) await verify();
-  expect(app.logged()).toContain('circuit breaker is open');
-  // Each probe of the open circuit breaker is a call of the quota.
-  await expect.poll(verify, { timeout: 20_000, interval: 100 }).toBe('QUOTA_EXCEEDED');
-  expect(upstream.received).toHaveLength(25);
-  expect(await verify()).toBe('QUOTA_EXCEEDED');
-}, 30_000);
+  const verify = () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
+  isDown = true;
+  for (let round = 0; round < 5; round += 1) {
+    expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true, cause: 'TRANSPORT' });
+  }
+  expect(upstream.received).toHaveLength(1);
+  isDown = false;
+  await expect
+    .poll(async () => (await verify()).data.validateCaptcha?.__typename, { timeout: 10_000, interval: 50 })
+    .toBe('CaptchaPassed');
+  expect((await verify()).errors).toMatchObject([{ extensions: { code: 'QUOTA_EXCEEDED' } }]);
+  expect(upstream.received).toHaveLength(2);
+});
 
 test('a call that fails without being sent costs nothing of the quota', async () => {
   const { received, judge } = await start({

@@ -1,0 +1,128 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { captchaProbe, judgeCaptcha } from '../../src/captcha/probe.ts';
+import { prepareCaptcha } from '../../src/captcha/request.ts';
+import { Resolver } from '../../src/runtime/dns.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { sendProbe } from '../../src/upstream/probe.ts';
+import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
+import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
+import { sign } from '../sandbox/support.ts';
+import { ARGS, PASS } from './support.ts';
+
+/** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
+
+const WELL = { kind: 'well', reason: '' };
+const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
+const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
+const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
+const judge = (json: unknown, status = 200) => judgeCaptcha({ status, json });
+
+/** The codes that blame the captcha id: 7.2 names what is wrong with it. -50001 is about the risk type of a challenge. */
+const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
+
+describe('the documented answers', () => {
+  test.each(exceptions)('exception $code, $msg (7.2)', ({ code, msg }) => {
+    const shown = () => {
+      if (code === '-50000') return { kind: 'failed', reason: 'exception -50000' };
+      return BLAMING.includes(code) ? { kind: 'refused', reason: code } : WELL;
+    };
+    for (const status of [200, 400, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
+  });
+
+  test.each(reasons)('a failure with the reason $reason (7.1)', ({ reason }) => {
+    const blames = { kind: 'refused', reason: 'illegal sign_token' };
+    expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : WELL);
+  });
+
+  test('a failure for a reason that the document does not know shows that the service judges', () => {
+    expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(WELL);
+  });
+
+  test('a pass, although a made-up challenge should not get one', () => {
+    expect(judge(PASS)).toEqual(WELL);
+  });
+});
+
+describe('an answer that is not documented', () => {
+  test.each<[string, unknown, number?]>([
+    ['another result', { ...PASS, result: 'reject' }],
+    ['a failure as a status', { status: 'fail' }],
+    ['a failure as a status with HTTP status 503', { status: 'fail' }, 503],
+    ['a pass without its details', { ...PASS, captcha_args: undefined }],
+    ['a result beside an unknown status', { status: 'ok', result: 'success', captcha_args: ARGS }],
+  ])('judges the challenge, so it is no outage: %s', (_what, body, status) => {
+    expect(judge(body, status)).toMatchObject({ kind: 'inconclusive' });
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ['a page with HTTP status 200', undefined, 200, 'failed'],
+    ['an empty object', {}, 200, 'failed'],
+    ['a list', [PASS], 200, 'failed'],
+    ['a redirect', undefined, 302, 'failed'],
+    ['a bare 500', undefined, 500, 'failed'],
+    ['a bare 503', undefined, 503, 'failed'],
+    ['a bare 400', undefined, 400, 'inconclusive'],
+    ['a bare 429', undefined, 429, 'inconclusive'],
+    ['a bare 401', undefined, 401, 'refused'],
+    ['a bare 403', undefined, 403, 'refused'],
+    ['a bare 404', undefined, 404, 'refused'],
+    ['an unknown exception', { ...EXCEPTION, code: '-59999' }, 200, 'failed'],
+    ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'failed'],
+    ['an unknown exception of the family of the captcha id', { ...EXCEPTION, code: '-50199' }, 200, 'refused'],
+    ['an unknown exception of the family of a challenge', { ...EXCEPTION, code: '-50399' }, 200, 'well'],
+  ])('%s', (_what, body, status, kind) => {
+    expect(judge(body, status)).toMatchObject({ kind });
+  });
+
+  test('that is not UTF-8 is read as far as it can be', () => {
+    expect(judgeCaptcha({ status: 200, json: undefined, lossyJson: FAIL })).toEqual(WELL);
+    expect(judgeCaptcha({ status: 200, json: undefined, lossyJson: { ...EXCEPTION, code: '-50105' } })).toEqual({
+      kind: 'refused',
+      reason: '-50105',
+    });
+  });
+});
+
+describe('the question', () => {
+  const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
+  const { body, ...probe } = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
+
+  test('goes to the address of the captcha id, as a form (section 4)', () => {
+    expect(probe).toMatchObject({
+      region: 'GLB',
+      origin: 'http://127.0.0.1:9',
+      path: `/validate?captcha_id=${account.captchaId}`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    });
+  });
+
+  test('is about a made-up challenge with a correct signature, and about another one each time', () => {
+    const forms = [body(), body()].map((form) => Object.fromEntries(new URLSearchParams(form)));
+    for (const { lot_number = '', gen_time, ...others } of forms) {
+      expect(lot_number).toMatch(/^[0-9a-f]{32}$/);
+      expect(Math.abs(Number(gen_time) - Date.now() / 1_000)).toBeLessThan(10);
+      expect(others).toEqual({
+        captcha_output: 'health-check-of-device-trust',
+        pass_token: 'health-check-of-device-trust',
+        sign_token: sign(lot_number),
+      });
+    }
+    expect(forms[0]?.['lot_number']).not.toBe(forms[1]?.['lot_number']);
+  });
+});
+
+test('the sandbox answers it: for an id that works, with another key, and for an id that is deleted, paused or unknown', async () => {
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  onTestFinished(sandbox.stop);
+  const send = async (captchaId: string, captchaKey = 'key_sandbox_glb') => {
+    const probe = captchaProbe(prepareCaptcha({ captchaId, captchaKey, region: 'GLB', baseUrl: sandbox.urls.GLB }));
+    const { signal } = new AbortController();
+    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000, signal };
+    return sendProbe(probe, tools, () => {});
+  };
+  expect(await send('a'.repeat(32))).toEqual(WELL);
+  expect(await send('a'.repeat(32), 'another key')).toEqual({ kind: 'refused', reason: 'illegal sign_token' });
+  expect(await send('d'.repeat(32))).toEqual({ kind: 'refused', reason: '-50104' });
+  expect(await send('e'.repeat(32))).toEqual({ kind: 'refused', reason: '-50105' });
+  expect(await send('f'.repeat(32))).toEqual({ kind: 'refused', reason: '-50103' });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { fingerprintProbe } from '../../src/fingerprint/probe.ts';
+import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { Resolver } from '../../src/runtime/dns.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { sendProbe } from '../../src/upstream/probe.ts';
+import { ANDROID } from '../faults/documented.ts';
+import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
+
+/** What an answer to a probe shows about an application. Section numbers are the fingerprint document's. */
+
+const WELL = { kind: 'well', reason: '' };
+const account = { publicKey: 'pk_1', secret: 'sk_1', region: 'EU', baseUrl: 'http://127.0.0.1:9' };
+const probe = fingerprintProbe(prepareApplication(account));
+
+/** What each documented error shows: 400 is about the token, 401, 403 and 404 are about us (section 7). */
+const SHOWN: Readonly<Record<number, object>> = {
+  400: WELL,
+  401: { kind: 'refused', reason: 'HTTP status 401' },
+  403: { kind: 'refused', reason: 'HTTP status 403' },
+  404: { kind: 'refused', reason: 'HTTP status 404' },
+  500: { kind: 'failed', reason: 'HTTP status 500' },
+};
+
+test.each(documentedErrors)('the documented error $name', ({ status, message, data }) => {
+  expect(probe.judge({ status, json: { code: status, message, data } })).toEqual(SHOWN[status]);
+});
+
+test('a success, although an empty token should not get one', () => {
+  expect(probe.judge({ status: 200, json: ANDROID })).toEqual(WELL);
+});
+
+describe('an answer that is not documented', () => {
+  test.each<[string, unknown, number, string]>([
+    ['a page with HTTP status 200', undefined, 200, 'failed'],
+    ['an empty object', {}, 200, 'failed'],
+    ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'failed'],
+    ['a code unlike the HTTP status 401', { code: 500, message: 'x', data: {} }, 401, 'failed'],
+    ['a redirect', undefined, 302, 'failed'],
+    ['a bare 400', undefined, 400, 'inconclusive'],
+    ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
+    ['a bare 401', undefined, 401, 'refused'],
+    ['a bare 403', undefined, 403, 'refused'],
+    ['a bare 404', undefined, 404, 'refused'],
+    ['a bare 413', undefined, 413, 'inconclusive'],
+    ['a bare 429', undefined, 429, 'inconclusive'],
+    ['a bare 502', undefined, 502, 'failed'],
+  ])('%s', (_what, json, status, kind) => {
+    expect(probe.judge({ status, json })).toMatchObject({ kind });
+  });
+});
+
+test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {
+  expect(probe).toMatchObject({
+    region: 'EU',
+    origin: 'http://127.0.0.1:9',
+    path: '/api/v2/fp_query/pk_1',
+    headers: { authorization: 'Bearer sk_1', 'content-type': 'application/json' },
+  });
+  expect(JSON.parse(probe.body())).toEqual({ device_token: '' });
+});
+
+test('the sandbox answers it: for an application that works, with another secret, and for one that is disabled or unknown', async () => {
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  onTestFinished(sandbox.stop);
+  const send = (publicKey: string, secret = 'sk_sandbox_glb') => {
+    const application = prepareApplication({ publicKey, secret, region: 'GLB', baseUrl: sandbox.urls.GLB });
+    const { signal } = new AbortController();
+    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 3_000, signal };
+    return sendProbe(fingerprintProbe(application), tools, () => {});
+  };
+  expect(await send('pk_sandbox_glb')).toEqual(WELL);
+  expect(await send('pk_sandbox_glb', 'another secret')).toEqual(SHOWN[401]);
+  expect(await send('pk_sandbox_disabled')).toEqual(SHOWN[403]);
+  expect(await send('pk_sandbox_allowlist')).toEqual(SHOWN[403]);
+  expect(await send('pk_sandbox_na', 'sk_sandbox_na')).toEqual(SHOWN[404]);
+});

@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Resolver } from '../../src/runtime/dns.ts';
+import { ServiceHealth, type UpstreamCheck } from '../../src/upstream/service-health.ts';
+import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
+import { probeOf } from './support.ts';
+
+/** Which accounts let the process become ready, and when. */
+
+const well = answer(200, '{}');
+const down = answer(503, '');
+const refusing = answer(403, '');
+
+/** A service whose account of each name gets this treatment, in this order. */
+async function start(check: UpstreamCheck, accounts: Readonly<Record<string, Behaviour>>, graceMs = 60_000) {
+  const behaviours = { ...accounts };
+  const sent: string[] = [];
+  const upstream = await startHostile((exchange) => {
+    const [, account = ''] = /^POST \/(\w+) /.exec(exchange.request) ?? [];
+    sent.push(account);
+    behaviours[account]?.(exchange);
+  });
+  onTestFinished(upstream.stop);
+  const changes: [account: string, state: string, isObstacle: boolean][] = [];
+  const probesOf = (...names: readonly string[]) =>
+    names.map((name) => [name, { ...probeOf(upstream.url), path: `/${name}` }] as const);
+  const service = new ServiceHealth({
+    probes: probesOf(...Object.keys(accounts)),
+    check,
+    graceMs,
+    tools: { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 1_000 },
+    onChange: ({ account, finding }, _before, isObstacle) => changes.push([account, finding.state, isObstacle]),
+  });
+  onTestFinished(() => service.close());
+  const stateOf = (account: string) => service.find(account)?.finding.state;
+  return { service, behaviours, sent, changes, probesOf, stateOf };
+}
+
+describe('by default the first account decides', () => {
+  test('and readiness follows its first answer, without the time of grace', async () => {
+    const { service } = await start('first', { a: well, b: well });
+    expect(service.isReady).toBe(false);
+    const elapsed = startStopwatch();
+    await service.start();
+    expect([service.isReady, elapsed() < 1_000]).toEqual([true, true]);
+  });
+
+  test('and another one that is refused or down does not', async () => {
+    const { service, changes, stateOf } = await start('first', { a: well, b: refusing, c: down });
+    await service.start();
+    await expect.poll(() => [stateOf('b'), stateOf('c')]).toEqual(['refused', 'outage']);
+    expect(changes.map(([account, state, isObstacle]) => [account, state, isObstacle])).toEqual(
+      expect.arrayContaining([
+        ['a', 'well', false],
+        ['b', 'refused', false],
+        ['c', 'outage', false],
+      ]),
+    );
+  });
+
+  test('and while it is refused, readiness waits also after the time of grace, until it works', async () => {
+    const { service, behaviours, changes, stateOf } = await start('first', { a: refusing, b: well }, 200);
+    const ready = service.start();
+    await expect.poll(() => stateOf('a')).toBe('refused');
+    await sleep(500);
+    expect(service.isReady).toBe(false);
+    expect(changes).toContainEqual(['a', 'refused', true]);
+    behaviours['a'] = well;
+    service.find('a')?.doubt();
+    await ready;
+    expect(stateOf('a')).toBe('well');
+  });
+});
+
+describe('what may be an outage delays readiness for the time of grace', () => {
+  test.each<[string, Behaviour]>([
+    ['fail', down],
+    ['meet silence', hang],
+    ['are inconclusive', answer(429, '')],
+  ])('if probes %s', async (_how, behave) => {
+    const { service } = await start('first', { a: behave }, 800);
+    const begun = performance.now();
+    const elapsed = startStopwatch();
+    await service.start();
+    expect(performance.now() - begun).toBeGreaterThanOrEqual(799);
+    expect(elapsed()).toBeLessThan(1_200);
+    expect(service.find('a')?.finding.hasWorked).toBe(false);
+  });
+
+  test('but no longer than it lasts', async () => {
+    const { service, behaviours, stateOf } = await start('first', { a: down });
+    const ready = service.start();
+    await expect.poll(() => stateOf('a')).toBe('outage');
+    expect(service.isReady).toBe(false);
+    behaviours['a'] = well;
+    await ready;
+    expect(stateOf('a')).toBe('well');
+  });
+
+  test('and not at all if that time is 0', async () => {
+    const { service } = await start('first', { a: hang }, 0);
+    const elapsed = startStopwatch();
+    await service.start();
+    expect(elapsed()).toBeLessThan(300);
+  });
+});
+
+test('with `all`, each account decides', async () => {
+  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: refusing, c: well }, 200);
+  const ready = service.start();
+  await expect.poll(() => stateOf('b')).toBe('refused');
+  await sleep(400);
+  expect(service.isReady).toBe(false);
+  expect(changes).toContainEqual(['b', 'refused', true]);
+  behaviours['b'] = well;
+  service.find('b')?.doubt();
+  await ready;
+  expect(service.isReady).toBe(true);
+});
+
+test('with `off` the service is ready at once, and nothing is sent', async () => {
+  const { service, sent } = await start('off', { a: refusing, b: down });
+  await service.start();
+  await sleep(300);
+  expect([service.isReady, sent]).toEqual([true, []]);
+});
+
+test('a service without accounts is ready at once', async () => {
+  const { service } = await start('all', {});
+  await service.start();
+  expect(service.isReady).toBe(true);
+});
+
+test('a service that is ready stays so, whatever happens to its accounts', async () => {
+  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 100);
+  await service.start();
+  Object.assign(behaviours, { a: down, b: refusing });
+  for (const health of service.all()) health.doubt();
+  await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
+  expect(service.isReady).toBe(true);
+  expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
+});
+
+describe('a rotation', () => {
+  test('probes every account, keeps what is known of one that stays, and forgets one that goes', async () => {
+    const { service, sent, probesOf, stateOf } = await start('all', { a: well, b: well });
+    await service.start();
+    const [a, b] = [service.find('a'), service.find('b')];
+    sent.length = 0;
+    service.replace(probesOf('a', 'c'));
+    expect([service.find('a') === a, service.find('b'), stateOf('c')]).toEqual([true, undefined, 'unknown']);
+    await expect.poll(() => sent.toSorted()).toEqual(['a', 'c']);
+    b?.doubt();
+    await sleep(400);
+    expect(sent.toSorted()).toEqual(['a', 'c']);
+  });
+
+  test('with the right secret makes a process ready without the wait of 10 s', async () => {
+    const { service, behaviours, probesOf, stateOf } = await start('first', { a: refusing });
+    const ready = service.start();
+    await expect.poll(() => stateOf('a')).toBe('refused');
+    behaviours['a'] = well;
+    const elapsed = startStopwatch();
+    service.replace(probesOf('a'));
+    await ready;
+    expect(elapsed()).toBeLessThan(2_000);
+  });
+
+  test('that removes the account in the way makes a process ready, if the others work', async () => {
+    const { service, probesOf, stateOf } = await start('first', { a: refusing, b: well });
+    const ready = service.start();
+    await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['refused', 'well']);
+    service.replace(probesOf('b'));
+    await ready;
+    expect(service.isReady).toBe(true);
+  });
+});
+
+test('after close() nothing is sent, and no timer is left', async () => {
+  const { service, sent } = await start('first', { a: down }, 60_000);
+  void service.start();
+  await expect.poll(() => sent.length).toBe(1);
+  service.close();
+  await sleep(600);
+  expect([sent, service.isReady]).toEqual([['a'], false]);
+});
