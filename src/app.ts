@@ -106,7 +106,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
-    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
+    const serverOptions = { ...config, trustsAnyone: sandbox !== undefined, telemetry, eventLoop, explorer };
+    const server = await createServer(schema, capabilities, serverOptions);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
@@ -120,7 +121,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         applications.replace(nextApplications.map(prepareApplication));
         captchas.replace(nextCaptchas.map(prepareCaptcha));
       }
-      server.replaceRouterSecrets(next.routerSecrets);
+      server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };

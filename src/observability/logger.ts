@@ -8,6 +8,7 @@ import { bufferLines } from './log-buffer.ts';
  */
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'breaker',
+  'caller',
   'captchaId',
   'cause',
   'client',
