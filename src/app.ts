@@ -125,7 +125,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
+    const examples = sandbox ? examplesFor(graphqlUrl, sandbox, config) : [];
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
   } catch (error) {
     await stop();
@@ -153,7 +153,7 @@ function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
   };
 }
 
-function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
+function examplesFor(graphqlUrl: string, { urls }: Sandbox, config: Config): ExampleCommand[] {
   const [captcha] = SANDBOX_CAPTCHAS;
-  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
+  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`, config);
 }
