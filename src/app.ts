@@ -125,7 +125,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
-    const options = { ...config, telemetry, eventLoop, explorer, isUpstreamReady };
+    const options = { ...config, trustsAnyone: sandbox !== undefined, telemetry, eventLoop, explorer, isUpstreamReady };
     const server = await createServer(schema, capabilities, options);
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
@@ -145,11 +145,11 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         fingerprint.health.replace(applications.map(fingerprintProbe));
         captcha.health.replace(captchas.map(captchaProbe));
       }
-      server.replaceRouterSecrets(next.routerSecrets);
+      server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
+    const examples = sandbox ? examplesFor(graphqlUrl, sandbox, config) : [];
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, stop };
   } catch (error) {
     await stop();

@@ -65,7 +65,7 @@ export const ERROR_CATALOGUE = {
     side: 'operator',
     retryable: false,
     message:
-      'Only the router may send requests to this subgraph. It has to send one of the configured secrets in the Router-Authorization header.',
+      'Only the router and known services may send requests to this subgraph. The router has to send one of its secrets in the Router-Authorization header, and a service its own secret as a bearer token.',
   },
   BAD_REQUEST: {
     side: 'caller',

@@ -1,5 +1,6 @@
 import type { ConfiguredAccounts } from './config/accounts.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
+import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
@@ -29,7 +30,7 @@ export function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
 }
 
 /** Commands that ask this app something. */
-export function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
+export function examplesFor(graphqlUrl: string, { urls }: Sandbox, config: Config): ExampleCommand[] {
   const [captcha] = SANDBOX_CAPTCHAS;
-  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
+  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`, config);
 }

@@ -9,7 +9,7 @@ const FILE_NAMES = Object.values<Variable>(VARIABLES).flatMap(({ name, secret })
 const KNOWN = [...NAMES, ...FILE_NAMES];
 
 /** First words of our names that other software uses in an environment as well. */
-const SHARED_FIRST_WORDS: ReadonlySet<string> = new Set(['LOG', 'OTEL', 'ADMIN']);
+const SHARED_FIRST_WORDS: ReadonlySet<string> = new Set(['LOG', 'OTEL', 'ADMIN', 'TRUSTED']);
 const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
   NAMES.filter((name) => name.includes('_'))
     .map(firstWordOf)
@@ -36,14 +36,15 @@ function firstWordOf(name: string): string {
 
 /**
  * Is a name probably a known one that was mistyped? Other words resemble a short name by chance, so a name that resembles
- * a short one has to have the same letters: PROT counts as PORT, but POST does not, and HOSTS does not count as HOST.
+ * a short one, or one of one word, has to have the same letters: PROT counts as PORT, but POST does not, and HOSTS does not
+ * count as HOST.
  */
 function isNear(name: string, known: string): boolean {
   // This saves most of the work: the environment is read again every 2 s, and can have a thousand names.
   if (Math.abs(name.length - known.length) > 2) return false;
   const distance = leven(name, known, { maxDistance: 3 });
   if (distance <= 2 && lettersOf(name) === lettersOf(known)) return true;
-  if (known.length < 8) return false;
+  if (known.length < 8 || !known.includes('_')) return false;
   return distance <= (known.length < 16 ? 1 : 2);
 }
 

@@ -13,7 +13,7 @@ const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as cons
  * @param isSet is this variable set, whether or not its value could be read?
  */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  return [...samePort(values), ...unusedStore(isSet), ...rulesOfMode(values, isSet)];
+  return [...samePort(values), ...unusedStore(isSet), ...sharedSecrets(values), ...rulesOfMode(values, isSet)];
 }
 
 /** Both ports belong to `HOST`, so they have to differ. */
@@ -29,11 +29,24 @@ function unusedStore(isSet: (key: keyof Config) => boolean): string[] {
   return [expectedBut(quotaStoreUrl.name, `it beside ${fingerprintQuota.name} or ${captchaQuota.name}`, 'neither')];
 }
 
+/** A secret says who asks, so the router and a service cannot have the same one. */
+function sharedSecrets({ routerSecrets = [], services = [] }: Partial<Config>): string[] {
+  const own = `no secret of ${VARIABLES.routerSecrets.name}`;
+  return services.flatMap(({ secret }, index) =>
+    routerSecrets.includes(secret) ? expectedBut(VARIABLES.services.name, own, `one at ${index}.secret`) : [],
+  );
+}
+
 function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   const { upstreamMode } = values;
   if (upstreamMode === undefined) return [];
   if (upstreamMode === 'sandbox') return presentCredentials(isSet);
-  return [...missingCredentials(isSet), ...accessRule(values, isSet), ...missingAddresses(values, isSet)];
+  return [
+    ...missingCredentials(isSet),
+    ...accessRule(values, isSet),
+    ...unusedHeaders(isSet),
+    ...missingAddresses(values, isSet),
+  ];
 }
 
 /** Whoever sets real credentials expects the real services, so the sandbox must not answer in their place. */
@@ -50,10 +63,21 @@ function missingCredentials(isSet: (key: keyof Config) => boolean): string[] {
 
 /** In live mode the configuration has to say who may ask, in exactly one way. */
 function accessRule({ allowDirectAccess }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  if (allowDirectAccess !== isSet('routerSecrets')) return [];
-  const { routerSecrets, allowDirectAccess: direct } = VARIABLES;
-  const expected = `either ${routerSecrets.expected}, or ${direct.name}=true`;
+  if (allowDirectAccess !== hasSecrets(isSet)) return [];
+  const { routerSecrets, services, allowDirectAccess: direct } = VARIABLES;
+  const expected = `either secrets here or in ${services.name}, or ${direct.name}=true`;
   return [expectedBut(routerSecrets.name, expected, allowDirectAccess ? 'both' : 'neither')];
+}
+
+/** In live mode nobody is trusted without a secret, so the headers would have no effect. */
+function unusedHeaders(isSet: (key: keyof Config) => boolean): string[] {
+  const { trustedHeaders, routerSecrets, services } = VARIABLES;
+  if (!isSet('trustedHeaders') || hasSecrets(isSet)) return [];
+  return [expectedBut(trustedHeaders.name, `it beside ${routerSecrets.name} or ${services.name}`, 'neither')];
+}
+
+function hasSecrets(isSet: (key: keyof Config) => boolean): boolean {
+  return isSet('routerSecrets') || isSet('services');
 }
 
 function missingAddresses(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {

@@ -21,6 +21,8 @@ export interface Variable {
   readonly secret?: true;
   /** Its value is an address, which is never shown either, because it could hold a secret by mistake. */
   readonly isAddress?: true;
+  /** Its value has parts, so the sentence about a wrong one names each mistake in it instead of showing it. */
+  readonly hasParts?: true;
 }
 
 /** The regions that both upstreams have. */
@@ -29,13 +31,13 @@ export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 export type Region = (typeof REGIONS)[number];
 
 /** The message for a value that is wrong or missing. */
-const expecting =
+export const expecting =
   (expected: string) =>
   ({ input }: { readonly input?: unknown }) =>
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
 /** A text for which the predicate holds. It has one message, whatever is wrong with it. */
-const textThat = (expected: string, fits: (text: string) => boolean) =>
+export const textThat = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
 const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
@@ -98,7 +100,8 @@ export const secretTexts = z
 /** A key of JSON is shown only if it looks like a word, perhaps mistyped: anything else could be a secret in the wrong place. */
 export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
 
-const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+/** An object with these keys and no others. */
+export const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
@@ -106,7 +109,8 @@ const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
         : 'expected an object',
   });
 
-const parsedJson = z.string().transform((text, context) => {
+/** What a text says as JSON. */
+export const parsedJson = z.string().transform((text, context) => {
   try {
     const json: unknown = JSON.parse(text);
     return json;
@@ -116,15 +120,25 @@ const parsedJson = z.string().transform((text, context) => {
   }
 });
 
-/** A JSON list of at least one object, no two with the same `id`. */
-const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
-  parsedJson
-    .pipe(
-      z.array(entryOf(shape), { error: 'expected a list' }).min(1, { error: 'expected at least one entry' }).readonly(),
-    )
-    .refine((list) => new Set(list.map((entry) => Object(entry)[id])).size === list.length, {
-      error: `expected no two entries with the same ${id}`,
-    });
+/** A JSON list of at least one object, no two with the same value at any of these keys. */
+export const listOf = <Shape extends z.ZodRawShape>(shape: Shape, ...ids: (keyof Shape & string)[]) =>
+  parsedJson.pipe(
+    z
+      .array(entryOf(shape), { error: 'expected a list' })
+      .min(1, { error: 'expected at least one entry' })
+      .check(...ids.map(differentAt))
+      .readonly(),
+  );
+
+/** No two entries of a list have the same text at this key. It is checked beside all other mistakes of the list. */
+const differentAt = (id: string) =>
+  z.refine<readonly unknown[]>(
+    (list) => {
+      const texts = list.map((entry) => Object(entry)[id]).filter((value) => typeof value === 'string');
+      return new Set(texts).size === texts.length;
+    },
+    { error: `expected no two entries with the same ${id}`, when: ({ value }) => Array.isArray(value) },
+  );
 
 /** Accounts at the fingerprint service. */
 export const applicationList = {

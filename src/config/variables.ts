@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { serviceList, trustedHeaders } from './callers.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
 import {
   address,
@@ -38,15 +39,27 @@ export const VARIABLES = {
   port: { name: 'PORT', description: 'Port to listen on; 0 picks a free one', ...port(65_535), default: '4001' },
   routerSecrets: {
     name: 'ROUTER_SECRETS',
-    description: 'Secrets of the router; each GraphQL request must bring one as `Router-Authorization`',
+    description: 'Secrets of the router, which sends one as `Router-Authorization` with each GraphQL request',
     expected: 'a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters',
     schema: secretTexts,
     absent: [],
     secret: true,
   },
+  services: {
+    name: 'SERVICES',
+    description: 'Services that ask without the router; each sends its secret as `Authorization: Bearer`',
+    ...serviceList,
+    absent: [],
+    secret: true,
+  },
+  trustedHeaders: {
+    name: 'TRUSTED_HEADERS',
+    description: 'Headers in which the router and services name the person who asks, and the scopes of this person',
+    ...trustedHeaders,
+  },
   allowDirectAccess: {
     name: 'ALLOW_DIRECT_ACCESS',
-    description: 'Lets live mode answer anyone who reaches it, without `ROUTER_SECRETS`',
+    description: 'Lets live mode answer anyone who reaches it, without `ROUTER_SECRETS` and `SERVICES`',
     ...toggle,
     default: 'false',
   },

@@ -53,30 +53,46 @@ export interface ExampleCommand {
   readonly command: string;
 }
 
+/** The secrets that a request may have to bring. */
+interface Secrets {
+  readonly routerSecrets: readonly unknown[];
+  readonly services: readonly unknown[];
+}
+
 /**
  * A shell command for each example, against a running subgraph in sandbox mode.
  *
  * @param graphqlUrl of the subgraph
  * @param challengeUrl where the sandbox issues a captcha challenge
+ * @param secrets with any, the first command sets one, and the others send it. None is printed, because terminals are recorded.
  */
-export function exampleCommands(graphqlUrl: string, challengeUrl: string): ExampleCommand[] {
+export function exampleCommands(graphqlUrl: string, challengeUrl: string, secrets: Secrets): ExampleCommand[] {
+  const secret = secretAmong(secrets);
+  const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${secret ? ` -H "${secret.header} $SECRET"` : ''}`;
   return [
+    ...(secret ? [{ title: 'Put your secret here first', command: `SECRET='${secret.placeholder}'` }] : []),
     ...[FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE].map((example) => ({
       title: example.title,
-      command: `${post(graphqlUrl)} -d '${JSON.stringify({ query: oneLine(example.document), variables: example.variables })}'`,
+      command: `${post} -d '${JSON.stringify({ query: oneLine(example.document), variables: example.variables })}'`,
     })),
-    { title: CAPTCHA_EXAMPLE.title, command: captchaCommand(graphqlUrl, challengeUrl) },
+    { title: CAPTCHA_EXAMPLE.title, command: captchaCommand(post, challengeUrl) },
   ];
+}
+
+function secretAmong({ routerSecrets, services }: Secrets): { header: string; placeholder: string } | undefined {
+  if (routerSecrets.length > 0) return { header: 'Router-Authorization:', placeholder: 'one of ROUTER_SECRETS' };
+  if (services.length > 0) return { header: 'Authorization: Bearer', placeholder: 'a secret of SERVICES' };
+  return undefined;
 }
 
 /**
  * A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
  * response to those of the schema, and sends them as the input of the mutation.
  */
-function captchaCommand(graphqlUrl: string, challengeUrl: string): string {
+function captchaCommand(post: string, challengeUrl: string): string {
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
   const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
-  return `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post(graphqlUrl)} -d @-`;
+  return `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`;
 }
 
 /** The name of each field in the sandbox's response and in the schema. */
@@ -87,10 +103,6 @@ const FIELD_NAMES = [
   ['pass_token', 'passToken'],
   ['gen_time', 'genTime'],
 ];
-
-function post(graphqlUrl: string): string {
-  return `curl -s ${graphqlUrl} -H 'content-type: application/json'`;
-}
 
 function oneLine(document: string): string {
   return document.replace(/\s+/g, ' ');

@@ -8,6 +8,7 @@ import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
+import type { Caller } from './caller.ts';
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
@@ -57,10 +58,11 @@ export interface GraphQLContext {
    */
   countCost(cost: number): void;
   readonly recorder: OperationRecorder;
+  readonly caller: Caller;
 }
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
-export function createContext(capabilities: Capabilities, recorder: OperationRecorder): GraphQLContext {
+export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
   const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
   let captchas = 0;
@@ -68,6 +70,7 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
   return {
     applicationFor,
     recorder,
+    caller,
     lookUp: async (request) => {
       recorder.recordLookup(request.token);
       const outcome = await loader.load(request);

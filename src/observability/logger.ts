@@ -9,6 +9,7 @@ import { bufferLines } from './log-buffer.ts';
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'account',
   'before',
+  'caller',
   'captchaId',
   'cause',
   'client',

@@ -31,6 +31,10 @@ export function defineMetrics(registry: Registry) {
     operationSeconds: histogram('operation_duration_seconds', 'Duration of GraphQL operations, by outcome', [
       'outcome',
     ]),
+    operations: counter('operations_total', 'GraphQL operations, by who sent them and by outcome', [
+      'caller',
+      'outcome',
+    ]),
     operationsInFlight: gauge('operations_in_flight', 'GraphQL operations in flight'),
     refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by error code', [
       'code',

@@ -46,6 +46,8 @@ export interface Metrics {
 }
 
 interface FinishedOperation {
+  /** The name of who sent it: `router`, `anyone` or a configured service. */
+  readonly caller: string;
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
   /** The code of each error in the response. */
@@ -70,6 +72,7 @@ export function createMetrics(): Metrics {
   // What happens in every request is counted here, and moved into the metrics before they are read.
   const operationSeconds = new DurationBuffer<Record<'outcome', string>>(metrics.operationSeconds);
   const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
+  const operations = new LabelCounter();
   const signals = new LabelCounter();
   let operationsInFlight = 0;
   let lookups = 0;
@@ -80,6 +83,7 @@ export function createMetrics(): Metrics {
   function flush(): void {
     operationSeconds.flush();
     callSeconds.flush();
+    operations.drain((caller, outcome, count) => metrics.operations.inc({ caller, outcome }, count));
     signals.drain((code, level, count) => metrics.signals.inc({ code, level }, count));
     metrics.operationsInFlight.set(operationsInFlight);
     metrics.lookups.inc(lookups);
@@ -103,6 +107,7 @@ export function createMetrics(): Metrics {
       operationsInFlight -= 1;
     },
     recordOperation: (operation) => {
+      operations.increment(operation.caller, operation.outcome);
       operationSeconds.add({ outcome: operation.outcome }, operation.ms / 1_000);
       lookups += operation.lookups;
       for (const code of operation.errors) metrics.errors.inc({ code });

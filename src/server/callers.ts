@@ -1,42 +1,114 @@
-import { timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../graphql/caller.ts';
+import { scopesOf, singleHeader, subjectOf, type TrustedHeaders } from './trusted-headers.ts';
 
-/** No configured secret has more bytes. */
-const MAX_BYTES = 256;
+/** The secrets that callers present. */
+export interface CallerSecrets {
+  readonly routerSecrets: readonly string[];
+  readonly services: readonly Service[];
+}
 
-/** Who may send GraphQL requests: the callers that know one of the router's secrets, or anyone if there are none. */
+/** A service that asks directly, without the router. */
+interface Service {
+  readonly name: string;
+  readonly secret: string;
+  readonly scopes: readonly string[];
+}
+
+interface Options extends CallerSecrets {
+  readonly trustedHeaders: TrustedHeaders | undefined;
+  /** If no secret is configured, are the headers of anyone trusted? For the sandbox, where there is nothing to protect. */
+  readonly trustsAnyone: boolean;
+}
+
+/** The name of the router in the log and the metrics, which no service may have. */
+export const ROUTER = 'router';
+
+/** Whoever reaches the port. */
+export const ANYONE: Caller = { name: 'anyone', subject: undefined, scopes: undefined };
+
+/** No configured secret is longer, in characters. */
+const MAX_SECRET_LENGTH = 256;
+/** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
+const BEARER = /^bearer +([!-~]+)$/i;
+const NO_SCOPES: ReadonlySet<string> = new Set();
+
+/** A caller that has to present a secret, and the hash of that secret. */
+interface KnownCaller {
+  readonly caller: Caller;
+  readonly secretHash: Buffer;
+}
+
+/** Who may send GraphQL requests: the router and services that know a secret, or anyone if no secret is configured. */
 export class Callers {
-  #secrets: readonly Buffer[];
-  /** One buffer serves all comparisons, because nothing is awaited while it is in use. */
-  readonly #presented = Buffer.alloc(MAX_BYTES);
+  readonly #trustedHeaders: TrustedHeaders;
+  readonly #trustsAnyone: boolean;
+  #anyone = ANYONE;
+  #routers: readonly KnownCaller[] = [];
+  #services: readonly KnownCaller[] = [];
 
-  constructor(routerSecrets: readonly string[]) {
-    this.#secrets = routerSecrets.map(toPadded);
+  constructor({ trustedHeaders = {}, trustsAnyone, ...secrets }: Options) {
+    this.#trustedHeaders = trustedHeaders;
+    this.#trustsAnyone = trustsAnyone;
+    this.replaceSecrets(secrets);
   }
 
-  /** Replaces all secrets at once, for a rotation. */
-  replaceSecrets(routerSecrets: readonly string[]): void {
-    this.#secrets = routerSecrets.map(toPadded);
+  /** Replaces all secrets at once, for a rotation. Requests under way keep the caller that they have. */
+  replaceSecrets({ routerSecrets, services }: CallerSecrets): void {
+    const hasScopes = services.length > 0 || this.#trustedHeaders.scopes !== undefined;
+    const scopes = hasScopes ? NO_SCOPES : undefined;
+    const router: Caller = { name: ROUTER, subject: undefined, scopes };
+    this.#anyone = { ...ANYONE, scopes };
+    this.#routers = routerSecrets.map((secret) => ({ caller: router, secretHash: hashOf(secret) }));
+    this.#services = services.map(({ name, secret, scopes }) => ({
+      caller: { name, subject: undefined, scopes: new Set(scopes) },
+      secretHash: hashOf(secret),
+    }));
   }
 
-  /** May a request with this value of `Router-Authorization` ask? */
-  isAllowed(presented: string | string[] = ''): boolean {
-    if (this.#secrets.length === 0) return true;
-    const text = String(presented);
-    if (text.length > MAX_BYTES) return false;
-    writePadded(this.#presented, text);
-    // All buffers have the same length, and every secret is compared, so the time reveals nothing about any of them.
-    let isKnown = false;
-    for (const secret of this.#secrets) isKnown = timingSafeEqual(secret, this.#presented) || isKnown;
-    return isKnown;
+  /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */
+  identify(request: IncomingMessage): Caller | undefined {
+    if (this.#routers.length + this.#services.length === 0) {
+      return this.#trustsAnyone ? this.#onBehalf(this.#anyone, request) : this.#anyone;
+    }
+    const router = find(this.#routers, String(request.headers['router-authorization'] ?? ''));
+    if (router) return this.#onBehalf(router, request);
+    // Beside a router secret, `Authorization` is that of a person.
+    const service = find(this.#services, bearerOf(request));
+    return service && this.#withSubject(service, request);
+  }
+
+  /** The caller with the person of the trusted headers, and with what this person may see. */
+  #onBehalf(caller: Caller, request: IncomingMessage): Caller {
+    const header = this.#trustedHeaders.scopes;
+    if (header === undefined) return this.#withSubject(caller, request);
+    const { name, subject } = this.#withSubject(caller, request);
+    return { name, subject, scopes: scopesOf(request, header) ?? NO_SCOPES };
+  }
+
+  #withSubject(caller: Caller, request: IncomingMessage): Caller {
+    const header = this.#trustedHeaders.subject;
+    const subject = header === undefined ? undefined : subjectOf(request, header);
+    return subject === undefined ? caller : { name: caller.name, subject, scopes: caller.scopes };
   }
 }
 
-function toPadded(secret: string): Buffer {
-  return writePadded(Buffer.alloc(MAX_BYTES), secret);
+function bearerOf(request: IncomingMessage): string {
+  const value = singleHeader(request, 'authorization') ?? '';
+  return BEARER.exec(value)?.[1] ?? '';
 }
 
-/** Fills the rest with zeros, which no secret contains. */
-function writePadded(bytes: Buffer, text: string): Buffer {
-  bytes.fill(0, bytes.write(text, 'latin1'));
-  return bytes;
+/** The one that has this secret. All are compared, whatever fits, so the time reveals nothing about any secret. */
+function find(known: readonly KnownCaller[], presented: string): Caller | undefined {
+  if (known.length === 0 || presented === '' || presented.length > MAX_SECRET_LENGTH) return undefined;
+  const presentedHash = hashOf(presented);
+  let found: Caller | undefined;
+  for (const { caller, secretHash } of known) if (timingSafeEqual(secretHash, presentedHash)) found = caller;
+  return found;
+}
+
+/** Hashes have the same length, whatever the length of a secret is. */
+function hashOf(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
 }

@@ -1,12 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
+import type { Caller } from '../graphql/caller.ts';
 import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
 import { type CostLimits, isWithin } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import type { AnswerWriter } from './answer.ts';
 import { readJsonBody } from './body.ts';
+import { ROUTER } from './callers.ts';
 import { negotiateContentType } from './content-type.ts';
 import { refusalOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
@@ -25,6 +27,9 @@ interface HandlerOptions {
   readonly beforeOperation: () => void;
 }
 
+/** Asks for an inline trace in the response. */
+const TRACE_HEADER = 'apollo-federation-include-trace';
+
 interface HandlerResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,17 +47,18 @@ export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
+  caller: Caller,
 ): Promise<void> {
   const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes) : undefined;
   if (response.destroyed) return;
   options.beforeOperation();
-  const operation = new OperationLog(request.headers, options.telemetry);
+  const operation = new OperationLog(request.headers, caller, options.telemetry);
   response.on('close', () => operation.cancel());
   let status = 500; // until there is a response
   try {
     const answer =
-      (await answerFromCache(options, request.headers, body, operation)) ??
-      (await answerByApollo(options, request, body, operation));
+      (await answerFromCache(options, request.headers, body, operation, caller)) ??
+      (await answerByApollo(options, request, body, operation, caller));
     status = answer.status;
     send(response, status, answer.headers, answer.text);
   } finally {
@@ -89,9 +95,10 @@ async function answerFromCache(
   headers: IncomingHttpHeaders,
   body: unknown,
   operation: OperationLog,
+  caller: Caller,
 ): Promise<HandlerResponse | undefined> {
   // Only Apollo Server makes traces.
-  if (headers['apollo-federation-include-trace'] !== undefined) return undefined;
+  if (headers[TRACE_HEADER] !== undefined) return undefined;
   const contentType = negotiateContentType(headers.accept);
   const parsed = parseRequest(body);
   if (contentType === undefined || !parsed) return undefined;
@@ -101,7 +108,7 @@ async function answerFromCache(
     // It costs too much, so Apollo Server's plugin refuses it with its message.
     if (!isWithin(compiled.cost, parsed.variables, limits)) return undefined;
     operation.recordName(compiled.name);
-    const result = await compiled.execute(createContext(capabilities, operation), parsed.variables);
+    const result = await compiled.execute(createContext(capabilities, operation, caller), parsed.variables);
     // The variables do not fit, so Apollo Server's plugin refuses them with its message.
     if (!result) return undefined;
     const formatted: FormattedExecutionResult = { data: result.data ?? null };
@@ -133,6 +140,7 @@ async function answerByApollo(
   request: IncomingMessage,
   body: unknown,
   operation: OperationLog,
+  caller: Caller,
 ): Promise<HandlerResponse> {
   const refusal = refusalOfDocument(Object(body).query);
   if (refusal) {
@@ -145,8 +153,8 @@ async function answerByApollo(
     headers,
     body: answer,
   } = await apollo.executeHTTPGraphQLRequest({
-    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
-    context: async () => createContext(capabilities, operation),
+    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request, caller), search: '', body },
+    context: async () => createContext(capabilities, operation, caller),
   });
   // Incremental delivery is not enabled, so there is no other kind.
   if (answer.kind !== 'complete') throw new Error(`expected a complete response, but got a ${answer.kind} one`);
@@ -154,10 +162,12 @@ async function answerByApollo(
   return { status, headers: Object.fromEntries(headers), text: answer.string };
 }
 
-function toHeaderMap({ headers }: IncomingMessage): HeaderMap {
+function toHeaderMap({ headers }: IncomingMessage, caller: Caller): HeaderMap {
   const map = new HeaderMap();
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  // A trace reveals how requests are resolved, so no other caller gets one.
+  if (caller.name !== ROUTER) map.delete(TRACE_HEADER);
   return map;
 }

@@ -2,9 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
+import type { Caller } from '../graphql/caller.ts';
 import { listenOn } from '../runtime/http.ts';
 import { continueWith, createBoundedServer } from './bounded-server.ts';
-import type { Callers } from './callers.ts';
+import { ANYONE, type Callers } from './callers.ts';
 import type { Connections } from './connections.ts';
 import { Health } from './health.ts';
 import type { Telemetry } from './operation-log.ts';
@@ -29,7 +30,7 @@ export interface Explorer {
 
 interface Options {
   /** Answers a GraphQL request. May throw a RequestRefused. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  readonly handle: (request: IncomingMessage, response: ServerResponse, caller: Caller) => Promise<void>;
   readonly callers: Callers;
   /** Called before the body is read. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
@@ -95,18 +96,18 @@ async function route(
   const [path] = (request.url ?? '/').split('?', 1);
   if (path === GRAPHQL_PATH && request.method === 'POST') {
     // Before a byte of the body is read, so that a request without the secret costs nothing.
-    if (!callers.isAllowed(request.headers['router-authorization']))
-      throw new RequestRefused(401, NOT_THE_ROUTER, { connection: 'close' }, 'UNAUTHENTICATED');
+    const caller = callers.identify(request);
+    if (!caller) throw new RequestRefused(401, NOT_KNOWN, { connection: 'close' }, 'UNAUTHENTICATED');
     connections.prove(request.socket);
     beforeOperation();
     continueWith(request, response);
-    return handle(request, response);
+    return handle(request, response, caller);
   }
   connections.limit(request.socket, response);
   if (health.answer(path, response)) return;
   switch (path) {
     case GRAPHQL_PATH:
-      if (explorer && wantsPage(request)) return handle(request, response);
+      if (explorer && wantsPage(request)) return handle(request, response, ANYONE);
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
       });
@@ -119,7 +120,7 @@ async function route(
   throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
 }
 
-const NOT_THE_ROUTER = ERROR_CATALOGUE.UNAUTHENTICATED.message;
+const NOT_KNOWN = ERROR_CATALOGUE.UNAUTHENTICATED.message;
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');

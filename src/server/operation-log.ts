@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import type { Caller } from '../graphql/caller.ts';
 import type { OperationRecorder } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
@@ -37,6 +38,7 @@ export class OperationLog implements OperationRecorder {
   readonly startSpan: OperationSpan['startCall'] | undefined;
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
+  readonly #caller: string;
   readonly #trace: OperationSpan | undefined;
   readonly #startedAt = performance.now();
   readonly #outcomes: Record<string, number> = {};
@@ -51,9 +53,10 @@ export class OperationLog implements OperationRecorder {
   #hasData = false;
   #isOver = false;
 
-  constructor(headers: IncomingHttpHeaders, telemetry: Telemetry) {
+  constructor(headers: IncomingHttpHeaders, caller: Caller, telemetry: Telemetry) {
     this.#telemetry = telemetry;
     this.#headers = headers;
+    this.#caller = caller.name;
     this.#trace = telemetry.tracing?.startOperation(headers);
     this.#tokens = telemetry.log.isLevelEnabled('debug') ? [] : undefined;
     this.requestId = REQUEST_ID.exec(single(headers['x-request-id']))?.[0] ?? randomUUID();
@@ -107,7 +110,7 @@ export class OperationLog implements OperationRecorder {
     const ms = performance.now() - this.#startedAt;
     const hasData = this.#hasData && status < 400;
     const outcome = errors.length === 0 ? 'ok' : hasData ? 'partial' : 'error';
-    metrics.recordOperation({ ms, outcome, errors, lookups: this.#lookups });
+    metrics.recordOperation({ caller: this.#caller, ms, outcome, errors, lookups: this.#lookups });
     this.#trace?.end(this.#name, errors);
     log.info(this.#toLine(errors, ms), 'operation');
   }
@@ -127,6 +130,7 @@ export class OperationLog implements OperationRecorder {
     return {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
+      caller: this.#caller,
       operation: this.#name,
       client: CLIENT.exec(single(headers['apollographql-client-name']))?.[0],
       clientVersion: CLIENT.exec(single(headers['apollographql-client-version']))?.[0],

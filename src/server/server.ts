@@ -6,23 +6,28 @@ import { createDocumentCache } from '../graphql/document-cache.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
-import { Callers } from './callers.ts';
+import { type CallerSecrets, Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
 import type { Health } from './health.ts';
 import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
+import type { TrustedHeaders } from './trusted-headers.ts';
 
-/** A `Config` has all of these values except the last four. */
-export interface ServerOptions extends DocumentLimits, CostLimits {
-  /** Every GraphQL request must present one of these; with none, anyone may ask. */
-  readonly routerSecrets: readonly string[];
+/**
+ * A `Config` has all of these values except the last five. Every GraphQL request must present one of the secrets; with none,
+ * anyone may ask.
+ */
+export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits {
+  readonly trustedHeaders: TrustedHeaders | undefined;
   readonly maxTokens: number;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly maxConnections: number;
   readonly maxEventLoopDelayMs: number;
   readonly shutdownGraceMs: number;
+  /** Trusts the headers of anyone if there are no secrets. */
+  readonly trustsAnyone?: boolean;
   readonly telemetry: Telemetry;
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Readiness fails until this is true. */
@@ -42,8 +47,8 @@ interface GraphqlServer {
    * @throws the error of the socket, if it cannot listen
    */
   listen(host: string, port: number): Promise<string>;
-  /** Replaces the router secrets: from now on, every GraphQL request must present one of these. */
-  replaceRouterSecrets(routerSecrets: readonly string[]): void;
+  /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
+  replaceSecrets(secrets: CallerSecrets): void;
   /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
   stop(): Promise<void>;
 }
@@ -63,7 +68,7 @@ export async function createServer(
   const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
   const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
-  const callers = new Callers(routerSecrets);
+  const callers = new Callers({ trustsAnyone: false, ...options });
   const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {
@@ -77,7 +82,7 @@ export async function createServer(
     beforeOperation,
   };
   const listener = createListener({
-    handle: (request, response) => handleGraphql(handler, request, response),
+    handle: (request, response, caller) => handleGraphql(handler, request, response, caller),
     callers,
     beforeOperation,
     maxConnections,
@@ -89,7 +94,7 @@ export async function createServer(
   return {
     health: listener.health,
     listen: listener.listen,
-    replaceRouterSecrets: (secrets) => callers.replaceSecrets(secrets),
+    replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {
       await listener.stop();
       await apollo.stop();

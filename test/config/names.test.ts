@@ -24,6 +24,8 @@ describe('a name that is unknown', () => {
     ['FINGERPRINT_URL_EU_FILE', 'FINGERPRINT_URL_EU'],
     ['ROUTER_SECRET', 'ROUTER_SECRETS'],
     ['ROUTER_SECRETS_FIEL', 'ROUTER_SECRETS_FILE'],
+    ['SERVCIES', 'SERVICES'],
+    ['TRUSTED_HEADER', 'TRUSTED_HEADERS'],
     ['LOG_HASH_KEY_FLIE', 'LOG_HASH_KEY_FILE'],
     ['SANDBOX_PROT', 'SANDBOX_PORT'],
     ['UPSTREAM_MOD', 'UPSTREAM_MODE'],
@@ -86,6 +88,8 @@ test('an environment as shells, containers and other software make it refuses no
       'MAX',
       'ALLOW',
       'SANDBOX',
+      'SERVICE',
+      'TRUSTED_PROXIES',
     ],
     [
       'NODE_ENV',

@@ -9,6 +9,7 @@ const DEFAULTS = {
   host: '127.0.0.1',
   port: 4001,
   routerSecrets: [],
+  services: [],
   allowDirectAccess: false,
   sandboxPort: 4100,
   fingerprintApplications: [],

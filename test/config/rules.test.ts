@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
+import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf, SERVICE } from './support.ts';
 
 /** What each rule that spans several variables refuses, and what it accepts. */
 
@@ -25,7 +25,7 @@ describe('live mode needs both lists', () => {
 describe('live mode needs exactly one answer to who may ask', () => {
   const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
   const sentence = (got: string) =>
-    `ROUTER_SECRETS: expected either a comma-separated list of 1 to 8 secrets, each of 16 to 256 visible ASCII characters, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
+    `ROUTER_SECRETS: expected either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
 
   test('neither is refused', () => {
     expect(problemsOf(rest)).toEqual([sentence('neither')]);
@@ -44,10 +44,46 @@ describe('live mode needs exactly one answer to who may ask', () => {
     expect(problemsOf({ ...rest, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router\n' })).toEqual([]);
   });
 
+  test('services alone are enough, and not beside direct access', () => {
+    const SERVICES = JSON.stringify([SERVICE]);
+    expect(problemsOf({ ...rest, SERVICES })).toEqual([]);
+    expect(problemsOf({ ...rest, SERVICES_FILE: '/s' }, { '/s': SERVICES })).toEqual([]);
+    expect(problemsOf({ ...rest, SERVICES, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
+    expect(problemsOf({ ...LIVE, SERVICES })).toEqual([sentence('both')]);
+  });
+
   test('the sandbox may ask for a router secret, and need not', () => {
     const withSecret = parse({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' });
     expect(withSecret.routerSecrets).toEqual(['secret-of-the-router']);
     expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
+  });
+});
+
+describe('the router and a service', () => {
+  test('cannot have the same secret, also in the sandbox', () => {
+    const secret = `${CANARY}-of-both`;
+    const services = [SERVICE, { ...SERVICE, name: 'payments', secret }];
+    const env = { ROUTER_SECRETS: `secret-of-the-router,${secret}`, SERVICES: JSON.stringify(services) };
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', ...env })).toEqual([
+      'SERVICES: expected no secret of ROUTER_SECRETS, but got one at 1.secret.',
+    ]);
+  });
+});
+
+describe('trusted headers in live mode', () => {
+  const TRUSTED_HEADERS = '{"subject":"x-user-id"}';
+
+  test('need somebody who is trusted', () => {
+    expect(problemsOf({ ...LIVE, TRUSTED_HEADERS })).toEqual([
+      'TRUSTED_HEADERS: expected it beside ROUTER_SECRETS or SERVICES, but got neither.',
+    ]);
+    const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
+    expect(problemsOf({ ...rest, TRUSTED_HEADERS, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
+    expect(problemsOf({ ...rest, TRUSTED_HEADERS, SERVICES: JSON.stringify([SERVICE]) })).toEqual([]);
+  });
+
+  test('need nothing in the sandbox', () => {
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', TRUSTED_HEADERS })).toEqual([]);
   });
 });
 

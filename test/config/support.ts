@@ -7,6 +7,7 @@ type Texts = Readonly<Record<string, string>>;
 export const ID = 'a'.repeat(32);
 export const APPLICATION = { publicKey: 'pk_shop', secret: 'sk_shop', region: 'GLB' };
 export const CAPTCHA = { captchaId: ID, captchaKey: 'key_shop', region: 'GLB' };
+export const SERVICE = { name: 'orders', secret: 'the-secret-of-orders', scopes: ['risk:read'] };
 export const APPLICATIONS = JSON.stringify([APPLICATION]);
 export const CAPTCHAS = JSON.stringify([CAPTCHA]);
 export const LIVE = {

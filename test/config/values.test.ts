@@ -237,13 +237,14 @@ describe('whatever is written, no message has words of a library, a regular expr
     );
   const listOf = (first: string, second: string) =>
     fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
-  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress);
+  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress || row.hasParts);
 
   test.each(hidden.map(({ name }) => name))('%s', (name) => {
     const made = fc.oneof(
       fc.string().map((text) => `${CANARY}${text}`),
       listOf('publicKey', 'secret'),
       listOf('captchaId', 'captchaKey'),
+      listOf('name', 'secret'),
       fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => `${url}${CANARY}`),
     );
     fc.assert(

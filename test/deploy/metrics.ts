@@ -17,6 +17,7 @@ const perWindow = ['service', 'window'];
 /** What `/metrics` has, as far as the dashboard and the alerts need it. */
 export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_operation_duration_seconds: { type: 'histogram', labels: ['outcome'] },
+  device_trust_operations_total: { type: 'counter', labels: ['caller', 'outcome'] },
   device_trust_operations_in_flight: { type: 'gauge', labels: [] },
   device_trust_requests_refused_total: { type: 'counter', labels: ['code'] },
   device_trust_errors_total: { type: 'counter', labels: ['code'] },

@@ -33,8 +33,8 @@ describe('configuration', () => {
   });
 
   test('every secret is a file that the Secret has', () => {
-    // A store is optional, and a file that is not there stops the start.
-    const needed = secretNames.filter(({ name }) => name !== 'QUOTA_STORE_URL');
+    // A store and services are optional, and a file that is not there stops the start.
+    const needed = secretNames.filter(({ name }) => name !== 'QUOTA_STORE_URL' && name !== 'SERVICES');
     const files = needed.map(({ name }) => env[`${name}_FILE`]);
     const keys = Object.keys(manifestOf('Secret')['stringData']);
     expect(files.sort()).toEqual(keys.map((key) => `${mountPath}/${key}`).sort());

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { parseConfig } from '../../src/config/parser.ts';
+import { placeholdersIn } from '../../src/config/placeholders.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
@@ -29,6 +31,21 @@ test('configuration: every variable, with its default and what is expected', () 
       expected,
     ]),
   );
+});
+
+test('who may ask: the example is accepted once its placeholder is replaced', () => {
+  const [example] = page.blocks.filter(({ language }) => language === 'env');
+  const lines =
+    example?.text
+      .trim()
+      .split('\n')
+      .map((line) => line.split(/=(.*)/s).slice(0, 2)) ?? [];
+  const env = { UPSTREAM_MODE: 'sandbox', ...Object.fromEntries(lines) };
+  expect(lines.map(([name]) => name)).toEqual(['SERVICES', 'TRUSTED_HEADERS']);
+  const read = parseConfig(env, () => '');
+  expect(read.services).toMatchObject([{ name: 'orders', scopes: ['risk:read'] }]);
+  expect(read.trustedHeaders).toEqual({ subject: 'x-user-id', scopes: 'x-user-scopes' });
+  expect(placeholdersIn(VARIABLES.services, env['SERVICES'] ?? '')).toHaveLength(1);
 });
 
 describe('health', () => {

@@ -53,7 +53,7 @@ const capabilities: Capabilities = {
 
 function contextOf(recordLookup: () => void = () => {}) {
   const ignore = () => {};
-  return createContext(capabilities, {
+  const recorder = {
     requestId: 'r',
     cancellation: new Cancellation(),
     recordName: ignore,
@@ -61,7 +61,8 @@ function contextOf(recordLookup: () => void = () => {}) {
     recordOutcome: ignore,
     recordCall: ignore,
     recordResult: ignore,
-  });
+  };
+  return createContext(capabilities, recorder, { name: 'router', subject: undefined, scopes: undefined });
 }
 
 function written({ data, errors }: { data?: unknown; errors?: readonly GraphQLError[] | undefined }): string {

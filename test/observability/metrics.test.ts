@@ -14,6 +14,7 @@ test('every metric exists from the start, with a help text', async () => {
   const { families } = await readMetrics(await startSandboxed());
   expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
     device_trust_operation_duration_seconds: 'histogram',
+    device_trust_operations_total: 'counter',
     device_trust_operations_in_flight: 'gauge',
     device_trust_requests_refused_total: 'counter',
     device_trust_errors_total: 'counter',

@@ -26,9 +26,9 @@ const IN_GREETING = /Device trust is at (\S+),/;
 
 const AT_INFO = [
   'INFO: ready',
-  'INFO: operation',
+  'INFO <anyone>: operation',
   'WARN: The service',
-  'INFO: operation',
+  'INFO <anyone>: operation',
   'INFO: stopping',
   'INFO: stopped',
 ];
@@ -44,7 +44,9 @@ describe('LOG_LEVEL', () => {
     ['silent', []],
   ])('%s', async (level, expected) => {
     const written = await writtenWith({ ...SANDBOX, LOG_LEVEL: level }, IN_GREETING);
-    const lines = [...written.matchAll(/^\[[\d:.]+\] ([A-Z]+: (?:The service|\S+))/gm)].map(([, line]) => line);
+    const lines = [...written.matchAll(/^\[[\d:.]+\] ([A-Z]+(?: <\w+>)?: (?:The service|\S+))/gm)].map(
+      ([, line]) => line,
+    );
     expect(lines).toEqual(expected);
     // Hashes of tokens are for those who ask for them.
     expect(/tokens/.test(written)).toBe(['trace', 'debug'].includes(level));
@@ -67,7 +69,7 @@ describe('the form of a line', () => {
 
   test('is formatted for people in sandbox mode, without colours if stdout is not a terminal', async () => {
     const written = await writtenWith(SANDBOX, IN_GREETING);
-    expect(written).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: operation\n {4}requestId: "[\da-f-]{36}"\n/m);
+    expect(written).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO <anyone>: operation\n {4}requestId: "[\da-f-]{36}"\n/m);
     expect(written).not.toMatch(/^\{/m);
     expect(written).not.toContain('\u001b');
   });

@@ -21,7 +21,7 @@ afterEach(async () => {
 
 const signature = (lotNumber: string, key: string) => createHmac('sha256', key).update(lotNumber).digest('hex');
 
-test('all three are rotated under load without a failed request, and a broken file changes nothing', async () => {
+test('all four are rotated under load without a failed request, and a broken file changes nothing', async () => {
   /** Which generation of a credential each request came with. */
   const seen = { fingerprint: [] as string[], captcha: [] as boolean[] };
   open.upstream = await startUpstream((request, response) => {
@@ -47,6 +47,9 @@ test('all three are rotated under load without a failed request, and a broken fi
   await put('applications', application('sk_old'));
   await put('captchas', captcha('key_old'));
   await put('router', 'the-old-router-secret');
+  const services = (...secrets: string[]) =>
+    JSON.stringify(secrets.map((secret, index) => ({ name: `orders-${index}`, secret })));
+  await put('services', services('the-old-secret-of-orders'));
 
   const child = startProcess(MAIN, {
     PORT: '0',
@@ -56,6 +59,7 @@ test('all three are rotated under load without a failed request, and a broken fi
     FINGERPRINT_APPLICATIONS_FILE: path('applications'),
     CAPTCHA_CONFIGURATIONS_FILE: path('captchas'),
     ROUTER_SECRETS_FILE: path('router'),
+    SERVICES_FILE: path('services'),
     FINGERPRINT_URL_GLB: open.upstream.url,
     CAPTCHA_URL_GLB: open.upstream.url,
   });
@@ -65,6 +69,9 @@ test('all three are rotated under load without a failed request, and a broken fi
   let secret = 'the-old-router-secret';
   const ask = (query: string, variables: object, as = secret) =>
     post(graphqlUrl, JSON.stringify({ query, variables }), { 'router-authorization': as });
+  let serviceSecret = 'the-old-secret-of-orders';
+  const askAsService = (as = serviceSecret) =>
+    post(graphqlUrl, '{"query":"{ __typename }"}', { authorization: `Bearer ${as}` });
   const failures: unknown[] = [];
   const load = { asked: 0, on: true };
   const clients = Array.from({ length: 4 }, async () => {
@@ -75,6 +82,7 @@ test('all three are rotated under load without a failed request, and a broken fi
       const answers = [
         await ask(FINGERPRINT_QUERY, { token: `t-${load.asked}` }),
         await ask(CAPTCHA_MUTATION, { input }),
+        await askAsService(),
       ];
       failures.push(...answers.filter(({ status, errors }) => status !== 200 || errors));
       await setTimeout(5);
@@ -86,6 +94,13 @@ test('all three are rotated under load without a failed request, and a broken fi
   await put('router', 'the-old-router-secret,the-new-router-secret');
   await rotated(1);
   secret = 'the-new-router-secret';
+  await put('services', services('the-old-secret-of-orders', 'the-new-secret-of-orders'));
+  await rotated(2);
+  serviceSecret = 'the-new-secret-of-orders';
+  // By then every request with the old ones is over.
+  const { asked } = load;
+  await expect.poll(() => load.asked).toBeGreaterThan(asked + 10 * clients.length);
+  await put('services', services('the-new-secret-of-orders'));
   await put('router', 'the-new-router-secret');
   await put('applications', application('sk_new'));
   await put('captchas', captcha('key_new'));
@@ -104,6 +119,7 @@ test('all three are rotated under load without a failed request, and a broken fi
     child.stdout().indexOf('the old ones stay in use'),
   );
   expect((await ask('{ __typename }', {}, 'the-old-router-secret')).status).toBe(401);
-  expect(child.stdout()).not.toMatch(/sk_(old|new)|key_(old|new)|router-secret/);
+  expect((await askAsService('the-old-secret-of-orders')).status).toBe(401);
+  expect(child.stdout()).not.toMatch(/sk_(old|new)|key_(old|new)|router-secret|secret-of-orders/);
   expect(await child.end('SIGTERM')).toBe(0);
 }, 40_000);

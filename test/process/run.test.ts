@@ -52,6 +52,39 @@ describe('in sandbox mode', () => {
   });
 });
 
+test.each([
+  ['ROUTER_SECRETS', 'the-secret-of-the-router,the-one-of-before', 'the-secret-of-the-router'],
+  ['SERVICES', '[{"name":"orders","secret":"the-secret-of-orders"}]', 'the-secret-of-orders'],
+])(
+  'in sandbox mode with %s every command asks for the secret, and none shows it',
+  async (name, value, secret) => {
+    child = startProcess(MAIN, {
+      UPSTREAM_MODE: 'sandbox',
+      SHUTDOWN_GRACE_MS: '0',
+      ADMIN_PORT: '0',
+      PORT: '0',
+      SANDBOX_PORT: '0',
+      [name]: value,
+    });
+    await child.waitFor(/validateCaptcha[^\n]*\n/);
+    const lines = child.stdout().split('\n');
+    const [setting = '', ...others] = lines.filter((line) => line.startsWith('SECRET='));
+    expect(setting).toMatch(new RegExp(`^SECRET='[a-z ]+${name}'$`));
+    expect(others).toEqual([]);
+    const commands = lines.filter((line) => line.startsWith('curl '));
+    expect(commands).toHaveLength(3);
+    for (const command of commands) {
+      const { data, errors } = JSON.parse(await shell(`SECRET='${secret}'; ${command}`));
+      expect([Object.values(data), errors]).toEqual([[expect.anything()], undefined]);
+      expect(JSON.parse(await shell(`${setting}; ${command}`)).errors).toMatchObject([
+        { extensions: { code: 'UNAUTHENTICATED' } },
+      ]);
+    }
+    expect(child.stdout()).not.toMatch(/the-secret-of|the-one-of-before/);
+  },
+  30_000,
+);
+
 test('in live mode it logs where it is, and prints no commands', async () => {
   child = startProcess(MAIN, {
     PORT: '0',

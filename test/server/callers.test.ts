@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { startInSandboxMode } from '../support/app.ts';
 import { json, request, sendBytes } from '../support/requests.ts';
 
-/** Who may ask: with `ROUTER_SECRETS` configured, nobody but the router. */
+/** Who may ask: with `ROUTER_SECRETS` configured, nobody but the router. `callers.services.test.ts` is about services. */
 
 const [OLD, NEW] = ['the-old-router-secret', 'the-new-router-secret'] as const;
 const app = await startInSandboxMode({ routerSecrets: [OLD, NEW] });
@@ -23,6 +23,8 @@ describe('a caller without the secret', () => {
     ['with more than a secret', asRouter(`${OLD}x`)],
     ['with both secrets as configured', asRouter(`${OLD},${NEW}`)],
     ['with the secret as a bearer token', { authorization: `Bearer ${OLD}` }],
+    ['with more than any secret has', asRouter('x'.repeat(8_000))],
+    ['with a secret beyond ASCII', asRouter(`${OLD.slice(0, -1)}\u00f4`)],
     ['who asks for a trace', TRACE],
   ])('%s gets 401, whatever is asked', async (_who, headers) => {
     for (const body of [QUERY, SDL, '{', '[]']) {

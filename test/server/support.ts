@@ -1,7 +1,11 @@
+import { gql } from 'graphql-tag';
 import { expect } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
+import type { GraphQLContext } from '../../src/graphql/context.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import type { HttpAnswer } from '../support/requests.ts';
+import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
+import { startServer } from '../support/server.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
 export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<TestApp> {
@@ -17,4 +21,38 @@ export function expectRefusal({ status, headers, text }: HttpAnswer, expectedSta
   expect(JSON.parse(text)).toEqual({
     errors: [{ message: expect.stringMatching(/^\S.*\.$/), extensions: { code: 'BAD_REQUEST', retryable: false } }],
   });
+}
+
+/** A schema that answers who the resolvers think is asking. */
+const typeDefs = gql`
+  type Query { caller: String }
+  type Thing @key(fields: "id") { id: ID! }
+`;
+const resolvers = {
+  Query: {
+    caller: (_: unknown, __: unknown, { caller }: GraphQLContext) =>
+      JSON.stringify({ ...caller, scopes: caller.scopes && [...caller.scopes] }),
+  },
+};
+export const CALLER_QUERY = '{"query":"{ caller }"}';
+
+/** Starts a server for `callerAt` and `callerOf`. Whoever starts one stops it. */
+export function startServerOfCallers(options: Partial<ServerOptions>) {
+  return startServer([{ typeDefs, resolvers }], options);
+}
+
+/** Who this server thinks is asking with these headers. */
+export async function callerAt(graphqlUrl: string, headers: Readonly<Record<string, string>>) {
+  const { status, data } = await post(graphqlUrl, CALLER_QUERY, headers);
+  expect(status).toBe(200);
+  return JSON.parse(data.caller);
+}
+
+/** Who this server thinks is asking with these lines of headers as they are written. The status, unless it is 200. */
+export async function callerOf(graphqlUrl: string, lines: readonly string[]) {
+  const head = ['POST /graphql HTTP/1.1', 'host: x', 'content-type: application/json', 'connection: close'];
+  const bytes = `${[...head, `content-length: ${CALLER_QUERY.length}`, ...lines].join('\r\n')}\r\n\r\n${CALLER_QUERY}`;
+  const answer = await sendBytes(graphqlUrl, bytes);
+  const [, body = ''] = answer.split('\r\n\r\n');
+  return answer.startsWith('HTTP/1.1 200 ') ? JSON.parse(JSON.parse(body).data.caller) : answer.slice(9, 12);
 }

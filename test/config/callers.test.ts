@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest';
+import { CANARY, LIVE, parse, problemsOf, SERVICE } from './support.ts';
+
+/** The values that say who may ask. */
+
+const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
+const ENV = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
+const SECRET = `${CANARY}-of-a-service`;
+
+describe('SERVICES', () => {
+  const EXPECTED =
+    'a JSON list of at most 64 {"name", "secret", "scopes"}, with different names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is risk:read';
+  const NAME = 'expected 1 to 64 lowercase letters, digits and hyphens, and neither router nor anyone';
+  const SIZE = 'expected 16 to 256 visible ASCII characters';
+  const second = (changes: object) => [SERVICE, { ...SERVICE, name: 'payments', secret: SECRET, ...changes }];
+  const services = (count: number) =>
+    Array.from({ length: count }, (_, index) => ({ name: `s${index}`, secret: `${SECRET}-${index}` }));
+
+  test('is a list of names, secrets and scopes, and a service without scopes has none', () => {
+    const entries = [
+      SERVICE,
+      { name: '0-longest'.padEnd(64, 'x'), secret: 'x'.repeat(256) },
+      { name: 'a', secret: 'x'.repeat(16) },
+    ];
+    const read = parse({ ...ENV, SERVICES: JSON.stringify(entries) }).services;
+    expect(read).toEqual([SERVICE, { ...entries[1], scopes: [] }, { ...entries[2], scopes: [] }]);
+    expect(parse({ ...ENV, SERVICES: JSON.stringify(services(64)) }).services).toHaveLength(64);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no list', SERVICE, 'expected a list'],
+    ['an empty list', [], 'expected at least one entry'],
+    ['65 services', services(65), 'expected at most 64 services'],
+    ['no name', second({ name: undefined }), `1.name: ${NAME}, but it is missing`],
+    ['an empty name', second({ name: '' }), `1.name: ${NAME}`],
+    ['the name of the router', second({ name: 'router' }), `1.name: ${NAME}`],
+    ['the name of nobody in particular', second({ name: 'anyone' }), `1.name: ${NAME}`],
+    ['a name with capitals', second({ name: 'Orders' }), `1.name: ${NAME}`],
+    ['a name with a line end', second({ name: 'orders\n' }), `1.name: ${NAME}`],
+    ['a name of 65 characters', second({ name: 'x'.repeat(65) }), `1.name: ${NAME}`],
+    ['a name twice', second({ name: 'orders' }), 'expected no two entries with the same name'],
+    ['no secret', second({ secret: undefined }), `1.secret: ${SIZE}, but it is missing`],
+    ['a secret of 15 characters', second({ secret: 'x'.repeat(15) }), `1.secret: ${SIZE}`],
+    ['a secret of 257 characters', second({ secret: 'x'.repeat(257) }), `1.secret: ${SIZE}`],
+    ['a secret with a space', second({ secret: `${SECRET} ${CANARY}` }), `1.secret: ${SIZE}`],
+    ['a secret beyond ASCII', second({ secret: `${SECRET}é` }), `1.secret: ${SIZE}`],
+    ['a secret twice', second({ secret: SERVICE.secret }), 'expected no two entries with the same secret'],
+    ['scopes as a text', second({ scopes: 'risk:read' }), '1.scopes: expected a list of scopes'],
+    ['an unknown scope', second({ scopes: ['risk:read', 'risk:raed'] }), '1.scopes.1: expected risk:read'],
+    ['an unknown key', second({ scope: ['risk:read'] }), '1: expected no unknown key "scope"'],
+    ['a secret as a key', second({ [SECRET]: SECRET }), '1: expected no unknown key'],
+    [
+      'several mistakes',
+      [...second({ name: 'orders', secret: SERVICE.secret }), { name: 'Router', secret: 'short', note: CANARY }],
+      `2.name: ${NAME}; 2.secret: ${SIZE}; 2: expected no unknown key "note"; expected no two entries with the same name; expected no two entries with the same secret`,
+    ],
+  ])('refuses %s, without showing it', (_what, value, mistakes) => {
+    expect(problemsOf({ ...ENV, SERVICES: JSON.stringify(value) })).toEqual([
+      `SERVICES: expected ${EXPECTED}, but got a value that does not fit (${mistakes}).`,
+    ]);
+  });
+
+  test('refuses the placeholder of the documentation in live mode', () => {
+    const SERVICES = JSON.stringify([{ ...SERVICE, secret: 'change-me-to-a-secret' }]);
+    expect(problemsOf({ ...ENV, SERVICES })).toEqual([
+      'SERVICES: expected a value of your own at 0.secret, but got the placeholder of the documentation.',
+    ]);
+  });
+});
+
+describe('TRUSTED_HEADERS', () => {
+  const EXPECTED = 'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes"}, with one of both or both';
+  const HEADER = 'expected the name of a header that is neither hop-by-hop nor for credentials';
+  const read = (value: unknown) => parse({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) }).trustedHeaders;
+
+  test('names one header or both, and their case does not matter', () => {
+    expect(read({ subject: 'X-User-Id', scopes: 'x-user-scopes' })).toEqual({
+      subject: 'x-user-id',
+      scopes: 'x-user-scopes',
+    });
+    expect(read({ subject: 'x-user-id' })).toEqual({ subject: 'x-user-id' });
+    expect(parse(ENV).trustedHeaders).toBeUndefined();
+  });
+
+  test.each([
+    'authorization',
+    'Router-Authorization',
+    'cookie',
+    'proxy-authorization',
+    'connection',
+    'keep-alive',
+    'proxy-authenticate',
+    'te',
+    'trailer',
+    'transfer-encoding',
+    'upgrade',
+    'x user',
+    'x-user:',
+    'x-üser',
+    'x-user\n',
+    '',
+    'x'.repeat(65),
+  ])('refuses the header %j', (name) => {
+    expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify({ scopes: name }) })).toEqual([
+      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a value that does not fit (scopes: ${HEADER}).`,
+    ]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['no object', ['x-user-id'], 'expected an object'],
+    ['nothing in it', {}, 'expected one header at least'],
+    ['null', { subject: null }, `subject: ${HEADER}`],
+    // Nothing reads metadata from headers, and an operator who sets it expects that something does.
+    ['metadata', { subject: 'x-user-id', metadata: { ipAddr: {} } }, 'expected no unknown key "metadata"'],
+    [
+      'several mistakes',
+      { subject: 'te', scopes: 7, user: 'x' },
+      `subject: ${HEADER}; scopes: ${HEADER}; expected no unknown key "user"`,
+    ],
+  ])('refuses %s', (_what, value, mistakes) => {
+    expect(problemsOf({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) })).toEqual([
+      `TRUSTED_HEADERS: expected ${EXPECTED}, but got a value that does not fit (${mistakes}).`,
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { callerAt, callerOf, startServerOfCallers } from './support.ts';
+
+/** The headers in which a trusted caller names a person: whose count, and with which values. */
+
+const ROUTER = 'the-secret-of-the-router';
+const HEADERS = { trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes' } };
+const PERSON = { 'x-user-id': 'person-17', 'x-user-scopes': 'openid risk:read' };
+
+const server = await startServerOfCallers({ routerSecrets: [ROUTER], ...HEADERS });
+const sandbox = await startServerOfCallers({ trustsAnyone: true, ...HEADERS });
+const open = await startServerOfCallers(HEADERS);
+afterAll(() => Promise.all([server, sandbox, open].map(({ stop }) => stop())));
+
+describe('anyone, if no secret is configured', () => {
+  test('is believed in the sandbox alone', async () => {
+    const scopes = ['openid', 'risk:read'];
+    expect(await callerAt(sandbox.graphqlUrl, PERSON)).toEqual({ name: 'anyone', subject: 'person-17', scopes });
+    expect(await callerAt(sandbox.graphqlUrl, {})).toEqual({ name: 'anyone', scopes: [] });
+    expect(await callerAt(open.graphqlUrl, PERSON)).toEqual({ name: 'anyone', scopes: [] });
+  });
+});
+
+describe('a trusted header', () => {
+  const subjectOf = async (lines: readonly string[]) =>
+    (await callerOf(server.graphqlUrl, [`router-authorization: ${ROUTER}`, ...lines])).subject;
+  const scopesOf = async (lines: readonly string[]) =>
+    (await callerOf(server.graphqlUrl, [`router-authorization: ${ROUTER}`, ...lines])).scopes;
+
+  test.each<[string, readonly string[], string | undefined]>([
+    ['in any case', ['X-USER-ID: person-17'], 'person-17'],
+    ['with spaces inside', ['x-user-id:   cn=a person, ou=people  '], 'cn=a person, ou=people'],
+    ['of 256 characters', [`x-user-id: ${'p'.repeat(256)}`], 'p'.repeat(256)],
+    ['of 257 characters', [`x-user-id: ${'p'.repeat(257)}`], undefined],
+    ['that is empty', ['x-user-id:'], undefined],
+    ['that is blank', ['x-user-id:    '], undefined],
+    ['with a tab', ['x-user-id: person\t17'], undefined],
+    ['beyond ASCII', ['x-user-id: pers\u00f6n'], undefined],
+    ['that is repeated', ['x-user-id: person-17', 'x-user-id: person-18'], undefined],
+    ['that is repeated with the same value', ['x-user-id: person-17', 'X-User-ID: person-17'], undefined],
+    ['that is sent three times', ['x-user-id: a', 'x-user-id: b', 'x-user-id: c'], undefined],
+    ['beside an empty one', ['x-user-id: person-17', 'x-user-id:'], undefined],
+    ['with another name', ['x_user_id: person-17', 'x-user-idd: person-17', 'x-user: person-17'], undefined],
+  ])('%s', async (_what, lines, subject) => {
+    expect(await subjectOf(lines)).toBe(subject);
+  });
+
+  test.each<[string, readonly string[], readonly string[]]>([
+    ['one scope', ['x-user-scopes: risk:read'], ['risk:read']],
+    ['one scope twice', ['x-user-scopes: risk:read risk:read'], ['risk:read']],
+    ['scopes with two spaces', ['x-user-scopes: openid  risk:read'], []],
+    ['scopes with commas, which are one scope', ['x-user-scopes: openid,risk:read'], ['openid,risk:read']],
+    ['a scope in quotes', ['x-user-scopes: "risk:read"'], []],
+    ['scopes with a tab', ['x-user-scopes: openid\trisk:read'], []],
+    ['scopes that are repeated', ['x-user-scopes: risk:read', 'x-user-scopes: risk:read'], []],
+    ['too many scopes', [`x-user-scopes: ${'openid '.repeat(40)}risk:read`], []],
+  ])('with %s', async (_what, lines, scopes) => {
+    expect(await scopesOf(lines)).toEqual(scopes);
+  });
+
+  test('gives exactly what was sent or nothing, whatever it is', async () => {
+    // What HTTP lets through: any byte but control characters, and tabs (RFC 9110, section 5.5).
+    const value = fc.string({
+      unit: fc.integer({ min: 0x20, max: 0xff }).map((byte) => (byte === 0x7f ? '\t' : String.fromCharCode(byte))),
+      maxLength: 300,
+    });
+    await fc.assert(
+      fc.asyncProperty(value, value, async (subject, scopes) => {
+        const lines = [`router-authorization: ${ROUTER}`, `x-user-id: ${subject}`, `x-user-scopes: ${scopes}`];
+        const caller = await callerOf(server.graphqlUrl, lines);
+        const [sent, listed] = [subject, scopes].map((text) => text.replace(/^[\t ]+|[\t ]+$/g, ''));
+        const isPlain = (text = '') => text.length > 0 && text.length <= 256 && !/[^ -~]/.test(text);
+        expect(caller.subject).toBe(isPlain(sent) ? sent : undefined);
+        const isList = isPlain(listed) && !/ {2}|["\\]/.test(listed ?? '');
+        expect(caller.scopes).toEqual(isList ? [...new Set(listed?.split(' '))] : []);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
