@@ -1,7 +1,9 @@
 import type { Logger } from 'pino';
+import { openAttestationIssuer } from './captcha/attestation-issuer.ts';
+import { generateKey } from './captcha/attestation-keys.ts';
 import { createCaptchaValidator, prepareCaptcha } from './captcha/client.ts';
 import { causeOf, isCaptchaFault } from './captcha/verdict.ts';
-import { accountsOf, type ConfiguredAccounts } from './config/accounts.ts';
+import { accountsOf } from './config/accounts.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
@@ -15,7 +17,7 @@ import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
+import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin } from './server/admin.ts';
 import { type Explorer, GRAPHQL_PATH } from './server/listener.ts';
@@ -52,7 +54,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   try {
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config.sandboxPort) : undefined;
     if (sandbox) closers.push(sandbox.stop);
-    const configured = sandbox ? sandboxAccounts(sandbox) : accountsOf(config);
+    const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
 
@@ -103,10 +105,16 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     });
 
+    const attestations = await openAttestationIssuer(attestationOf(config), {
+      captchas,
+      onIssued: metrics.recordAttestation,
+      onRefused: metrics.recordAttestationRefusal,
+    });
+    const { permit: permitAttestation, jwks } = attestations;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
-    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
+    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
-    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer });
+    const server = await createServer(schema, capabilities, { ...config, telemetry, eventLoop, explorer, jwks });
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
@@ -120,11 +128,12 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         applications.replace(nextApplications.map(prepareApplication));
         captchas.replace(nextCaptchas.map(prepareCaptcha));
       }
+      if (next.attestation) attestations.replaceKeys(next.attestationKeys);
       server.replaceRouterSecrets(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    const examples = sandbox ? examplesFor(graphqlUrl, sandbox) : [];
+    const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl) : [];
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, rotate, stop };
   } catch (error) {
     await stop();
@@ -145,14 +154,7 @@ async function openExplorer(): Promise<Explorer> {
   return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
 }
 
-function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
-  return {
-    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-  };
-}
-
-function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
-  const [captcha] = SANDBOX_CAPTCHAS;
-  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
+function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
+  if (attestation) return { settings: attestation, keys: attestationKeys };
+  return upstreamMode === 'sandbox' ? { settings: SANDBOX_ATTESTATION, keys: [generateKey('active')] } : undefined;
 }

@@ -67,6 +67,11 @@ export const ERROR_CATALOGUE = {
     message:
       'Only the router may send requests to this subgraph. It has to send one of the configured secrets in the Router-Authorization header.',
   },
+  FORBIDDEN: {
+    side: 'caller',
+    retryable: false,
+    message: 'This request may not ask for this field.',
+  },
   BAD_REQUEST: {
     side: 'caller',
     retryable: false,

@@ -74,11 +74,11 @@ function findText(
 }
 
 /**
- * The sentence about a wrong value. It shows the value only if that cannot be a secret. Otherwise it names the path of each
- * mistake in the value, and what is expected there.
+ * The sentence about a wrong value. It shows the value only if that is short and cannot be a secret. Otherwise it names the
+ * path of each mistake in the value, and what is expected there.
  */
-function misfit({ name, expected, secret, isAddress }: Variable, text: string, { issues }: z.ZodError): string {
-  if (!secret && !isAddress) return expectedBut(name, expected, JSON.stringify(text));
+function misfit({ name, expected, secret, isAddress, isLong }: Variable, text: string, { issues }: z.ZodError): string {
+  if (!secret && !isAddress && !isLong) return expectedBut(name, expected, JSON.stringify(text));
   const mistakes = issues.map(({ path, message }) => (path.length > 0 ? `${path.join('.')}: ${message}` : message));
   return expectedBut(name, expected, `a value that does not fit (${mistakes.join('; ')})`);
 }

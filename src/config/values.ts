@@ -21,6 +21,8 @@ export interface Variable {
   readonly secret?: true;
   /** Its value is an address, which is never shown either, because it could hold a secret by mistake. */
   readonly isAddress?: true;
+  /** Its value is long, so the sentence about a wrong one names the paths of its mistakes instead. */
+  readonly isLong?: true;
 }
 
 /** The regions that both upstreams have. */
@@ -35,12 +37,13 @@ const expecting =
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
 /** A text for which the predicate holds. It has one message, whatever is wrong with it. */
-const textThat = (expected: string, fits: (text: string) => boolean) =>
+export const textThat = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
-const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+const either = (words: readonly string[]) =>
+  words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words.join();
 
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
 
 /** One of these words. */
@@ -82,7 +85,7 @@ const publicKey = textThat(
   (text) => VISIBLE.test(text) && /[^.]/.test(text),
 );
 // 32 characters: captcha document, section 8.
-const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
+export const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
 // Any text can be the key of an HMAC, but white space around one comes from copying it.
 const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 
@@ -98,7 +101,7 @@ export const secretTexts = z
 /** A key of JSON is shown only if it looks like a word, perhaps mistyped: anything else could be a secret in the wrong place. */
 export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
 
-const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
+export const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
       issue.code === 'unrecognized_keys'
@@ -106,7 +109,7 @@ const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
         : 'expected an object',
   });
 
-const parsedJson = z.string().transform((text, context) => {
+export const parsedJson = z.string().transform((text, context) => {
   try {
     const json: unknown = JSON.parse(text);
     return json;
@@ -117,7 +120,7 @@ const parsedJson = z.string().transform((text, context) => {
 });
 
 /** A JSON list of at least one object, no two with the same `id`. */
-const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
+export const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
   parsedJson
     .pipe(
       z.array(entryOf(shape), { error: 'expected a list' }).min(1, { error: 'expected at least one entry' }).readonly(),
@@ -180,7 +183,7 @@ export const storeAddress = {
   secret: true,
 } as const;
 
-function isEncryptedOrLocal(text: string): boolean {
+export function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { attestation, attestationKeys } from './attestation.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
 import {
   address,
@@ -97,6 +98,18 @@ export const VARIABLES = {
     default: 'faults',
   },
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
+  attestation: {
+    name: 'ATTESTATION',
+    description: 'Which services get a signed proof of a captcha, and for which actions; without it there are none',
+    ...attestation,
+  },
+  attestationKeys: {
+    name: 'ATTESTATION_KEYS',
+    description: 'Keys of those proofs, of which the active one signs; `npm run keys` makes them',
+    ...attestationKeys,
+    absent: [],
+    secret: true,
+  },
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   ...REQUEST_LIMITS,
   maxConnections: {

@@ -1,4 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
+import type { PermitAttestation } from '../captcha/attestation.ts';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
@@ -8,6 +9,7 @@ import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
+import type { Caller } from './caller.ts';
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
@@ -15,6 +17,8 @@ export interface Capabilities {
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly validateCaptcha: CaptchaValidator;
+  /** Checks before a verification whether it may be attested. */
+  readonly permitAttestation: PermitAttestation;
   /** How much one request may ask. */
   readonly limits: RequestLimits;
 }
@@ -47,9 +51,11 @@ export interface GraphQLContext {
   /**
    * Verifies a captcha.
    *
-   * @throws DeviceTrustError OVERLOADED beyond the limit of a request
+   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; FORBIDDEN if it may not be attested as the input asks
    */
   validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
+  /** The attestation of a verdict of this request; null if its input named no audience, or if it deserves none. */
+  attest(verdict: CaptchaVerdict): Promise<string | null> | null;
   /**
    * Counts what the entities of one field cost.
    *
@@ -57,17 +63,20 @@ export interface GraphQLContext {
    */
   countCost(cost: number): void;
   readonly recorder: OperationRecorder;
+  readonly caller: Caller;
 }
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
-export function createContext(capabilities: Capabilities, recorder: OperationRecorder): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
+export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
+  const { queryFingerprint, applicationFor, validateCaptcha, permitAttestation, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const permits = new Map<CaptchaVerdict, NonNullable<ReturnType<PermitAttestation>>>();
   let captchas = 0;
   let totalCost = 0;
   return {
     applicationFor,
     recorder,
+    caller,
     lookUp: async (request) => {
       recorder.recordLookup(request.token);
       const outcome = await loader.load(request);
@@ -79,10 +88,14 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (captchas > limits.maxCaptchas) {
         throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
       }
+      // Before the verification, because that spends the challenge.
+      const permit = permitAttestation(input, caller.subject);
       const verdict = await validateCaptcha(input, recorder);
+      if (permit) permits.set(verdict, permit);
       recorder.recordOutcome(verdict.__typename);
       return verdict;
     },
+    attest: (verdict) => permits.get(verdict)?.attest(verdict, IS_OUTAGE_CONFIRMED) ?? null,
     countCost: (cost) => {
       totalCost += cost;
       if (totalCost <= limits.maxCost) return;
@@ -90,6 +103,9 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     },
   };
 }
+
+/** Nothing tells a confirmed outage from another fault of the captcha service yet, so each of them counts as one. */
+const IS_OUTAGE_CONFIRMED = true;
 
 /** The lists of the entities can be longer than was assumed when the request was accepted. */
 function tooCostly(limit: number): string {

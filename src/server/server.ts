@@ -13,7 +13,7 @@ import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 
-/** A `Config` has all of these values except the last three. */
+/** A `Config` has all of these values except the last four. */
 export interface ServerOptions extends DocumentLimits, CostLimits {
   /** Every GraphQL request must present one of these; with none, anyone may ask. */
   readonly routerSecrets: readonly string[];
@@ -27,6 +27,8 @@ export interface ServerOptions extends DocumentLimits, CostLimits {
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Pages for people in development. With them, introspection is allowed. */
   readonly explorer?: Explorer | undefined;
+  /** The JWK set of attestations as JSON. Undefined if none are configured. */
+  readonly jwks?: () => string | undefined;
 }
 
 /** A GraphQL server that can listen. */
@@ -81,6 +83,7 @@ export async function createServer(
     maxConnections,
     shutdownGraceMs,
     explorer,
+    jwks: options.jwks ?? (() => undefined),
     telemetry,
   });
   return {

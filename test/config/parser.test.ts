@@ -15,6 +15,7 @@ const DEFAULTS = {
   fingerprintTimeoutMs: 3000,
   captchaConfigurations: [],
   captchaTimeoutMs: 5000,
+  attestationKeys: [],
   captchaFailOpen: 'faults',
   maxBodyBytes: 128 * 1024,
   maxTokens: 2_000,

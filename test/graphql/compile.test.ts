@@ -29,6 +29,10 @@ const application = prepareApplication({
 const capabilities: Capabilities = {
   limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 110_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
+  permitAttestation: ({ audience }) =>
+    audience == null
+      ? undefined
+      : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
     if (request.token === 'broken') throw new TypeError('a mistake of ours');
@@ -53,7 +57,7 @@ const capabilities: Capabilities = {
 
 function contextOf(recordLookup: () => void = () => {}) {
   const ignore = () => {};
-  return createContext(capabilities, {
+  const recorder = {
     requestId: 'r',
     cancellation: new Cancellation(),
     recordName: ignore,
@@ -61,7 +65,8 @@ function contextOf(recordLookup: () => void = () => {}) {
     recordOutcome: ignore,
     recordCall: ignore,
     recordResult: ignore,
-  });
+  };
+  return createContext(capabilities, recorder, { name: 'anyone', subject: undefined, scopes: undefined });
 }
 
 function written({ data, errors }: { data?: unknown; errors?: readonly GraphQLError[] | undefined }): string {
