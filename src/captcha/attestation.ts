@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { SlidingWindow } from '../runtime/sliding-window.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
@@ -27,7 +27,7 @@ export interface AttestationSettings {
 }
 
 /** The permission to attest one verification, checked before the verification is made. */
-interface AttestationPermit {
+export interface AttestationPermit {
   /**
    * The attestation of this verdict; null if it deserves none. The first call signs, and further ones get the same.
    *
@@ -137,7 +137,7 @@ export function assuranceOf(verdict: CaptchaVerdict, isOutageConfirmed: boolean)
 }
 
 /** The key of the ids of a captcha's challenges. It is derived once for each account. */
-const idKeys = new WeakMap<CaptchaAccount, Buffer>();
+const idKeys = new WeakMap<CaptchaAccount, KeyObject>();
 
 /**
  * The id of a challenge. Whoever inserts it under a unique constraint accepts each challenge once, however many
@@ -150,7 +150,10 @@ const idKeys = new WeakMap<CaptchaAccount, Buffer>();
  */
 function challengeIdOf(captcha: CaptchaAccount, lotNumber: string): string {
   const { captchaId, captchaKey } = captcha;
-  const key = idKeys.get(captcha) ?? Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));
-  idKeys.set(captcha, key);
+  let key = idKeys.get(captcha);
+  if (!key) {
+    key = createSecretKey(Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32)));
+    idKeys.set(captcha, key);
+  }
   return createHmac('sha256', key).update(`${captchaId}\n${lotNumber}`).digest('base64url');
 }

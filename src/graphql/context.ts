@@ -1,5 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { PermitAttestation } from '../captcha/attestation.ts';
+import type { AttestationPermit, PermitAttestation } from '../captcha/attestation.ts';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
@@ -70,7 +70,8 @@ export interface GraphQLContext {
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
   const { queryFingerprint, applicationFor, validateCaptcha, permitAttestation, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
-  const permits = new Map<CaptchaVerdict, NonNullable<ReturnType<PermitAttestation>>>();
+  // Made only where an audience is named, because most requests need none.
+  let permits: Map<CaptchaVerdict, AttestationPermit> | undefined;
   let captchas = 0;
   let totalCost = 0;
   return {
@@ -91,11 +92,11 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       // Before the verification, because that spends the challenge.
       const permit = permitAttestation(input, caller.subject);
       const verdict = await validateCaptcha(input, recorder);
-      if (permit) permits.set(verdict, permit);
+      if (permit) permits = (permits ?? new Map()).set(verdict, permit);
       recorder.recordOutcome(verdict.__typename);
       return verdict;
     },
-    attest: (verdict) => permits.get(verdict)?.attest(verdict, IS_OUTAGE_CONFIRMED) ?? null,
+    attest: (verdict) => permits?.get(verdict)?.attest(verdict, IS_OUTAGE_CONFIRMED) ?? null,
     countCost: (cost) => {
       totalCost += cost;
       if (totalCost <= limits.maxCost) return;

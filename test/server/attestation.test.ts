@@ -192,6 +192,8 @@ describe('the keys', () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/jwk-set+json');
     expect(headers.get('cache-control')).toBe('max-age=300');
+    // Like the connection of a probe, that of a verifier is kept for a short time.
+    expect(headers.get('keep-alive')).toBe('timeout=5');
     expect(JSON.parse(text)).toEqual({
       keys: [first, next, retired].map(({ kid, x, y }) => ({
         kty: 'EC',
