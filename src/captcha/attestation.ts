@@ -144,8 +144,8 @@ const idKeys = new WeakMap<CaptchaAccount, KeyObject>();
  * attestations there are of it: in an outage the same challenge can be sent many times.
  *
  * Its key is derived (RFC 5869) from the captcha key. All replicas have that, and a rotation of the signing keys does not
- * change it, so neither of them gives a challenge a second id. Only a new captcha key does, and a challenge that was
- * verified under the old one is not verified again. The derivation keeps the id apart from the signature of a verification,
+ * change it, so neither of them gives a challenge a second id. Only a new captcha key does: a challenge that was verified
+ * under the old one is not verified again, and one of an outage has two ids at most. The derivation keeps the id apart from the signature of a verification,
  * which is an HMAC of the lot number too. Neither part contains a line feed, so no two pairs have the same text.
  */
 function challengeIdOf(captcha: CaptchaAccount, lotNumber: string): string {

@@ -8,8 +8,8 @@ const example = JSON.stringify({
   audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'required' }],
 });
 
-process.stdout.write(`# A secret: the keys that sign attestations. Replace nothing in it.
+process.stdout.write(`# This is a secret: the keys that sign attestations.
 export ATTESTATION_KEYS='${keys}'
-# No secret: put your own address, services and actions in.
+# This is an example: put in an address, services and actions of your own.
 export ATTESTATION='${example}'
 `);

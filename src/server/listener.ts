@@ -15,7 +15,7 @@ import { send, sendPublic, sendRefusal } from './response.ts';
 export const GRAPHQL_PATH = '/graphql';
 
 /** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
-export const JWKS_PATH = '/.well-known/jwks.json';
+const JWKS_PATH = '/.well-known/jwks.json';
 /** How long verifiers may use the keys without asking again. A new key has to be published longer than this before it signs. */
 const JWKS_MAX_AGE_SECONDS = 300;
 
