@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
+import { openAttestationIssuer } from './captcha/attestation-issuer.ts';
 import { createCaptchaValidator } from './captcha/client.ts';
 import { captchaProbe } from './captcha/probe.ts';
 import { prepareCaptcha } from './captcha/request.ts';
 import { causeOf } from './captcha/verdict.ts';
 import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
-import type { ExampleCommand } from './explorer/examples.ts';
+import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
@@ -14,17 +15,16 @@ import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
-import { reportHealth } from './observability/upstream-health.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { examplesFor, openExplorer, openSandbox, sandboxAccounts } from './sandbox-mode.ts';
+import { attestationOf, openExplorer, openSandbox } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
 import { GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
 import { createServer } from './server/server.ts';
+import { openService } from './service-client.ts';
 import { Accounts } from './upstream/accounts.ts';
-import { createUpstreamClient, type UpstreamOptions } from './upstream/client.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
@@ -56,7 +56,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
   try {
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config.sandboxPort) : undefined;
     if (sandbox) closers.push(sandbox.stop);
-    const configured = sandbox ? sandboxAccounts(sandbox) : accountsOf(config);
+    const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
 
@@ -76,37 +76,16 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const resolver = new Resolver();
     closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const openUpstream = (service: string, own: Pick<UpstreamOptions, 'probes' | 'timeoutMs' | 'quotaLimits'>) => {
-      const client = createUpstreamClient({
-        ...config,
-        ...own,
-        service,
-        quotaStore,
-        resolver,
-        eventLoop,
-        onCall: (region, outcome, ms) => metrics.recordCall(service, region, outcome, ms),
-        check: config.upstreamCheck,
-        graceMs: config.upstreamCheckGraceMs,
-        onChange: reportHealth(service, log, metrics, sandbox ? 'debug' : 'error'),
-        onProbe: (region, result) => metrics.recordProbe(service, region, result),
-        onQuotaRefused: (window) => metrics.recordQuotaRefusal(service, window),
-      });
-      closers.push(client.close);
-      metrics.watchBulkheads(service, client.bulkheads);
-      metrics.watchHealth(service, () => client.health.all());
-      metrics.watchQuota(service, client.quotaStates);
-      return client;
-    };
-    const fingerprint = openUpstream('fingerprint', {
-      probes: applications.map(fingerprintProbe),
-      timeoutMs: config.fingerprintTimeoutMs,
-      quotaLimits: config.fingerprintQuota,
-    });
-    const captcha = openUpstream('captcha', {
-      probes: captchas.map(captchaProbe),
-      timeoutMs: config.captchaTimeoutMs,
-      quotaLimits: config.captchaQuota,
-    });
+    const shared = { config, log, metrics, quotaStore, resolver, eventLoop };
+    const fingerprintLimits = { timeoutMs: config.fingerprintTimeoutMs, quotaLimits: config.fingerprintQuota };
+    const fingerprint = openService(
+      'fingerprint',
+      { probes: applications.map(fingerprintProbe), ...fingerprintLimits },
+      shared,
+    );
+    const captchaLimits = { timeoutMs: config.captchaTimeoutMs, quotaLimits: config.captchaQuota };
+    const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
+    closers.push(fingerprint.close, captcha.close);
     const queryFingerprint = createFingerprintClient({
       ...config,
       upstream: fingerprint,
@@ -121,11 +100,18 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     });
 
+    const attestations = await openAttestationIssuer(attestationOf(config), {
+      captchas,
+      onIssued: metrics.recordAttestation,
+      onRefused: metrics.recordAttestationRefusal,
+    });
+    const { permit: permitAttestation, jwks } = attestations;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
-    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
+    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
-    const options = { ...config, trustsAnyone: sandbox !== undefined, telemetry, eventLoop, explorer, isUpstreamReady };
+    const trustsAnyone = sandbox !== undefined;
+    const options = { ...config, trustsAnyone, telemetry, eventLoop, explorer, isUpstreamReady, jwks };
     const server = await createServer(schema, capabilities, options);
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
@@ -145,11 +131,12 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         fingerprint.health.replace(applications.map(fingerprintProbe));
         captcha.health.replace(captchas.map(captchaProbe));
       }
+      if (next.attestation) attestations.replaceKeys(next.attestationKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
-    const examples = sandbox ? examplesFor(graphqlUrl, sandbox, config) : [];
+    const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, stop };
   } catch (error) {
     await stop();

@@ -67,6 +67,11 @@ export const ERROR_CATALOGUE = {
     message:
       'Only the router and known services may send requests to this subgraph. The router has to send one of its secrets in the Router-Authorization header, and a service its own secret as a bearer token.',
   },
+  FORBIDDEN: {
+    side: 'caller',
+    retryable: false,
+    message: 'This request may not ask for this field.',
+  },
   BAD_REQUEST: {
     side: 'caller',
     retryable: false,

@@ -1,8 +1,7 @@
-import type { ConfiguredAccounts } from './config/accounts.ts';
+import { generateKey } from './captcha/attestation-keys.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
 import type { Config } from './config/variables.ts';
-import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
+import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import type { Explorer } from './server/listener.ts';
 
@@ -21,16 +20,8 @@ export async function openExplorer(): Promise<Explorer> {
   return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
 }
 
-/** The accounts of the sandbox, with its addresses. */
-export function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
-  return {
-    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-  };
-}
-
-/** Commands that ask this app something. */
-export function examplesFor(graphqlUrl: string, { urls }: Sandbox, config: Config): ExampleCommand[] {
-  const [captcha] = SANDBOX_CAPTCHAS;
-  return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`, config);
+/** What is attested, with its keys: as configured, or as the sandbox does it if nothing is. Undefined if neither applies. */
+export function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
+  if (attestation) return { settings: attestation, keys: attestationKeys };
+  return upstreamMode === 'sandbox' ? { settings: SANDBOX_ATTESTATION, keys: [generateKey('active')] } : undefined;
 }

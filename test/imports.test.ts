@@ -20,6 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   graphql: ['fingerprint', 'captcha', 'upstream', 'runtime', 'errors', 'schema.generated'],
   // What it counts and traces is declared where it happens.
   observability: [
+    'captcha/attestation-refusals',
     'fingerprint/drift',
     'upstream/bulkhead',
     'upstream/health',
@@ -29,10 +30,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   explorer: [],
+  keys: ['captcha/attestation-keys'],
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],
-  'sandbox-mode': ['config', 'explorer', 'sandbox', 'server'],
+  'sandbox-mode': ['config', 'captcha', 'explorer', 'sandbox', 'server'],
+  'service-client': ['config', 'observability', 'upstream'],
   app: [
     'config',
     'captcha',
@@ -45,6 +48,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'sandbox',
     'sandbox-mode',
     'server',
+    'service-client',
     'upstream',
   ],
   main: ['app', 'config', 'errors', 'observability/logger'],

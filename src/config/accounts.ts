@@ -18,7 +18,7 @@ export const CAPTCHA_URLS = {
 type UrlKey = (typeof FINGERPRINT_URLS | typeof CAPTCHA_URLS)[Region];
 
 /** The accounts at both services. The first entry of each list is used when a request names none. */
-export interface ConfiguredAccounts {
+interface ConfiguredAccounts {
   readonly applications: readonly (Config['fingerprintApplications'][number] & { readonly baseUrl: string })[];
   readonly captchas: readonly (Config['captchaConfigurations'][number] & { readonly baseUrl: string })[];
 }

@@ -9,9 +9,9 @@ const FORMER = new Set(['pk_1', 'sk_1', 'key_1', '0123456789abcdef0123456789abcd
 export function placeholdersIn({ name, secret, isAddress }: Variable, text: string): string[] {
   const sentence = (own: string) => `${name}: expected ${own}, but got the placeholder of the documentation.`;
   if (isAddress) return isPlaceholderAddress(text) ? [sentence('an address of your own')] : [];
-  if (!secret) return [];
+  const isPlaceholder = secret ? isPlaceholderSecret : isPlaceholderAddress;
   return textsIn(text)
-    .filter((found) => isPlaceholderSecret(found.text))
+    .filter((found) => isPlaceholder(found.text))
     .map(({ path }) => sentence(path === '' ? 'a secret of your own' : `a value of your own at ${path}`));
 }
 

@@ -13,7 +13,13 @@ const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as cons
  * @param isSet is this variable set, whether or not its value could be read?
  */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  return [...samePort(values), ...unusedStore(isSet), ...sharedSecrets(values), ...rulesOfMode(values, isSet)];
+  return [
+    ...samePort(values),
+    ...unusedStore(isSet),
+    ...sharedSecrets(values),
+    ...halfAttestation(isSet),
+    ...rulesOfMode(values, isSet),
+  ];
 }
 
 /** Both ports belong to `HOST`, so they have to differ. */
@@ -37,6 +43,25 @@ function sharedSecrets({ routerSecrets = [], services = [] }: Partial<Config>): 
   );
 }
 
+/** Audiences without keys, or keys without audiences, would attest nothing. */
+function halfAttestation(isSet: (key: keyof Config) => boolean): string[] {
+  const { attestation, attestationKeys } = VARIABLES;
+  if (isSet('attestation') === isSet('attestationKeys')) return [];
+  return [expectedBut(attestation.name, `it together with ${attestationKeys.name}`, 'one of them')];
+}
+
+/** A captcha id of an audience that is not configured would never count, and nobody would notice. */
+function unknownCaptchas({ attestation, captchaConfigurations }: Partial<Config>): string[] {
+  if (!captchaConfigurations) return [];
+  const known = new Set(captchaConfigurations.map(({ captchaId }) => captchaId));
+  const { name } = VARIABLES.captchaConfigurations;
+  return (attestation?.audiences ?? []).flatMap(({ id, captchaIds = [] }) =>
+    captchaIds.some((captchaId) => !known.has(captchaId))
+      ? [expectedBut(VARIABLES.attestation.name, `captcha ids of ${name} for the audience "${id}"`, 'another one')]
+      : [],
+  );
+}
+
 function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   const { upstreamMode } = values;
   if (upstreamMode === undefined) return [];
@@ -46,6 +71,7 @@ function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => bool
     ...accessRule(values, isSet),
     ...unusedHeaders(isSet),
     ...missingAddresses(values, isSet),
+    ...unknownCaptchas(values),
   ];
 }
 

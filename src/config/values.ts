@@ -40,9 +40,10 @@ export const expecting =
 export const textThat = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
-const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+const either = (words: readonly string[]) =>
+  words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words.join();
 
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
 
 /** One of these words. */
@@ -84,7 +85,7 @@ const publicKey = textThat(
   (text) => VISIBLE.test(text) && /[^.]/.test(text),
 );
 // 32 characters: captcha document, section 8.
-const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
+export const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
 // Any text can be the key of an HMAC, but white space around one comes from copying it.
 const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 
@@ -109,7 +110,6 @@ export const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
         : 'expected an object',
   });
 
-/** What a text says as JSON. */
 export const parsedJson = z.string().transform((text, context) => {
   try {
     const json: unknown = JSON.parse(text);
@@ -194,7 +194,7 @@ export const storeAddress = {
   secret: true,
 } as const;
 
-function isEncryptedOrLocal(text: string): boolean {
+export function isEncryptedOrLocal(text: string): boolean {
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ATTESTATIONS } from './attestation.ts';
 import { serviceList, trustedHeaders } from './callers.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
 import {
@@ -122,6 +123,7 @@ export const VARIABLES = {
     ...whole(0, 300_000),
     default: '15000',
   },
+  ...ATTESTATIONS,
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   ...REQUEST_LIMITS,
   maxConnections: {

@@ -1,4 +1,5 @@
 import type { FormattedExecutionResult } from 'graphql';
+import type { PermitAttestation } from '../captcha/attestation.ts';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
-import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { Caller } from './caller.ts';
 
@@ -16,6 +17,8 @@ export interface Capabilities {
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly validateCaptcha: CaptchaValidator;
+  /** Checks before a verification whether it may be attested. */
+  readonly permitAttestation: PermitAttestation;
   /** How much one request may ask. */
   readonly limits: RequestLimits;
 }
@@ -48,9 +51,11 @@ export interface GraphQLContext {
   /**
    * Verifies a captcha.
    *
-   * @throws DeviceTrustError OVERLOADED beyond the limit of a request
+   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; FORBIDDEN if it may not be attested as the input asks
    */
   validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
+  /** The attestation of a verdict of this request; null if its input named no audience, or if it deserves none. */
+  attest(verdict: CaptchaValidation): Promise<string | null> | null;
   /**
    * Counts what the entities of one field cost.
    *
@@ -63,8 +68,10 @@ export interface GraphQLContext {
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
+  const { queryFingerprint, applicationFor, validateCaptcha, permitAttestation, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  // Made only where an audience is named, because most requests need none.
+  let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
   let totalCost = 0;
   return {
@@ -82,10 +89,14 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (captchas > limits.maxCaptchas) {
         throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
       }
+      // Before the verification, because that spends the challenge.
+      const permit = permitAttestation(input, caller.subject);
       const verdict = await validateCaptcha(input, recorder);
+      if (permit) attestations = (attestations ?? new Map()).set(verdict, () => permit.attest(verdict));
       recorder.recordOutcome(verdict.__typename);
       return verdict;
     },
+    attest: (verdict) => attestations?.get(verdict)?.() ?? null,
     countCost: (cost) => {
       totalCost += cost;
       if (totalCost <= limits.maxCost) return;

@@ -39,4 +39,6 @@ export const captchaResolvers: Resolvers<GraphQLContext> = {
   Mutation: {
     validateCaptcha: (_root, { input }, { validateCaptcha }) => validateCaptcha(input),
   },
+  CaptchaPassed: { attestation: (verdict, _args, { attest }) => attest(verdict) },
+  CaptchaIndeterminate: { attestation: (verdict, _args, { attest }) => attest(verdict) },
 };

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { ATTESTATION_REFUSALS } from '../captcha/attestation-refusals.ts';
 import { ERROR_CATALOGUE } from '../errors.ts';
 import { SIGNAL_DRIFTS } from '../fingerprint/drift.ts';
 
@@ -67,6 +68,13 @@ export function defineMetrics(registry: Registry) {
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
     drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
+    attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
+      'audience',
+      'assurance',
+    ]),
+    attestationRefusals: counter('attestation_refusals_total', 'Attestations that were not issued, by reason', [
+      'reason',
+    ]),
   };
 
   // Prometheus sees no increase in a series that appears with the value 1, so these exist from the start: an alert has to
@@ -76,6 +84,7 @@ export function defineMetrics(registry: Registry) {
   for (const service of ['fingerprint', 'captcha']) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);
   }
+  for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
   for (const cause of NO_VERDICT_CAUSES)
     metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import type { AttestationRefusal } from '../captcha/attestation-refusals.ts';
 import type { SignalDrift } from '../fingerprint/drift.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
 import { type AccountHealth, HEALTH_STATES } from '../upstream/health.ts';
@@ -22,6 +23,9 @@ export interface Metrics {
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
   readonly recordVerdict: (verdict: VerdictLabels) => void;
+  /** Attestations for an audience that were issued; 0 creates the counter. */
+  readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
+  readonly recordAttestationRefusal: (reason: AttestationRefusal) => void;
   /** An upstream call that was refused because its quota is used up. */
   readonly recordQuotaRefusal: (service: string, window: string) => void;
   /** Is the store of the quotas away? */
@@ -122,6 +126,8 @@ export function createMetrics(): Metrics {
       if (drift) metrics.drift.inc({ kind: drift });
     },
     recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
+    recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
+    recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
     recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service, states) => {

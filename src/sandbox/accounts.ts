@@ -6,7 +6,7 @@ export type SandboxRegion = 'GLB' | 'NA' | 'EU';
 export const SANDBOX_REGIONS: readonly SandboxRegion[] = ['GLB', 'NA', 'EU'];
 
 /** An application of the fingerprint service. */
-interface SandboxApplication {
+export interface SandboxApplication {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: SandboxRegion;
@@ -59,3 +59,11 @@ export function findCaptcha(captchaId: string, region: SandboxRegion): SandboxCa
   if (!captcha) return '-50103';
   return captcha.exception ?? captcha;
 }
+
+/** The attestations of sandbox mode: one service and one action to try, with or without a person. */
+export const SANDBOX_ATTESTATION = {
+  issuer: 'https://device-trust.sandbox',
+  lifetimeSeconds: 120,
+  unverifiedPerMinute: 60,
+  audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' }],
+} as const;

@@ -1,6 +1,13 @@
 import type { Server } from 'node:http';
 import { createServer, listenOn } from '../runtime/http.ts';
-import { SANDBOX_REGIONS, type SandboxRegion } from './accounts.ts';
+import {
+  SANDBOX_APPLICATIONS,
+  SANDBOX_CAPTCHAS,
+  SANDBOX_REGIONS,
+  type SandboxApplication,
+  type SandboxCaptcha,
+  type SandboxRegion,
+} from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
 import { createRequestListener } from './router.ts';
 
@@ -8,6 +15,11 @@ import { createRequestListener } from './router.ts';
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
   readonly urls: Readonly<Record<SandboxRegion, string>>;
+  /** Every account, with the address of its region. The default ones are the first. */
+  readonly applications: readonly (SandboxApplication & { readonly baseUrl: string })[];
+  readonly captchas: readonly (SandboxCaptcha & { readonly baseUrl: string })[];
+  /** A POST here returns a solved challenge of the default captcha id. */
+  readonly challengeUrl: string;
   /** Closes every connection, and resolves when all ports are free. Further calls do nothing. */
   stop(): Promise<void>;
 }
@@ -41,7 +53,14 @@ export async function startSandbox(options: {
     throw failure.reason;
   }
   const [GLB = '', NA = '', EU = ''] = bound.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : ''));
-  return { urls: { GLB, NA, EU }, stop };
+  const urls = { GLB, NA, EU };
+  return {
+    urls,
+    applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
+    challengeUrl: `${GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
+    stop,
+  };
 }
 
 /** Closes a server and its connections. A server that does not listen makes `close` fail, which does not matter here. */

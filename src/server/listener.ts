@@ -10,10 +10,15 @@ import type { Connections } from './connections.ts';
 import { Health } from './health.ts';
 import type { Telemetry } from './operation-log.ts';
 import { RequestRefused } from './refusal.ts';
-import { send, sendRefusal } from './response.ts';
+import { send, sendPublic, sendRefusal } from './response.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
+
+/** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
+const JWKS_PATH = '/.well-known/jwks.json';
+/** How long verifiers may use the keys without asking again. A new key has to be published longer than this before it signs. */
+const JWKS_MAX_AGE_SECONDS = 300;
 
 /** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
 const KEEP_ALIVE_MS = 75_000;
@@ -40,6 +45,8 @@ interface Options {
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
   readonly explorer: Explorer | undefined;
+  /** The JWK set as JSON. Undefined if no attestations are configured. */
+  readonly jwks: () => string | undefined;
   readonly telemetry: Telemetry;
 }
 
@@ -87,7 +94,7 @@ export function createListener(options: Options): Listener {
 }
 
 async function route(
-  { handle, callers, beforeOperation, explorer }: Options,
+  { handle, callers, beforeOperation, explorer, jwks }: Options,
   health: Health,
   connections: Connections,
   request: IncomingMessage,
@@ -111,6 +118,11 @@ async function route(
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
       });
+    case JWKS_PATH: {
+      const keys = jwks();
+      if (keys !== undefined) return sendJwks(request, response, keys);
+      break;
+    }
     case explorer?.graphiqlPath:
       if (explorer) return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
       break;
@@ -128,6 +140,12 @@ function wantsPage({ method, headers }: IncomingMessage): boolean {
 
 function sendPage(response: ServerResponse, html: string): void {
   send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
+}
+
+function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string): void {
+  if (!['GET', 'HEAD'].includes(method))
+    throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
+  sendPublic(response, 'application/jwk-set+json', keys, JWKS_MAX_AGE_SECONDS);
 }
 
 /** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */

@@ -14,6 +14,17 @@ export function send(
   response.end(body);
 }
 
+/** Sends a body that is the same for everyone, and that anyone may store for this many seconds. */
+export function sendPublic(response: ServerResponse, contentType: string, body: string, maxAgeSeconds: number): void {
+  if (response.destroyed) return;
+  response.writeHead(200, {
+    'content-type': contentType,
+    'cache-control': `max-age=${maxAgeSeconds}`,
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+}
+
 /** Sends one line of text. */
 export function sendText(
   response: ServerResponse,

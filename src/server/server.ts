@@ -34,6 +34,8 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. With them, introspection is allowed. */
   readonly explorer?: Explorer | undefined;
+  /** The JWK set of attestations as JSON. Undefined if none are configured. */
+  readonly jwks?: () => string | undefined;
 }
 
 /** A GraphQL server that can listen. */
@@ -89,6 +91,7 @@ export async function createServer(
     isUpstreamReady: options.isUpstreamReady,
     shutdownGraceMs,
     explorer,
+    jwks: options.jwks ?? (() => undefined),
     telemetry,
   });
   return {

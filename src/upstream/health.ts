@@ -29,6 +29,8 @@ const USUAL_INTERVAL_MS = 1_000;
 const REFUSED_INTERVAL_MS = 10_000;
 const FAILURES_OF_AN_OUTAGE = 2;
 
+type OnChange = (health: AccountHealth, before: HealthState) => void;
+
 /**
  * The health of one account. A call that fails proves nothing about the service, because a bot chooses its content, its
  * moment and often our load. So it only raises a doubt, and probes of our own settle it: one documented answer, of a probe or
@@ -38,7 +40,7 @@ const FAILURES_OF_AN_OUTAGE = 2;
 export class AccountHealth {
   readonly account: string;
   readonly #tools: ProbeTools;
-  readonly #onChange: (health: AccountHealth, before: HealthState) => void;
+  readonly #onChange: OnChange;
   #probe: Probe;
   #finding: Finding = { state: 'unknown', hasWorked: false, reason: '' };
   /** Documented answers so far, of calls and of probes. */
@@ -54,12 +56,7 @@ export class AccountHealth {
   /** Those that wait until the doubt is settled. */
   readonly #waiting = new Set<() => void>();
 
-  constructor(
-    account: string,
-    probe: Probe,
-    tools: ProbeTools,
-    onChange: (health: AccountHealth, before: HealthState) => void,
-  ) {
+  constructor(account: string, probe: Probe, tools: ProbeTools, onChange: OnChange) {
     this.account = account;
     this.#probe = probe;
     this.#tools = tools;

@@ -239,7 +239,7 @@ describe('whatever is written, no message has words of a library, a regular expr
     fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
   const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress || row.hasParts);
 
-  test.each(hidden.map(({ name }) => name))('%s', (name) => {
+  test.each(hidden)('$name', ({ name, expected }) => {
     const made = fc.oneof(
       fc.string().map((text) => `${CANARY}${text}`),
       listOf('publicKey', 'secret'),
@@ -251,7 +251,8 @@ describe('whatever is written, no message has words of a library, a regular expr
       fc.property(made, (text) => {
         const rest = Object.fromEntries(Object.entries(LIVE).filter(([other]) => other !== 'ALLOW_DIRECT_ACCESS'));
         for (const problem of problemsOf({ ...rest, [name]: text })) {
-          expect(problem).not.toMatch(FOREIGN);
+          // Its own sentence may have an example with such a word.
+          expect(problem.replace(expected, '')).not.toMatch(FOREIGN);
           expect(problem).not.toContain(CANARY);
           expect(problem).not.toContain('expected another value');
         }

@@ -262,6 +262,22 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       fires: 37,
     },
   ],
+  DeviceTrustUnverifiedAttestations: [
+    {
+      when: 'one is issued',
+      series: { 'device_trust_attestations_total{audience="orders",assurance="unverified"}': ONCE },
+      silent: 29,
+      fires: 32,
+    },
+  ],
+  DeviceTrustUnverifiedLimit: [
+    {
+      when: 'one is refused',
+      series: { 'device_trust_attestation_refusals_total{reason="unverified_limit"}': ONCE },
+      silent: 29,
+      fires: 32,
+    },
+  ],
   DeviceTrustSlow: [
     {
       when: 'one in fifty takes longer than every bucket',

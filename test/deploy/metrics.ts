@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { ATTESTATION_REFUSALS } from '../../src/captcha/attestation-refusals.ts';
 import { FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
 import { HEALTH_STATES } from '../../src/upstream/health.ts';
@@ -37,6 +38,8 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_fingerprint_lookups_total: { type: 'counter', labels: [] },
   device_trust_fingerprint_calls_total: { type: 'counter', labels: [] },
   device_trust_captcha_outcomes_total: { type: 'counter', labels: ['type', 'cause', 'proceed'] },
+  device_trust_attestations_total: { type: 'counter', labels: ['audience', 'assurance'] },
+  device_trust_attestation_refusals_total: { type: 'counter', labels: ['reason'] },
   device_trust_signals_total: { type: 'counter', labels: ['code', 'level'] },
   device_trust_catalogue_drift_total: { type: 'counter', labels: ['kind'] },
   nodejs_eventloop_lag_p99_seconds: { type: 'gauge', labels: [] },
@@ -74,6 +77,8 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   type: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
   cause: [...FAILURE_CATEGORIES.values()],
   proceed: ['true', 'false'],
+  assurance: ['verified', 'unverified'],
+  reason: ATTESTATION_REFUSALS,
   window: ['second', 'day'],
   state: HEALTH_STATES,
   result: ['well', 'refused', 'no_such_host', 'failed', 'inconclusive'],

@@ -29,6 +29,10 @@ const application = prepareApplication({
 const capabilities: Capabilities = {
   limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 110_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
+  permitAttestation: ({ audience }) =>
+    audience == null
+      ? undefined
+      : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
     if (request.token === 'broken') throw new TypeError('a mistake of ours');

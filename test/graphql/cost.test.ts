@@ -133,6 +133,10 @@ describe('the cost of an operation', () => {
     ],
     [1 + 2 * (1 + 1), '{ _entities(representations: [{}, {}]) { __typename } }'],
     [1 + 1, 'mutation { validateCaptcha(input: { lotNumber: "l" }) { proceed } }'],
+    [
+      1 + 3,
+      'mutation { validateCaptcha(input: { lotNumber: "l" }) { attestation again: attestation ... on CaptchaPassed { third: attestation } } }',
+    ],
   ])('is %i for %s', (cost, document) => {
     expect(of(document)).toMatchObject({ fixed: cost, variables: [] });
   });

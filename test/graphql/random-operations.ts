@@ -180,11 +180,13 @@ function root(writer: Writer): string {
 function captcha(writer: Writer): string {
   const { pick, value } = writer;
   const lotNumber = pick(['passes', 'fails', 'is open', 'throws']);
-  const input = { lotNumber, captchaOutput: 'o', passToken: 'p', genTime: pick(['1', 'x']) };
+  const named = pick([{}, { audience: 'orders', action: 'placeOrder' }]);
+  const input = { lotNumber, captchaOutput: 'o', passToken: 'p', genTime: pick(['1', 'x']), ...named };
   return `validateCaptcha(input: ${value('ValidateCaptchaInput!', input)}) { ${some(writer, 'CaptchaValidation', [
     '__typename',
     'proceed',
-    '... on CaptchaPassed { details { usedType scene } }',
+    'attestation',
+    '... on CaptchaPassed { attestation details { usedType scene } }',
     '... on CaptchaFailed { reason category }',
     '... on CaptchaIndeterminate { cause code message }',
   ])} }`;

@@ -56,6 +56,11 @@ test('the client and the limiter of a store of quotas are loaded only where ther
   expect(modules).toContain('/node_modules/rate-limiter-flexible/');
 });
 
+test('the library that signs attestations is loaded only where there are any', async () => {
+  expect(await modulesWith(LIVE)).not.toContain('/node_modules/jose/');
+  expect(await modulesWith(SANDBOX)).toContain('/node_modules/jose/');
+});
+
 test('live mode does not load the printer of log lines for people', async () => {
   expect(await modulesWith(LIVE)).not.toContain('pino-pretty');
 });

@@ -24,6 +24,7 @@ const NO_CAPABILITIES: Capabilities = {
   queryFingerprint: refuse,
   applicationFor: () => undefined,
   validateCaptcha: refuse,
+  permitAttestation: () => undefined,
   limits: DEFAULTS,
 };
 

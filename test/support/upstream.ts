@@ -39,7 +39,7 @@ export async function startUpstream(answer: Answer, answerProbe: Answer = answer
 }
 
 /** An upstream that is well: a probe gets its documented answer. */
-function answerAsDocumented({ body }: ReceivedRequest, response: ServerResponse): void {
+export function answerAsDocumented({ body }: ReceivedRequest, response: ServerResponse): void {
   const documented = probeAnswer(body);
   response.writeHead(documented.status, { 'content-type': 'application/json' }).end(documented.body);
 }

@@ -186,6 +186,13 @@ export type SignalLevel =
 
 /** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
 export type ValidateCaptchaInput = {
+  /** What the person wants to do there, such as `placeOrder`: one of the actions that the operator configured for this audience. */
+  action?: string | null | undefined;
+  /**
+   * The service that shall see the proof, such as `orders`: name it to get an `attestation`. The operator configures which
+   * services there are. Give it together with `action`, or leave both out.
+   */
+  audience?: string | number | null | undefined;
   /**
    * The captcha id with which the widget was started. Leave it out to use the first one configured in this subgraph. It is a
    * public identifier, not a secret.

@@ -1,0 +1,11 @@
+/** Why no attestation was issued although a request named an audience. These are values of a metric's label. */
+export const ATTESTATION_REFUSALS = [
+  'incomplete',
+  'audience',
+  'action',
+  'captcha_id',
+  'subject',
+  'unverified_limit',
+] as const;
+
+export type AttestationRefusal = (typeof ATTESTATION_REFUSALS)[number];

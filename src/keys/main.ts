@@ -1,0 +1,15 @@
+import { generateKey } from '../captcha/attestation-keys.ts';
+
+/** Prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
+
+const keys = JSON.stringify([generateKey('active'), generateKey('next')]);
+const example = JSON.stringify({
+  issuer: 'https://device-trust.example',
+  audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'required' }],
+});
+
+process.stdout.write(`# This is a secret: the keys that sign attestations.
+export ATTESTATION_KEYS='${keys}'
+# This is an example: put in an address, services and actions of your own.
+export ATTESTATION='${example}'
+`);

@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest';
+import { generateKey } from '../../src/captcha/attestation-keys.ts';
+import { CANARY, ID, LIVE, parse, problemsOf } from './support.ts';
+
+/** The two variables of attestations (design, section 8). */
+
+const ISSUER = 'https://device-trust.test';
+const ORDERS = { id: 'orders', actions: ['placeOrder'] };
+const KEY = generateKey('active');
+const KEYS = JSON.stringify([KEY]);
+const settings = (changes: object = {}) => JSON.stringify({ issuer: ISSUER, audiences: [ORDERS], ...changes });
+const both = (ATTESTATION = settings(), ATTESTATION_KEYS = KEYS) => ({ ...LIVE, ATTESTATION, ATTESTATION_KEYS });
+
+describe('what is accepted', () => {
+  test('an issuer and an audience; the rest has defaults', () => {
+    expect(parse(both())).toMatchObject({
+      attestation: {
+        issuer: ISSUER,
+        lifetimeSeconds: 120,
+        unverifiedPerMinute: 60,
+        audiences: [{ ...ORDERS, subject: 'required' }],
+      },
+      attestationKeys: [KEY],
+    });
+  });
+
+  test('everything, with an issuer that is kept as it is written', () => {
+    const audience = { id: 'a-b_c.d:1', actions: ['one', 'two'], subject: 'optional', captchaIds: [ID] };
+    const text = settings({
+      issuer: `${ISSUER}/`,
+      lifetimeSeconds: 300,
+      unverifiedPerMinute: 0,
+      audiences: [audience],
+    });
+    expect(parse(both(text)).attestation).toEqual(JSON.parse(text));
+  });
+
+  test('keys in each state, also from a file', () => {
+    const keys = [KEY, generateKey('next'), generateKey('retired')];
+    const files = { '/keys': `${JSON.stringify(keys)}\n` };
+    const env = { ...LIVE, ATTESTATION: settings(), ATTESTATION_KEYS_FILE: '/keys' };
+    expect(parse(env, files).attestationKeys).toEqual(keys);
+  });
+});
+
+describe('ATTESTATION: the sentence names each path that is wrong', () => {
+  const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
+  const audiences = (...list: object[]) => settings({ audiences: list });
+  test.each<[string, string, string]>([
+    ['text that is not JSON', '{', 'it is not JSON'],
+    ['a list', '[]', 'expected an object'],
+    [
+      'no issuer',
+      settings({ issuer: undefined }),
+      'issuer: expected an https address without user, query or fragment, but it is missing',
+    ],
+    [
+      'plain http',
+      settings({ issuer: 'http://device-trust.test' }),
+      'issuer: expected an https address without user, query or fragment',
+    ],
+    [
+      'a lifetime beyond 300',
+      settings({ lifetimeSeconds: 301 }),
+      'lifetimeSeconds: expected a whole number from 10 to 300',
+    ],
+    [
+      'a lifetime as a text',
+      settings({ lifetimeSeconds: '120' }),
+      'lifetimeSeconds: expected a whole number from 10 to 300',
+    ],
+    [
+      'half an attestation',
+      settings({ unverifiedPerMinute: 0.5 }),
+      'unverifiedPerMinute: expected a whole number from 0 to 10000',
+    ],
+    ['no audience', audiences(), 'audiences: expected at least one entry'],
+    ['an id twice', audiences(ORDERS, ORDERS), 'audiences: expected no two entries with the same id'],
+    ['an id with a space', audiences({ ...ORDERS, id: 'the orders' }), `audiences.0.id: ${NAME}`],
+    ['an id of 65 characters', audiences({ ...ORDERS, id: 'x'.repeat(65) }), `audiences.0.id: ${NAME}`],
+    ['no action', audiences({ ...ORDERS, actions: [] }), 'audiences.0.actions: expected at least one'],
+    [
+      'an action twice',
+      audiences({ ...ORDERS, actions: ['a', 'a'] }),
+      'audiences.0.actions: expected no two that are the same',
+    ],
+    ['an empty action', audiences({ ...ORDERS, actions: [''] }), `audiences.0.actions.0: ${NAME}`],
+    [
+      'another subject',
+      audiences({ ...ORDERS, subject: 'never' }),
+      'audiences.0.subject: expected required or optional',
+    ],
+    [
+      'a short captcha id',
+      audiences({ ...ORDERS, captchaIds: ['a'] }),
+      'audiences.0.captchaIds.0: expected 32 visible ASCII characters',
+    ],
+    ['a mistyped key', audiences({ ...ORDERS, action: [] }), 'audiences.0: expected no unknown key "action"'],
+    [
+      'several mistakes',
+      settings({ issuer: 1, lifetimeSeconds: 9 }),
+      'issuer: expected an https address without user, query or fragment; lifetimeSeconds: expected a whole number from 10 to 300',
+    ],
+  ])('%s', (_what, text, places) => {
+    expect(problemsOf(both(text))).toEqual([
+      expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a value that does not fit \(/),
+    ]);
+    expect(problemsOf(both(text))[0]).toContain(`(${places}).`);
+  });
+});
+
+describe('ATTESTATION_KEYS: the sentence names each path that is wrong, and never a value', () => {
+  const other = generateKey('next');
+  const second = (changes: object) => JSON.stringify([KEY, { ...other, ...changes }]);
+  const PAIR = '1: expected a private key d with its own public key x and y';
+  test.each<[string, string, string]>([
+    ['text that is not JSON', `[{"d":"${CANARY}"`, 'it is not JSON'],
+    ['no key', '[]', 'expected at least one entry'],
+    ['no active key', JSON.stringify([other]), 'expected exactly one active key'],
+    ['two active keys', second({ state: 'active' }), 'expected exactly one active key'],
+    ['a kid twice', second({ kid: KEY.kid }), 'expected no two entries with the same kid'],
+    ['another state', second({ state: CANARY }), '1.state: expected next, active or retired'],
+    ['another type', second({ kty: 'RSA' }), '1.kty: expected EC'],
+    ['another curve', second({ crv: 'P-384' }), '1.crv: expected P-256'],
+    ['a public key', second({ d: undefined }), '1.d: expected 32 bytes as base64url, but it is missing'],
+    ['a private key that was cut', second({ d: other.d.slice(1) }), '1.d: expected 32 bytes as base64url'],
+    ['the private key of another one', second({ d: KEY.d }), PAIR],
+    ['a public key that is not on the curve', second({ x: other.y, y: other.x }), PAIR],
+    ['a private key of 0', second({ d: 'A'.repeat(43) }), PAIR],
+    ['an unknown key', second({ [CANARY]: CANARY }), '1: expected no unknown key'],
+    [
+      'several mistakes',
+      second({ d: CANARY, state: CANARY }),
+      '1.state: expected next, active or retired; 1.d: expected 32 bytes as base64url',
+    ],
+  ])('%s', (_what, text, places) => {
+    const problems = problemsOf(both(settings(), text));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toMatch(/^ATTESTATION_KEYS: expected a JSON list of private keys .*, but got a value/);
+    expect(problems[0]).toContain(`(${places}).`);
+    for (const secret of [CANARY, KEY.d, other.d]) expect(problems.join()).not.toContain(secret);
+  });
+});
+
+describe('together', () => {
+  test('each needs the other', () => {
+    const sentence = 'ATTESTATION: expected it together with ATTESTATION_KEYS, but got one of them.';
+    expect(problemsOf({ ...LIVE, ATTESTATION: settings() })).toEqual([sentence]);
+    expect(problemsOf({ ...LIVE, ATTESTATION_KEYS: KEYS })).toEqual([sentence]);
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', ATTESTATION_KEYS: KEYS })).toEqual([sentence]);
+  });
+
+  test('a captcha id of an audience has to be configured', () => {
+    const text = settings({ audiences: [{ ...ORDERS, captchaIds: [ID, 'b'.repeat(32)] }] });
+    expect(problemsOf(both(text))).toEqual([
+      'ATTESTATION: expected captcha ids of CAPTCHA_CONFIGURATIONS for the audience "orders", but got another one.',
+    ]);
+  });
+
+  test('all mistakes are reported at once', () => {
+    const problems = problemsOf(both('{', '['));
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual(['ATTESTATION', 'ATTESTATION_KEYS']);
+  });
+
+  test('the issuer of the documentation is refused in live mode', () => {
+    expect(problemsOf(both(settings({ issuer: 'https://device-trust.example' })))).toEqual([
+      'ATTESTATION: expected a value of your own at issuer, but got the placeholder of the documentation.',
+    ]);
+  });
+});
