@@ -54,6 +54,8 @@ export type CaptchaDetails = {
 /** The service rejected the challenge, or judged it with a result that is not a pass. `proceed` is false under every policy. */
 export type CaptchaFailed = CaptchaValidation & {
   __typename?: 'CaptchaFailed';
+  /** Always null here: a rejected challenge proves nothing. */
+  attestation?: Maybe<Scalars['String']['output']>;
   /** Why the service rejected it, for a program to branch on. */
   category: CaptchaFailureCategory;
   /** What the service knows about the rejected challenge. */
@@ -92,6 +94,11 @@ export type CaptchaFailureDetails = {
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
+  /**
+   * While the captcha service is down, a proof that says so: its claim `asr` is `unverified`, and the service that `audience`
+   * named decides whether that is enough. Only a few a minute are issued. Null in every other case.
+   */
+  attestation?: Maybe<Scalars['String']['output']>;
   /** Who can have caused it. */
   cause: CaptchaIndeterminateCause;
   /** The service's exception code, such as `-50003`. Null if no usable answer came back. */
@@ -118,6 +125,8 @@ export type CaptchaIndeterminateCause =
 /** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
+  /** The proof for the service that `audience` named. Its claim `asr` is `verified`. Null if no `audience` was named. */
+  attestation?: Maybe<Scalars['String']['output']>;
   /** What the service knows about the solved challenge. */
   details: CaptchaDetails;
   /** Always true here. */
@@ -126,6 +135,13 @@ export type CaptchaPassed = CaptchaValidation & {
 
 /** The outcome of a captcha verification. A page needs only `proceed`; select the concrete types to explain the outcome or to log it. */
 export type CaptchaValidation = {
+  /**
+   * A signed proof of this outcome, to pass on to the service that `audience` named, as an input of the mutation that the
+   * captcha protects. That service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it
+   * once. It is valid for a short time, by default 120 seconds. Null unless `proceed` is true and an `audience` was named,
+   * and also where nothing but a policy lets the request proceed.
+   */
+  attestation?: Maybe<Scalars['String']['output']>;
   /** May the business request that this captcha protects go ahead? */
   proceed: Scalars['Boolean']['output'];
 };
@@ -272,7 +288,8 @@ export type Mutation = {
   /**
    * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own. Send the
    * business mutation that it protects only if `proceed` is true: within one operation GraphQL runs the next mutation
-   * whatever this one answers.
+   * whatever this one answers. A service that must not rely on the page asks for the `attestation` of this outcome and
+   * verifies it.
    *
    * A challenge can be verified once: send the values of the captcha widget straight away, and never retry with the same
    * values. Null together with an entry in `errors` means that the question could not be asked at all (for example because
@@ -476,6 +493,13 @@ export type SignalLevel =
 
 /** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
 export type ValidateCaptchaInput = {
+  /** What the person wants to do there, such as `placeOrder`: one of the actions that the operator configured for this audience. */
+  action?: InputMaybe<Scalars['String']['input']>;
+  /**
+   * The service that shall see the proof, such as `orders`: name it to get an `attestation`. The operator configures which
+   * services there are. Give it together with `action`, or leave both out.
+   */
+  audience?: InputMaybe<Scalars['ID']['input']>;
   /**
    * The captcha id with which the widget was started. Leave it out to use the first one configured in this subgraph. It is a
    * public identifier, not a secret.
@@ -717,6 +741,7 @@ export type CaptchaDetailsResolvers<ContextType = any, ParentType extends Resolv
 }>;
 
 export type CaptchaFailedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaFailed'] = ResolversParentTypes['CaptchaFailed']> = ResolversObject<{
+  attestation?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   category?: Resolver<ResolversTypes['CaptchaFailureCategory'], ParentType, ContextType>;
   details?: Resolver<ResolversTypes['CaptchaFailureDetails'], ParentType, ContextType>;
   proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
@@ -731,6 +756,7 @@ export type CaptchaFailureDetailsResolvers<ContextType = any, ParentType extends
 }>;
 
 export type CaptchaIndeterminateResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaIndeterminate'] = ResolversParentTypes['CaptchaIndeterminate']> = ResolversObject<{
+  attestation?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   cause?: Resolver<ResolversTypes['CaptchaIndeterminateCause'], ParentType, ContextType>;
   code?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   message?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -740,6 +766,7 @@ export type CaptchaIndeterminateResolvers<ContextType = any, ParentType extends 
 }>;
 
 export type CaptchaPassedResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaPassed'] = ResolversParentTypes['CaptchaPassed']> = ResolversObject<{
+  attestation?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   details?: Resolver<ResolversTypes['CaptchaDetails'], ParentType, ContextType>;
   proceed?: Resolver<ResolversTypes['Boolean'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
