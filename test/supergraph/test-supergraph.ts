@@ -3,8 +3,11 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { startAttestingProxy } from './attesting-proxy.ts';
 import { composeSupergraph } from './compose.ts';
-import { ORDERS, startOrders } from './orders.ts';
+import { ORDERS } from './orders/goods.ts';
+import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
+import { createSigner, ISSUER, type Signer, startKeyServer } from './signer.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -14,8 +17,12 @@ export interface TestSupergraph {
   readonly asked: TestUpstream['received'];
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
+  /** Has the key with which attestations are signed. */
+  readonly signer: Signer;
   /** While true, both upstreams reset every connection. */
   dead: boolean;
+  /** While true, the captcha service resets every connection, also for its probes; it still issues challenges. */
+  captchaDead: boolean;
   /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
   alter: (answer: string) => string;
   /** The address that returns a solved captcha challenge. */
@@ -31,6 +38,7 @@ export const BULK_BUYER = 'user-bulk';
 const BULK = Array.from({ length: FIFTY }, (_, i) => ({
   id: `bulk-${i}`,
   item: 'Pen',
+  priceCents: 200,
   status: 'PAID' as const,
   customerId: BULK_BUYER,
   deviceToken: `sandbox:web#${i % 5}`,
@@ -43,7 +51,7 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
   const upstream = await startUpstream(async (request, response) => {
-    if (supergraph.dead) {
+    if (supergraph.dead || (supergraph.captchaDead && request.url.startsWith('/validate'))) {
       response.destroy();
       return;
     }
@@ -59,21 +67,30 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
   const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
-  const orders = await startOrders(0, [...ORDERS, ...BULK], () => supergraph.done.push('order placed'));
+  const signer = await createSigner();
+  const keyServer = await startKeyServer([signer.publicJwk]);
+  const proxy = await startAttestingProxy(app.graphqlUrl, signer);
+  const orders = await startOrders({
+    attestation: { jwksUrl: keyServer.jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+    seeds: [...ORDERS, ...BULK],
+    placed: () => supergraph.done.push('order placed'),
+  });
   const supergraph: TestSupergraph = {
     supergraphSdl: await composeSupergraph({
-      'device-trust': app.graphqlUrl,
+      'device-trust': proxy.url,
       users: users.url,
       orders: orders.url,
     }),
     asked: upstream.received,
     done: [],
+    signer,
     dead: false,
+    captchaDead: false,
     alter: (answer) => answer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
     stop: async () => {
-      await Promise.all([users.stop(), orders.stop(), app.stop()]);
+      await Promise.all([users.stop(), orders.stop(), proxy.stop(), keyServer.stop(), app.stop()]);
       await upstream.stop();
       await sandbox.stop();
     },
