@@ -32,6 +32,7 @@ export const FORGERIES: readonly Forgery[] = [
   claims('without a captcha id', { cid: undefined }),
   claims('without an id', { jti: undefined }),
   claims('with an id that is no text', { jti: { toString: 'x' } }),
+  claims('longer than an attestation can be', { padding: 'x'.repeat(2_048) }),
   claims('without an end', { exp: undefined }),
   claims('with an end that is no number', { exp: '9999999999' }),
   claims('without a beginning', { iat: undefined }),

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { SignJWT } from 'jose';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import type { Running } from './listen.ts';
 import type { Order } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, type OrdersOptions, startOrders } from './orders.ts';
 import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
-import { createSigner, ISSUER, startKeyServer } from './signer.ts';
+import { createSigner, goodClaims, ISSUER, startKeyServer } from './signer.ts';
 
 /** The order subgraph alone, over HTTP, with a key server at an address of its own. */
 
@@ -157,6 +159,21 @@ describe('the same checkout again', () => {
     const attestation = await signer.sign({ sub: 'user-2' });
     expect(await order({ checkoutId, attestation }, 'user-2')).toMatchObject({ order: { customer: { id: 'user-2' } } });
   });
+});
+
+test('a key of another algorithm is trusted for nothing, even if the key set has it', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+  keyServer.keys = [signer.publicJwk, { ...publicKey.export({ format: 'jwk' }), kid: 'other' }];
+  const fresh = await start();
+  try {
+    const header = { alg: 'ES384', typ: 'captcha-attestation+jwt', kid: 'other' };
+    const attestation = await new SignJWT(goodClaims()).setProtectedHeader(header).sign(privateKey);
+    expect(await orderOutcome(fresh.url, orderInput({ attestation }))).toEqual(challengeFor('INVALID'));
+    const good = orderInput({ attestation: await signer.sign() });
+    expect(await orderOutcome(fresh.url, good)).toMatchObject({ __typename: 'OrderPlaced' });
+  } finally {
+    await fresh.stop();
+  }
 });
 
 describe('while the keys cannot be fetched', () => {
