@@ -26,15 +26,9 @@ const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED|JWK
 export function createVerifier({ jwksUrl, issuer, audience, subject }: AttestationConfig) {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
   // Nothing of this is up to the token (RFC 8725).
-  const pinned = {
-    algorithms: ['ES256'],
-    typ: 'captcha-attestation+jwt',
-    issuer,
-    audience,
-    requiredClaims: subject === 'required' ? [...CLAIMS, 'sub'] : CLAIMS,
-    clockTolerance: 5, // s
-    maxTokenAge: 300, // s
-  };
+  const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer, audience };
+  const times = { clockTolerance: 5, maxTokenAge: 300 }; // s
+  const requiredClaims = subject === 'required' ? [...CLAIMS, 'sub'] : CLAIMS;
 
   function proofOf({ aud, act, sub, asr, jti }: JWTPayload, action: string, person: string): Proof | 'INVALID' {
     const isForThis = aud === audience && act === action && (sub === undefined || sub === person);
@@ -45,7 +39,7 @@ export function createVerifier({ jwksUrl, issuer, audience, subject }: Attestati
   return async (token: string, action: string, person: string): Promise<Proof | 'INVALID' | 'EXPIRED'> => {
     if (token.length > MAX_LENGTH) return 'INVALID';
     try {
-      const { payload } = await jwtVerify(token, keys, pinned);
+      const { payload } = await jwtVerify(token, keys, { ...pinned, ...times, requiredClaims });
       return proofOf(payload, action, person);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return 'EXPIRED';
