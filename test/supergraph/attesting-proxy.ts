@@ -9,14 +9,15 @@ import type { Signer } from './signer.ts';
  */
 export function startAttestingProxy(graphqlUrl: string, signer: Signer): Promise<Running> {
   return listen(async (request, response) => {
-    const headers = { 'content-type': 'application/json' };
+    const { 'router-authorization': secret, 'x-user-id': sub } = request.headers;
+    const headers = { 'content-type': 'application/json', 'router-authorization': String(secret) };
     const answer = await fetch(graphqlUrl, { method: 'POST', headers, body: await text(request) });
     const body = await answer.json();
     const verdict = body.data?.validateCaptcha;
     if (verdict && 'attestation' in verdict && verdict.__typename !== 'CaptchaFailed' && verdict.cause !== 'CLIENT') {
       const asr = verdict.__typename === 'CaptchaPassed' ? 'verified' : 'unverified';
-      verdict.attestation = await signer.sign({ sub: request.headers['x-user-id'], asr, jti: randomUUID() });
+      verdict.attestation = await signer.sign({ sub, asr, jti: randomUUID() });
     }
-    response.writeHead(answer.status, headers).end(JSON.stringify(body));
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   }, 0);
 }

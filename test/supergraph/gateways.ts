@@ -6,6 +6,7 @@ import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { listen, type Running } from './listen.ts';
+import { subgraphHeaders } from './subgraph-headers.ts';
 import { SIGNED_IN } from './users.ts';
 
 /**
@@ -18,12 +19,11 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
   const server = new ApolloServer<{ userId?: string }>({
     gateway: new ApolloGateway({
       supergraphSdl,
-      buildService: ({ url = '' }) =>
+      buildService: ({ name, url = '' }) =>
         new RemoteGraphQLDataSource({
           url,
-          // Without an operation of a client there is no user.
           willSendRequest: ({ request, context: { userId } }) => {
-            if (userId !== undefined) request.http?.headers.set('x-user-id', userId);
+            for (const header of Object.entries(subgraphHeaders(name, userId))) request.http?.headers.set(...header);
           },
         }),
     }),
@@ -55,7 +55,8 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
       maxAge: 600,
     },
     propagateHeaders: {
-      fromClientToSubgraphs: ({ request }) => ({ 'x-user-id': request.headers.get('x-user-id') ?? SIGNED_IN }),
+      fromClientToSubgraphs: ({ request, subgraphName }) =>
+        subgraphHeaders(subgraphName, request.headers.get('x-user-id') ?? SIGNED_IN),
     },
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: CROSS_SUBGRAPH_QUERY },

@@ -8,6 +8,7 @@ import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER, type Signer, startKeyServer } from './signer.ts';
+import { ROUTER_SECRET } from './subgraph-headers.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -64,7 +65,7 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     await passOn(request, response);
   });
   const { url } = upstream;
-  const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
+  const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, { routerSecrets: [ROUTER_SECRET] });
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
   const signer = await createSigner();
