@@ -51,8 +51,9 @@ const VERIFICATION_MS = 50;
 export async function startTestSupergraph(): Promise<TestSupergraph> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
+  const isDead = (path: string) => supergraph.dead || (supergraph.captchaDead && path.startsWith('/validate'));
   const upstream = await startUpstream(async (request, response) => {
-    if (supergraph.dead || (supergraph.captchaDead && request.url.startsWith('/validate'))) {
+    if (isDead(request.url)) {
       response.destroy();
       return;
     }
