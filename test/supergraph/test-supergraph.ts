@@ -49,9 +49,16 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
 const VERIFICATION_MS = 50;
 
 export async function startTestSupergraph(): Promise<TestSupergraph> {
+  // What a test changes, which is there before anything asks the upstreams.
+  const controls: Pick<TestSupergraph, 'done' | 'dead' | 'captchaDead' | 'alter'> = {
+    done: [],
+    dead: false,
+    captchaDead: false,
+    alter: (answer) => answer,
+  };
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
-  const isDead = (path: string) => supergraph.dead || (supergraph.captchaDead && path.startsWith('/validate'));
+  const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
+  const isDead = (path: string) => controls.dead || (controls.captchaDead && path.startsWith('/validate'));
   const upstream = await startUpstream(async (request, response) => {
     if (isDead(request.url)) {
       response.destroy();
@@ -61,7 +68,7 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     response.setHeader('connection', 'close');
     if (request.url.startsWith('/validate')) {
       await setTimeout(VERIFICATION_MS);
-      supergraph.done.push('captcha verified');
+      controls.done.push('captcha verified');
     }
     await passOn(request, response);
   });
@@ -75,20 +82,16 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
   const orders = await startOrders({
     attestation: { jwksUrl: keyServer.jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
     seeds: [...ORDERS, ...BULK],
-    placed: () => supergraph.done.push('order placed'),
+    placed: () => controls.done.push('order placed'),
   });
-  const supergraph: TestSupergraph = {
+  return Object.assign(controls, {
     supergraphSdl: await composeSupergraph({
       'device-trust': proxy.url,
       users: users.url,
       orders: orders.url,
     }),
     asked: upstream.received,
-    done: [],
     signer,
-    dead: false,
-    captchaDead: false,
-    alter: (answer) => answer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
     stop: async () => {
@@ -96,6 +99,5 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
       await upstream.stop();
       await sandbox.stop();
     },
-  };
-  return supergraph;
+  });
 }
