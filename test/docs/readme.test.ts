@@ -118,6 +118,14 @@ describe('the schema of an order subgraph', () => {
   });
 });
 
+test('the verification is that of the order subgraph, which is one screen', () => {
+  const snippets = page.blocks.filter(({ language }) => language === 'ts').map(({ text }) => text);
+  const file = readFileSync(join(ROOT, 'test/supergraph/orders/attestation.ts'), 'utf8');
+  expect(snippets).toHaveLength(1);
+  expect(file.replace(/^ {2}/gm, '')).toContain(snippets[0]);
+  expect(file.trimEnd().split('\n').length).toBeLessThanOrEqual(60);
+});
+
 describe('the live configuration', () => {
   const block = page.blocks.find(({ language, text }) => language === 'sh' && text.includes('export '))?.text ?? '';
   const example: Readonly<Record<string, string>> = Object.fromEntries(

@@ -4,13 +4,15 @@ import { parse } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
 import { sdlOf } from './compose.ts';
-import { startOrders } from './orders.ts';
+import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { startUsers } from './users.ts';
 
 /** What a platform team does with our schema: fetch it as a router does, and compose it with the neighbours'. */
 
-const app = await startInLiveMode({ GLB: 'http://127.0.0.1:9', NA: 'http://127.0.0.1:9', EU: 'http://127.0.0.1:9' });
-const neighbours = { users: await startUsers(), orders: await startOrders() };
+const nobody = 'http://127.0.0.1:9';
+const app = await startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody });
+const attestation = { jwksUrl: nobody, issuer: nobody, ...ORDERS_AUDIENCE };
+const neighbours = { users: await startUsers(), orders: await startOrders({ attestation }) };
 afterAll(() => Promise.all([app.stop(), neighbours.users.stop(), neighbours.orders.stop()]));
 
 const urls = { 'device-trust': app.graphqlUrl, users: neighbours.users.url, orders: neighbours.orders.url };

@@ -37,6 +37,7 @@ describeInChromium('the page, with a clean console and no token in any address',
   beforeEach(async () => {
     supergraph.done.length = 0;
     supergraph.alter = (answer) => answer;
+    supergraph.captchaDead = false;
     visited = await visit(browser, frontend.origin);
     page = visited.page;
   });
@@ -167,48 +168,94 @@ describeInChromium('the page, with a clean console and no token in any address',
     return operations;
   }
 
-  test('a captcha that is solved lets the order proceed, which is an operation of its own', async () => {
+  const place = () => press('Place order', '#order-status');
+  const retry = () => press('Try again', '#order-status');
+
+  test('an order takes one press: the shop asks for a captcha, and two requests later it is placed', async () => {
     const operations = watchOperations();
-    expect(await press('Solve the captcha and order', '#order-status')).toBe('The order is placed.');
+    expect(await place()).toBe('The order is placed.');
     const text = await result('order');
-    expect(text).toMatch(/Captcha: passed\s+proceeds\s+Kind: slide, scene: login\./);
-    expect(text).toMatch(/Order: PLACED\s+order-\d+: Vase, for Ada\./);
-    expect(operations).toEqual(['ValidateCaptcha', 'PlaceOrder']);
+    expect(text).toMatch(/Captcha: passed\s+verified proof\s+Kind: slide, scene: login\./);
+    expect(text).toMatch(/Order: PLACED\s+order-\S+: Vase at 24\.00, for Ada\./);
+    expect(operations).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
     expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
     await page.screenshot({ path: join(SCREENSHOTS, 'order.png'), fullPage: true });
   });
 
-  test('the same values again do not proceed, and no order is placed', async () => {
-    await press('Solve the captcha and order', '#order-status');
+  test('the next order is another one, with another captcha', async () => {
+    await place();
+    expect(await place()).toBe('The order is placed.');
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed', 'captcha verified', 'order placed']);
+  });
+
+  test('while the shop is asked, the page says so, and a second press sends nothing', async () => {
     const operations = watchOperations();
-    supergraph.done.length = 0;
-    await page.getByLabel('Item').fill('Second vase');
-    expect(await press('Use the same values again', '#order-status')).toBe('No order was placed.');
-    expect(await result('order')).toMatch(/Captcha: no verdict, CLIENT\s+does not proceed/);
-    expect(operations).toEqual(['ValidateCaptcha']);
-    expect(supergraph.done).toEqual(['captcha verified']);
+    const form = page.locator('#order');
+    await page.getByRole('button', { name: 'Place order' }).dblclick();
+    await page.locator('#order-status').filter({ hasText: 'The shop asks for a captcha …' }).waitFor();
+    expect(await form.getAttribute('aria-busy')).toBe('true');
+    await page.locator('#order-status').filter({ hasText: 'The order is placed.' }).waitFor();
+    expect(await form.getAttribute('aria-busy')).toBe('false');
+    expect(operations).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
   });
 
-  test('a challenge that was solved too long ago does not proceed', async () => {
-    await page.getByLabel('Captcha').selectOption('It was solved too long ago');
-    expect(await press('Solve the captcha and order', '#order-status')).toBe('No order was placed.');
-    expect(await result('order')).toMatch(/Captcha: failed, PASS_TOKEN_EXPIRED\s+does not proceed/);
-    expect(supergraph.done).toEqual(['captcha verified']);
-  });
-
-  test('a captcha service that fails lets the order proceed, as the policy says, and the page shows that', async () => {
-    await page.getByLabel('Captcha').selectOption('The captcha service fails');
-    expect(await press('Solve the captcha and order', '#order-status')).toBe('The order is placed.');
-    expect(await result('order')).toMatch(/Captcha: no verdict, SERVICE\s+proceeds/);
+  test('an item that is sold out is refused, and another one needs no further captcha', async () => {
+    await page.getByLabel('Item').selectOption('Signed print');
+    expect(await place()).toBe('The order is refused.');
+    expect(await result('order')).toMatch(/Order: refused, SOLD_OUT\s+The last one is gone\./);
+    const operations = watchOperations();
+    await page.getByLabel('Item').selectOption('Vase');
+    expect(await place()).toBe('The order is placed.');
+    expect(operations).toEqual(['PlaceOrder']);
     expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
   });
 
-  test('a captcha that could not even be asked about does not proceed', async () => {
+  test('a challenge that was solved too long ago gives no proof, and the next try a new challenge', async () => {
+    await page.getByLabel('If a captcha is asked for').selectOption('It was solved too long ago');
+    expect(await place()).toBe('No order was placed.');
+    expect(await result('order')).toMatch(/Captcha: failed, PASS_TOKEN_EXPIRED\s+no proof/);
+    expect(supergraph.done).toEqual(['captcha verified']);
+    await page.getByLabel('If a captcha is asked for').selectOption('A person solves it');
+    expect(await retry()).toBe('The order is placed.');
+  });
+
+  test('in an outage of the captcha service a cheap item can be ordered, and an expensive one once it is over', async () => {
+    supergraph.captchaDead = true;
+    expect(await place()).toBe('The order is placed.');
+    expect(await result('order')).toMatch(/Captcha: no verdict, TRANSPORT\s+unverified proof/);
+    await page.getByLabel('Item').selectOption('Desk');
+    expect(await place()).toBe('The order is refused.');
+    expect(await result('order')).toMatch(/Order: refused, UNVERIFIED\s+Captchas cannot be verified at the moment/);
+    expect(supergraph.done).toEqual(['order placed']);
+    await page.screenshot({ path: join(SCREENSHOTS, 'outage.png'), fullPage: true });
+    supergraph.captchaDead = false;
+    await expect.poll(retry, { timeout: 15_000 }).toBe('The order is placed.');
+    expect(await result('order')).toMatch(/Captcha: passed\s+verified proof/);
+  });
+
+  test('a captcha that could not even be asked about gives no proof', async () => {
     supergraph.alter = (answer) => answer.replace(/"gen_time":"\d+"/, '"gen_time":"yesterday"');
-    expect(await press('Solve the captcha and order', '#order-status')).toBe('No order was placed.');
-    const text = await result('order');
-    expect(text).toMatch(/Captcha: could not be asked about\s+does not proceed\s+BAD_USER_INPUT/);
+    expect(await place()).toBe('No order was placed.');
+    expect(await result('order')).toMatch(/Captcha: could not be asked about\s+no proof\s+BAD_USER_INPUT/);
     expect(supergraph.done).toEqual([]);
+  });
+
+  test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
+    // Only the last of the requests loses its answer, after the shop placed the order.
+    let sent = 0;
+    await page.route(gateway.url, async (route) => {
+      const isOrder = route.request().postDataJSON()?.operationName === 'PlaceOrder' && ++sent === 2;
+      if (!isOrder) return route.continue();
+      await route.fetch();
+      await route.abort('connectionreset');
+    });
+    expect(await place()).toBe('The order is not confirmed.');
+    expect(await result('order')).toContain('You can try again: the same checkout is never ordered twice.');
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+    expect(await retry()).toBe('The order is placed.');
+    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+    // The browser reports the connection that this test cut.
+    expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
   });
 
   test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {

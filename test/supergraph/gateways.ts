@@ -1,21 +1,39 @@
-import { ApolloGateway } from '@apollo/gateway';
+import type { IncomingMessage } from 'node:http';
+import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { listen, type Running } from './listen.ts';
+import { subgraphHeaders } from './subgraph-headers.ts';
+import { SIGNED_IN } from './users.ts';
 
-/** Two gateways of other makers, on loopback. */
+/**
+ * Two gateways of other makers, on loopback. A company's gateway sets `x-user-id` from the session that it verified, and
+ * never passes on what a client sent. There is no login here, so a client may say who it is, and is Ada by default.
+ */
 
 /** Apollo's gateway for Node, on a free port. */
 async function startApolloGateway(supergraphSdl: string): Promise<Running> {
-  const server = new ApolloServer({
-    gateway: new ApolloGateway({ supergraphSdl }),
+  const server = new ApolloServer<{ userId?: string }>({
+    gateway: new ApolloGateway({
+      supergraphSdl,
+      buildService: ({ name, url = '' }) =>
+        new RemoteGraphQLDataSource({
+          url,
+          willSendRequest: ({ request, context: { userId } }) => {
+            for (const header of Object.entries(subgraphHeaders(name, userId))) request.http?.headers.set(...header);
+          },
+        }),
+    }),
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
   });
-  const { url } = await startStandaloneServer(server, { listen: { host: '127.0.0.1', port: 0 } });
+  const { url } = await startStandaloneServer(server, {
+    listen: { host: '127.0.0.1', port: 0 },
+    context: async ({ req }: { req: IncomingMessage }) => ({ userId: String(req.headers['x-user-id'] ?? SIGNED_IN) }),
+  });
   return { url, stop: () => server.stop() };
 }
 
@@ -35,6 +53,10 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
       allowedHeaders: ['content-type'],
       credentials: false,
       maxAge: 600,
+    },
+    propagateHeaders: {
+      fromClientToSubgraphs: ({ request, subgraphName }) =>
+        subgraphHeaders(subgraphName, request.headers.get('x-user-id') ?? SIGNED_IN),
     },
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: CROSS_SUBGRAPH_QUERY },

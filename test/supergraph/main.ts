@@ -5,7 +5,7 @@ import { composeSupergraph } from './compose.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
-import { startOrders } from './orders.ts';
+import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { problemsOf, readPorts } from './ports.ts';
 import { startUsers } from './users.ts';
 
@@ -14,6 +14,9 @@ import { startUsers } from './users.ts';
  * The gateway listens on PORT (4000), the three subgraphs and then the page on the ports that follow; with PORT=0 and
  * SANDBOX_PORT=0 all of them are free ones.
  */
+
+/** Who issues attestations in sandbox mode. */
+const SANDBOX_ISSUER = 'https://device-trust.sandbox';
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -34,7 +37,9 @@ async function start(): Promise<string> {
   closers.push(app.stop);
   const users = await startUsers(usersPort);
   closers.push(users.stop);
-  const orders = await startOrders(ordersPort);
+  const jwksUrl = new URL('/.well-known/jwks.json', app.url).href;
+  const attestation = { jwksUrl, issuer: SANDBOX_ISSUER, ...ORDERS_AUDIENCE };
+  const orders = await startOrders({ attestation, port: ordersPort });
   closers.push(orders.stop);
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
   const page = await startFrontend(`${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`, pagePort);

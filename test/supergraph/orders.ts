@@ -1,76 +1,38 @@
-import { createHash } from 'node:crypto';
 import type { Running } from './listen.ts';
+import { type AttestationConfig, createVerifier } from './orders/attestation.ts';
+import { openDatabase } from './orders/database.ts';
+import { ORDERS, type Order } from './orders/goods.ts';
+import { createResolvers } from './orders/resolvers.ts';
 import { startSubgraph } from './subgraph.ts';
 
 /** The orders team's subgraph: what was bought, by whom, and from which device. */
 
-export interface Order {
-  readonly id: string;
-  readonly item: string;
-  readonly status: 'PLACED' | 'PAID' | 'SHIPPED';
-  readonly customerId: string;
-  readonly deviceToken: string;
+export interface OrdersOptions {
+  /** Which attestations count. */
+  readonly attestation: AttestationConfig;
+  /** Port 0 picks a free one. */
+  readonly port?: number;
+  /** Path of the database; by default it is kept in this process. */
+  readonly file?: string;
+  /** The orders of a new database. */
+  readonly seeds?: readonly Order[];
+  /** Called with each new order, as soon as it stands. */
+  readonly placed?: (order: Order) => void;
 }
 
-const SHARED = 'sandbox:android:EMULATOR,VPN_ENABLED';
+/** What the sandbox's attestations of captchas are for. They need not name a person, because nobody logs in there. */
+export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'optional' } as const;
 
-/** Three customers share an emulator; the last has tokens that cannot be judged as well. */
-export const ORDERS: readonly Order[] = [
-  { id: 'order-1', item: 'Kettle', status: 'SHIPPED', customerId: 'user-1', deviceToken: SHARED },
-  { id: 'order-2', item: 'Lamp', status: 'PAID', customerId: 'user-1', deviceToken: 'sandbox:ios' },
-  { id: 'order-3', item: 'Gift card', status: 'PAID', customerId: 'user-2', deviceToken: SHARED },
-  { id: 'order-4', item: 'Desk', status: 'SHIPPED', customerId: 'user-2', deviceToken: 'sandbox:web' },
-  { id: 'order-5', item: 'Gift card', status: 'PAID', customerId: 'user-3', deviceToken: SHARED },
-  { id: 'order-6', item: 'Gift card', status: 'PLACED', customerId: 'user-3', deviceToken: 'not-a-token' },
-  { id: 'order-7', item: 'Gift card', status: 'PLACED', customerId: 'user-3', deviceToken: 'sandbox:error:500' },
-];
-
-interface PlaceOrderInput {
-  readonly customerId: string;
-  readonly item: string;
-  readonly deviceToken: string;
-}
-
-/** @param placed called with each new order, as soon as it stands */
-export function startOrders(port = 0, orders = ORDERS, placed: (order: Order) => void = () => {}): Promise<Running> {
-  const byId = new Map<string, Order>();
-  const byDevice = new Map<string, Order[]>();
-  const keep = (order: Order) => {
-    byId.set(order.id, order);
-    const device = deviceId(order.deviceToken);
-    byDevice.set(device, [...(byDevice.get(device) ?? []), order]);
-  };
-  for (const order of orders) keep(order);
-
-  const resolvers = {
-    Query: {
-      order: (_root: unknown, { id }: { id: string }) => byId.get(id),
-    },
-    Mutation: {
-      placeOrder: (_root: unknown, { input }: { input: PlaceOrderInput }) => {
-        const order: Order = { ...input, id: `order-${byId.size + 1}`, status: 'PLACED' };
-        keep(order);
-        placed(order);
-        return order;
-      },
-    },
-    Order: {
-      __resolveReference: async ({ id }: { id: string }) => byId.get(id),
-      customer: ({ customerId }: Order) => ({ id: customerId }),
-      deviceFingerprint: ({ deviceToken }: Order) => ({ token: deviceToken }),
-    },
-    Device: {
-      __resolveReference: async ({ id }: { id: string }) => ({ id }),
-      orders: ({ id }: { id: string }) => byDevice.get(id) ?? [],
+export async function startOrders(options: OrdersOptions): Promise<Running> {
+  const { attestation, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;
+  const database = openDatabase(file, seeds);
+  const shop = { database, verify: createVerifier(attestation), audience: attestation.audience, placed };
+  const { url, stop } = await startSubgraph('orders.graphql', createResolvers(shop), port);
+  return {
+    url,
+    stop: async () => {
+      await stop();
+      database.close();
     },
   };
-  return startSubgraph('orders.graphql', resolvers, port);
-}
-
-/**
- * Which device a token comes from. The sandbox makes device ids like this, so the order subgraph needs no call;
- * with the real service it would store the id when the order is placed.
- */
-function deviceId(deviceToken: string): string {
-  return createHash('sha256').update(deviceToken).digest('hex');
 }

@@ -3,10 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
-import { type ExecutionResult, type GraphQLSchema, graphql, parse } from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLSchema, graphql, parse } from 'graphql';
 import { listen, type Running } from './listen.ts';
 
 type Resolvers = NonNullable<GraphQLSchemaModule['resolvers']>;
+
+/** What resolvers know about a request. */
+export interface SubgraphContext {
+  /** Who is signed in, from the header `x-user-id`; undefined if the gateway names nobody. */
+  readonly userId: string | undefined;
+}
 
 /** Serves a schema of this folder, on loopback, as a team of its own would. */
 export function startSubgraph(file: string, resolvers: Resolvers, port: number): Promise<Running> {
@@ -23,5 +29,21 @@ export function startSubgraph(file: string, resolvers: Resolvers, port: number):
 /** Rejects if the request is none for GraphQL; whatever happens in its execution is in the result. */
 async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult> {
   const { query: source, variables: variableValues, operationName } = JSON.parse(await text(request));
-  return graphql({ schema, source, variableValues, operationName });
+  const contextValue: SubgraphContext = { userId: userIdOf(request) };
+  const result = await graphql({ schema, source, variableValues, operationName, contextValue });
+  return result.errors ? { ...result, errors: result.errors.map(withoutInternals) } : result;
+}
+
+/** A header that was sent twice has a comma in it, and names nobody. */
+function userIdOf({ headers }: IncomingMessage): string | undefined {
+  const header = headers['x-user-id'];
+  return typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined;
+}
+
+/** What was thrown by mistake was not written for a client. */
+function withoutInternals(error: GraphQLError): GraphQLError {
+  const { originalError, path } = error;
+  if (originalError === undefined || originalError instanceof GraphQLError) return error;
+  const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false };
+  return new GraphQLError('Something went wrong in this service.', { path, extensions });
 }

@@ -3,8 +3,12 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { startAttestingProxy } from './attesting-proxy.ts';
 import { composeSupergraph } from './compose.ts';
-import { ORDERS, startOrders } from './orders.ts';
+import { ORDERS } from './orders/goods.ts';
+import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
+import { createSigner, ISSUER, type Signer, startKeyServer } from './signer.ts';
+import { ROUTER_SECRET } from './subgraph-headers.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -14,8 +18,12 @@ export interface TestSupergraph {
   readonly asked: TestUpstream['received'];
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
+  /** Has the key with which attestations are signed. */
+  readonly signer: Signer;
   /** While true, both upstreams reset every connection. */
   dead: boolean;
+  /** While true, the captcha service resets every connection, also for its probes; it still issues challenges. */
+  captchaDead: boolean;
   /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
   alter: (answer: string) => string;
   /** The address that returns a solved captcha challenge. */
@@ -31,6 +39,7 @@ export const BULK_BUYER = 'user-bulk';
 const BULK = Array.from({ length: FIFTY }, (_, i) => ({
   id: `bulk-${i}`,
   item: 'Pen',
+  priceCents: 200,
   status: 'PAID' as const,
   customerId: BULK_BUYER,
   deviceToken: `sandbox:web#${i % 5}`,
@@ -40,10 +49,18 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
 const VERIFICATION_MS = 50;
 
 export async function startTestSupergraph(): Promise<TestSupergraph> {
+  // What a test changes, which is there before anything asks the upstreams.
+  const controls: Pick<TestSupergraph, 'done' | 'dead' | 'captchaDead' | 'alter'> = {
+    done: [],
+    dead: false,
+    captchaDead: false,
+    alter: (answer) => answer,
+  };
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
+  const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
+  const isDead = (path: string) => controls.dead || (controls.captchaDead && path.startsWith('/validate'));
   const upstream = await startUpstream(async (request, response) => {
-    if (supergraph.dead) {
+    if (isDead(request.url)) {
       response.destroy();
       return;
     }
@@ -51,32 +68,36 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     response.setHeader('connection', 'close');
     if (request.url.startsWith('/validate')) {
       await setTimeout(VERIFICATION_MS);
-      supergraph.done.push('captcha verified');
+      controls.done.push('captcha verified');
     }
     await passOn(request, response);
   });
   const { url } = upstream;
-  const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
+  const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, { routerSecrets: [ROUTER_SECRET] });
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
-  const orders = await startOrders(0, [...ORDERS, ...BULK], () => supergraph.done.push('order placed'));
-  const supergraph: TestSupergraph = {
+  const signer = await createSigner();
+  const keyServer = await startKeyServer([signer.publicJwk]);
+  const proxy = await startAttestingProxy(app.graphqlUrl, signer);
+  const orders = await startOrders({
+    attestation: { jwksUrl: keyServer.jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+    seeds: [...ORDERS, ...BULK],
+    placed: () => controls.done.push('order placed'),
+  });
+  return Object.assign(controls, {
     supergraphSdl: await composeSupergraph({
-      'device-trust': app.graphqlUrl,
+      'device-trust': proxy.url,
       users: users.url,
       orders: orders.url,
     }),
     asked: upstream.received,
-    done: [],
-    dead: false,
-    alter: (answer) => answer,
+    signer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
     stop: async () => {
-      await Promise.all([users.stop(), orders.stop(), app.stop()]);
+      await Promise.all([users.stop(), orders.stop(), proxy.stop(), keyServer.stop(), app.stop()]);
       await upstream.stop();
       await sandbox.stop();
     },
-  };
-  return supergraph;
+  });
 }

@@ -1,5 +1,5 @@
 import type { Running } from './listen.ts';
-import { startSubgraph } from './subgraph.ts';
+import { type SubgraphContext, startSubgraph } from './subgraph.ts';
 
 /** The users team's subgraph: who the customers are, and which orders are theirs. */
 
@@ -16,12 +16,15 @@ export const USERS: readonly User[] = [
   { id: 'user-3', name: 'Mallory', orderIds: ['order-5', 'order-6', 'order-7'] },
 ];
 
-/** @param users the customers; the first one is signed in */
+/** The number of whoever is signed in, unless a client says otherwise. */
+export const SIGNED_IN = 'user-1';
+
+/** @param users the customers */
 export function startUsers(port = 0, users = USERS): Promise<Running> {
   const byId = new Map(users.map((user) => [user.id, user]));
   const resolvers = {
     Query: {
-      me: () => users[0],
+      me: (_root: unknown, _args: unknown, { userId }: SubgraphContext) => userId && byId.get(userId),
       user: (_root: unknown, { id }: { id: string }) => byId.get(id),
     },
     User: {

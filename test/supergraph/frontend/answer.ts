@@ -7,11 +7,14 @@ export interface Answer {
   readonly details: readonly Node[];
 }
 
+/** Asks with the fields of a form. It may say what it does meanwhile. */
+type Ask = (fields: FormData, report: (progress: string) => void) => Promise<Answer>;
+
 /**
  * Asks with each submission of a form, and shows the answer below it: in the elements whose ids are the form's with
  * `-status` and `-result`. While one is under way, no other is sent.
  */
-export function onSubmit(formId: string, ask: (fields: FormData) => Promise<Answer>): void {
+export function onSubmit(formId: string, ask: Ask): void {
   const form = find(formId, HTMLFormElement);
   const status = find(`${formId}-status`, HTMLElement);
   const result = find(`${formId}-result`, HTMLElement);
@@ -19,10 +22,13 @@ export function onSubmit(formId: string, ask: (fields: FormData) => Promise<Answ
     event.preventDefault();
     if (form.ariaBusy === 'true') return;
     form.ariaBusy = 'true';
-    status.textContent = 'Asking …';
+    const report = (text: string) => {
+      status.textContent = text;
+    };
+    report('Asking …');
     result.replaceChildren();
-    const { summary, details } = await ask(new FormData(form, event.submitter)).catch(answerOfFault);
-    status.textContent = summary;
+    const { summary, details } = await ask(new FormData(form, event.submitter), report).catch(answerOfFault);
+    report(summary);
     result.replaceChildren(...details);
     form.ariaBusy = 'false';
   });

@@ -21,6 +21,6 @@ export async function solveChallenge(): Promise<ValidateCaptchaInput> {
 }
 
 /** Values for which the sandbox answers as this lot number says, so that every outcome can be seen. */
-export function forcedChallenge(lotNumber: string): ValidateCaptchaInput {
+export async function forcedChallenge(lotNumber: string): Promise<ValidateCaptchaInput> {
   return { lotNumber, captchaOutput: 'none', passToken: 'none', genTime: '1' };
 }

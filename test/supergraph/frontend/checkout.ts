@@ -4,16 +4,31 @@ import { PLACE_ORDER, VALIDATE_CAPTCHA } from './operations.ts';
 
 export type Checkout = Awaited<ReturnType<typeof checkOut>>;
 
-/** Places an order if the captcha lets it: two operations, because one would place the order whatever the captcha says. */
-export async function checkOut(client: ApolloClient, captcha: ValidateCaptchaInput, order: PlaceOrderInput) {
-  const verified = await client.mutate({
-    mutation: VALIDATE_CAPTCHA,
-    variables: { input: captcha },
-    errorPolicy: 'all', // errors are part of the result, so that nothing is thrown
-  });
-  // Null, with an error, is no permission either.
-  if (!verified.data?.validateCaptcha?.proceed) return { verified };
+/**
+ * Places an order. The shop says whether it needs a captcha, and only then is one solved.
+ *
+ * If no answer arrives, repeat it with the same `checkoutId`, which never orders twice, and with the `attestation` that it
+ * returned: as long as nothing was ordered with it, nobody has to solve another captcha.
+ */
+export async function checkOut(
+  client: ApolloClient,
+  order: PlaceOrderInput,
+  solveCaptcha: () => Promise<ValidateCaptchaInput>,
+) {
+  const place = (attestation = order.attestation) =>
+    client.mutate({
+      mutation: PLACE_ORDER,
+      variables: { input: { ...order, attestation } },
+      errorPolicy: 'all', // errors are part of the result, so that nothing is thrown
+    });
+  const placed = await place();
+  const answer = placed.data?.placeOrder;
+  if (answer?.__typename !== 'ChallengeRequired') return { placed, attestation: order.attestation };
 
-  const placed = await client.mutate({ mutation: PLACE_ORDER, variables: { input: order }, errorPolicy: 'all' });
-  return { verified, placed };
+  const { audience, action } = answer;
+  const input = { ...(await solveCaptcha()), audience, action };
+  const verified = await client.mutate({ mutation: VALIDATE_CAPTCHA, variables: { input }, errorPolicy: 'all' });
+  const attestation = verified.data?.validateCaptcha?.attestation;
+  // Without a proof the shop would only ask for a captcha again.
+  return attestation ? { verified, attestation, placed: await place(attestation) } : { verified };
 }

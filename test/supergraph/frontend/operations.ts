@@ -35,7 +35,7 @@ export const VALIDATE_CAPTCHA = graphql(`
   mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
     validateCaptcha(input: $input) {
       __typename
-      proceed
+      attestation
       ... on CaptchaPassed { details { usedType scene } }
       ... on CaptchaFailed { category reason }
       ... on CaptchaIndeterminate { cause message }
@@ -45,6 +45,11 @@ export const VALIDATE_CAPTCHA = graphql(`
 
 export const PLACE_ORDER = graphql(`
   mutation PlaceOrder($input: PlaceOrderInput!) {
-    placeOrder(input: $input) { id item status customer { name } }
+    placeOrder(input: $input) {
+      __typename
+      ... on OrderPlaced { order { id item priceCents status customer { name } } }
+      ... on ChallengeRequired { reason audience action }
+      ... on OrderRefused { code }
+    }
   }
 `);

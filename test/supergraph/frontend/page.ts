@@ -1,10 +1,10 @@
 import { onSubmit } from './answer.ts';
 import { forcedChallenge, solveChallenge } from './challenge.ts';
+import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
 import { judgeDevice } from './device.ts';
 import { find } from './dom.ts';
-import type { ValidateCaptchaInput } from './generated/graphql.ts';
-import { orderAnswer } from './order.ts';
+import { isPlaced, orderAnswer, unspentProof } from './order.ts';
 
 /** The page: its forms, and what each of them asks. */
 
@@ -17,18 +17,28 @@ onSubmit('device', (fields) => {
   return judgeDevice(client, token.value);
 });
 
-const again = find('again', HTMLButtonElement);
-let captcha: ValidateCaptchaInput | undefined;
+const button = find('place', HTMLButtonElement);
+/** A purchase keeps its number until it is placed or another item is chosen, so that a retry never orders twice. */
+let checkoutId = crypto.randomUUID();
+/** The proof outlives an attempt that failed. The shop says when it needs another one. */
+let attestation: string | null | undefined;
 
-onSubmit('order', async (fields) => {
+find('item', HTMLSelectElement).addEventListener('change', startPurchase);
+
+function startPurchase(): void {
+  checkoutId = crypto.randomUUID();
+  button.textContent = 'Place order';
+}
+
+onSubmit('order', async (fields, report) => {
   const outcome = String(fields.get('outcome'));
-  if (fields.get('values') !== 'again' || !captcha) {
-    captcha = outcome === 'solved' ? await solveChallenge() : forcedChallenge(outcome);
-  }
-  again.disabled = false;
-  return orderAnswer(client, captcha, {
-    customerId: 'user-1',
-    item: String(fields.get('item')),
-    deviceToken: token.value,
+  const order = { checkoutId, item: String(fields.get('item')), deviceToken: token.value, attestation };
+  button.textContent = 'Try again';
+  const checkout = await checkOut(client, order, () => {
+    report('The shop asks for a captcha …');
+    return outcome === 'solved' ? solveChallenge() : forcedChallenge(outcome);
   });
+  attestation = unspentProof(checkout);
+  if (isPlaced(checkout)) startPurchase();
+  return orderAnswer(checkout);
 });

@@ -1,0 +1,50 @@
+import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+
+/** Where the attestations of captchas come from, and which of them are for this service. */
+export interface AttestationConfig {
+  /** `/.well-known/jwks.json` of the device-trust subgraph, and the issuer that is configured there. */
+  readonly jwksUrl: string;
+  readonly issuer: string;
+  readonly audience: string;
+  /** With `optional`, an attestation that names no person is good for everybody. */
+  readonly subject: 'required' | 'optional';
+}
+
+/** Insert `jti` under a unique constraint, in the transaction that acts. Otherwise a proof can be used several times. */
+export interface Proof {
+  readonly jti: string;
+  readonly assurance: 'verified' | 'unverified';
+}
+
+/** Longer than any attestation, in characters. */
+const MAX_LENGTH = 2_048;
+const CLAIMS = ['iss', 'aud', 'act', 'asr', 'cid', 'jti', 'iat', 'exp'];
+/** jose's codes for a token that is wrong. Any other error is about the keys, and says nothing about the token. */
+const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED|JWKS_NO_MATCHING_KEY)/;
+
+/** Verifies tokens for this action and person. Rejects if the keys cannot be fetched: never take that for a proof. */
+export function createVerifier({ jwksUrl, issuer, audience, subject }: AttestationConfig) {
+  const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
+  // Nothing of this is up to the token (RFC 8725).
+  const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer, audience };
+  const times = { clockTolerance: 5, maxTokenAge: 300 }; // s
+  const requiredClaims = subject === 'required' ? [...CLAIMS, 'sub'] : CLAIMS;
+
+  function proofOf({ aud, act, sub, asr, jti }: JWTPayload, action: string, person: string): Proof | 'INVALID' {
+    const isForThis = aud === audience && act === action && (sub === undefined || sub === person);
+    if (!isForThis || typeof jti !== 'string' || (asr !== 'verified' && asr !== 'unverified')) return 'INVALID';
+    return { jti, assurance: asr };
+  }
+
+  return async (token: string, action: string, person: string): Promise<Proof | 'INVALID' | 'EXPIRED'> => {
+    if (token.length > MAX_LENGTH) return 'INVALID';
+    try {
+      const { payload } = await jwtVerify(token, keys, { ...pinned, ...times, requiredClaims });
+      return proofOf(payload, action, person);
+    } catch (error) {
+      if (error instanceof errors.JWTExpired) return 'EXPIRED';
+      if (error instanceof errors.JOSEError && WRONG_TOKEN.test(error.code)) return 'INVALID';
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,124 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { ITEMS, type Item, type Order } from './goods.ts';
+
+/** The tables of the shop, in SQLite. Every statement but the pragma is one that Postgres takes as well. */
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS items (
+    name TEXT PRIMARY KEY,
+    price_cents INTEGER NOT NULL,
+    stock INTEGER NOT NULL CHECK (stock >= 0)
+  );
+  CREATE TABLE IF NOT EXISTS orders (
+    id TEXT PRIMARY KEY,
+    customer_id TEXT NOT NULL,
+    checkout_id TEXT NOT NULL,
+    item TEXT NOT NULL,
+    price_cents INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    device_token TEXT NOT NULL,
+    device_id TEXT NOT NULL,
+    UNIQUE (customer_id, checkout_id)
+  );
+  CREATE INDEX IF NOT EXISTS orders_by_device ON orders (device_id);
+  CREATE TABLE IF NOT EXISTS spent_attestations (
+    jti TEXT PRIMARY KEY,
+    order_id TEXT NOT NULL REFERENCES orders (id)
+  );
+`;
+const ORDER = `SELECT id, item, price_cents AS "priceCents", status, customer_id AS "customerId",
+  device_token AS "deviceToken" FROM orders`;
+const INSERT_ORDER = `INSERT INTO orders (id, customer_id, checkout_id, item, price_cents, status, device_token, device_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
+/** What a customer wants, once it is decided that they may have it. */
+export interface Purchase {
+  readonly customerId: string;
+  readonly checkoutId: string;
+  readonly item: Item;
+  readonly deviceToken: string;
+  /** Of the attestation. */
+  readonly jti: string;
+}
+
+export type Database = ReturnType<typeof openDatabase>;
+
+/**
+ * Opens the database, and fills it if it is new. Whoever opens one closes it.
+ *
+ * @param file its path; `:memory:` keeps it in this process
+ * @param seeds the orders of a new database
+ */
+export function openDatabase(file: string, seeds: readonly Order[]) {
+  // Other replicas may hold the lock for a moment.
+  const database = new DatabaseSync(file, { timeout: 5_000 });
+  database.exec('PRAGMA journal_mode = WAL');
+  database.exec(TABLES);
+  const statements = {
+    item: database.prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?'),
+    insertItem: database.prepare(
+      'INSERT INTO items (name, price_cents, stock) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+    ),
+    order: database.prepare(`${ORDER} WHERE id = ?`),
+    orderOf: database.prepare(`${ORDER} WHERE customer_id = ? AND checkout_id = ?`),
+    ordersFrom: database.prepare(`${ORDER} WHERE device_id = ? ORDER BY id`),
+    insertOrder: database.prepare(INSERT_ORDER),
+    spend: database.prepare('INSERT INTO spent_attestations (jti, order_id) VALUES (?, ?) ON CONFLICT DO NOTHING'),
+    takeFromStock: database.prepare('UPDATE items SET stock = stock - 1 WHERE name = ? AND stock > 0'),
+  };
+
+  /** Did it change a row? */
+  const insert = ({ id, item, priceCents, status, customerId, deviceToken }: Order, checkoutId: string) =>
+    statements.insertOrder.run(
+      ...[id, customerId, checkoutId, item, priceCents, status, deviceToken, deviceIdOf(deviceToken)],
+    ).changes === 1;
+
+  database.exec('BEGIN IMMEDIATE');
+  for (const { name, priceCents, stock } of ITEMS) statements.insertItem.run(name, priceCents, stock);
+  for (const order of seeds) insert(order, order.id);
+  database.exec('COMMIT');
+
+  /** The order, the attestation and the stock: all of them change, or none. */
+  function place({ customerId, checkoutId, item, deviceToken, jti }: Purchase) {
+    const id = `order-${randomUUID()}`;
+    const order: Order = {
+      id,
+      item: item.name,
+      priceCents: item.priceCents,
+      status: 'PLACED',
+      customerId,
+      deviceToken,
+    };
+    let outcome: 'PLACED' | 'PLACED_BEFORE' | 'SPENT' | 'SOLD_OUT' | 'FAILED' = 'FAILED';
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      if (!insert(order, checkoutId)) outcome = 'PLACED_BEFORE';
+      else if (statements.spend.run(jti, id).changes === 0) outcome = 'SPENT';
+      else if (statements.takeFromStock.run(item.name).changes === 0) outcome = 'SOLD_OUT';
+      else outcome = 'PLACED';
+    } finally {
+      database.exec(outcome === 'PLACED' ? 'COMMIT' : 'ROLLBACK');
+    }
+    return outcome;
+  }
+
+  // The columns are named like the fields, and the tables hold nothing that was not inserted above.
+  return {
+    item: (name: string) => statements.item.get(name) as Item | undefined,
+    order: (id: string) => statements.order.get(id) as Order | undefined,
+    orderOf: (customerId: string, checkoutId: string) =>
+      statements.orderOf.get(customerId, checkoutId) as Order | undefined,
+    ordersFrom: (deviceId: string) => statements.ordersFrom.all(deviceId) as unknown as Order[],
+    place,
+    close: () => database.close(),
+  };
+}
+
+/**
+ * Which device a token comes from. The sandbox makes device ids like this, so the order subgraph needs no call;
+ * with the real service it would store the id when the order is placed.
+ */
+function deviceIdOf(deviceToken: string): string {
+  return createHash('sha256').update(deviceToken).digest('hex');
+}

@@ -1,0 +1,16 @@
+import { ORDERS_AUDIENCE, startOrders } from '../orders.ts';
+
+/**
+ * One replica of the order subgraph as a process of its own: its database is the file DATABASE, and it trusts the
+ * attestations of ATTESTATION_ISSUER, whose keys are at ATTESTATION_JWKS_URL.
+ */
+
+const { DATABASE, ATTESTATION_ISSUER, ATTESTATION_JWKS_URL } = process.env;
+if (!DATABASE || !ATTESTATION_ISSUER || !ATTESTATION_JWKS_URL) {
+  process.stderr.write('Expected DATABASE, ATTESTATION_ISSUER and ATTESTATION_JWKS_URL.\n');
+  process.exit(1);
+}
+const attestation = { jwksUrl: ATTESTATION_JWKS_URL, issuer: ATTESTATION_ISSUER, ...ORDERS_AUDIENCE };
+const orders = await startOrders({ attestation, file: DATABASE });
+process.stdout.write(`Orders are at ${orders.url}\n`);
+process.once('SIGTERM', () => orders.stop());
