@@ -1,6 +1,7 @@
 import { createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import { createLogger } from '../../src/observability/logger.ts';
+import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { composeSupergraph } from './compose.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startFrontend } from './frontend.ts';
@@ -14,9 +15,6 @@ import { startUsers } from './users.ts';
  * The gateway listens on PORT (4000), the three subgraphs and then the page on the ports that follow; with PORT=0 and
  * SANDBOX_PORT=0 all of them are free ones.
  */
-
-/** Who issues attestations in sandbox mode. */
-const SANDBOX_ISSUER = 'https://device-trust.sandbox';
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -38,7 +36,7 @@ async function start(): Promise<string> {
   const users = await startUsers(usersPort);
   closers.push(users.stop);
   const jwksUrl = new URL('/.well-known/jwks.json', app.url).href;
-  const attestation = { jwksUrl, issuer: SANDBOX_ISSUER, ...ORDERS_AUDIENCE };
+  const attestation = { jwksUrl, issuer: SANDBOX_ATTESTATION.issuer, ...ORDERS_AUDIENCE };
   const orders = await startOrders({ attestation, port: ordersPort });
   closers.push(orders.stop);
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK, SignJWT } from 'jose';
+import type { AttestationKey } from '../../src/captcha/attestation-keys.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Keys and tokens like those of the device-trust subgraph, for tests that need one that it would never issue. */
@@ -11,6 +12,8 @@ export interface Signer {
   readonly publicKey: KeyObject;
   readonly kid: string;
   readonly publicJwk: JWK;
+  /** As `ATTESTATION_KEYS` lists it. */
+  readonly attestationKey: AttestationKey;
   /** Signs the claims of a good attestation with these changes; a claim that is undefined is left out. */
   sign(changes?: Claims, header?: Claims): Promise<string>;
 }
@@ -26,6 +29,8 @@ export async function createSigner(): Promise<Signer> {
     publicKey,
     kid,
     publicJwk: { ...jwk, kid, alg: 'ES256', use: 'sig' },
+    // It has these members, because the key was made above.
+    attestationKey: { ...privateKey.export({ format: 'jwk' }), kid, state: 'active' } as AttestationKey,
     sign: (changes = {}, header = {}) =>
       new SignJWT(goodClaims(changes))
         .setProtectedHeader({ alg: 'ES256', typ: 'captcha-attestation+jwt', kid, ...header })

@@ -1,13 +1,13 @@
 import { setTimeout } from 'node:timers/promises';
+import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
-import { startAttestingProxy } from './attesting-proxy.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
-import { createSigner, ISSUER, type Signer, startKeyServer } from './signer.ts';
+import { createSigner, ISSUER, type Signer } from './signer.ts';
 import { ROUTER_SECRET } from './subgraph-headers.ts';
 import { startUsers, USERS } from './users.ts';
 
@@ -73,20 +73,26 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     await passOn(request, response);
   });
   const { url } = upstream;
-  const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, { routerSecrets: [ROUTER_SECRET] });
+  const signer = await createSigner();
+  const app = await startInLiveMode(
+    { GLB: url, NA: url, EU: url },
+    {
+      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER },
+      attestationKeys: [signer.attestationKey],
+      routerSecrets: [ROUTER_SECRET],
+    },
+  );
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
-  const signer = await createSigner();
-  const keyServer = await startKeyServer([signer.publicJwk]);
-  const proxy = await startAttestingProxy(app.graphqlUrl, signer);
+  const jwksUrl = `${app.url}/.well-known/jwks.json`;
   const orders = await startOrders({
-    attestation: { jwksUrl: keyServer.jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+    attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
     seeds: [...ORDERS, ...BULK],
     placed: () => controls.done.push('order placed'),
   });
   return Object.assign(controls, {
     supergraphSdl: await composeSupergraph({
-      'device-trust': proxy.url,
+      'device-trust': app.graphqlUrl,
       users: users.url,
       orders: orders.url,
     }),
@@ -95,7 +101,7 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
     stop: async () => {
-      await Promise.all([users.stop(), orders.stop(), proxy.stop(), keyServer.stop(), app.stop()]);
+      await Promise.all([users.stop(), orders.stop(), app.stop()]);
       await upstream.stop();
       await sandbox.stop();
     },
