@@ -6,7 +6,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { ask, json, request } from '../support/requests.ts';
+import { ask, json, post, request } from '../support/requests.ts';
 import { answerAsDocumented, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** Attestations and their keys, as a service gets them over HTTP (design, section 8). */
@@ -186,6 +186,52 @@ describe('in live mode', () => {
     const { errors } = await ask(bare.graphqlUrl, MUTATION, { input: { ...INPUT, ...NAMED } });
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
     expect((await request(bare.url + JWKS)).status).toBe(404);
+  });
+});
+
+describe('the person of an attestation', () => {
+  const router = { 'router-authorization': 'the-secret-of-the-router' };
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startInSandboxMode({
+      attestation,
+      attestationKeys: [first],
+      routerSecrets: [router['router-authorization']],
+      trustedHeaders: { subject: 'x-user-id', scopes: undefined },
+    });
+  });
+  afterAll(() => app.stop());
+  const NAMED_BANK = { audience: 'bank', action: 'pay' };
+  async function validate(audience: object, headers: Record<string, string>) {
+    const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...audience };
+    return post(app.graphqlUrl, JSON.stringify({ query: MUTATION, variables: { input } }), headers);
+  }
+
+  test.each([
+    ['required', NAMED_BANK],
+    ['optional', NAMED],
+  ])('is the one of the trusted header where it is %s', async (_required, audience) => {
+    const { data } = await validate(audience, { ...router, 'x-user-id': 'person-1' });
+    const pinned = { audience: audience.audience };
+    expect(await verifyAttestation(data.validateCaptcha.attestation, await keysOf(app), pinned)).toMatchObject({
+      sub: 'person-1',
+      asr: 'verified',
+    });
+  });
+
+  test('is nobody without the header, or with a malformed one, so it is FORBIDDEN where it is required', async () => {
+    for (const headers of [{}, { 'x-user-id': '' }, { 'x-user-id': 'x'.repeat(257) }, { 'x-other': 'person-1' }]) {
+      const { data, errors } = await validate(NAMED_BANK, { ...router, ...headers });
+      expect(data).toEqual({ validateCaptcha: null });
+      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    }
+    const { data } = await validate(NAMED, router);
+    expect(partsOf(data.validateCaptcha.attestation).payload).not.toHaveProperty('sub');
+  });
+
+  test('is not for a sender without a secret to name, who gets nothing at all', async () => {
+    const { status, data } = await validate(NAMED, { 'x-user-id': 'person-1' });
+    expect([status, data]).toEqual([401, undefined]);
   });
 });
 

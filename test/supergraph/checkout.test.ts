@@ -1,4 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { partsOf } from '../support/attestations.ts';
 import { ask, post } from '../support/requests.ts';
 import { FORGERIES } from './forgeries.ts';
 import { GATEWAYS } from './gateways.ts';
@@ -108,6 +109,18 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     expect(data.validateCaptcha).toEqual({ __typename: 'CaptchaFailed', proceed: false, attestation: null });
   });
 
+  test('a fault that no probe confirms gives no proof', async () => {
+    const captcha = { ...(await solve()), lotNumber: 'sandbox:exception:-50000' };
+    const { data } = await query(VERIFY, { captcha });
+    expect(data.validateCaptcha).toEqual({
+      __typename: 'CaptchaIndeterminate',
+      proceed: false,
+      attestation: null,
+      cause: 'SERVICE',
+      code: '-50000',
+    });
+  });
+
   test('in an outage of the captcha service the proof is unverified, and the shop decides by the value', async () => {
     const captcha = await solve();
     supergraph.captchaDead = true;
@@ -138,6 +151,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
 
   test('the proof of one person is none for another', async () => {
     const attestation = await attest('user-2');
+    expect(partsOf(attestation).payload.sub).toBe('user-2');
     expect(await order({ attestation }, 'user-3')).toMatchObject({ reason: 'INVALID' });
     expect(await order({ attestation }, 'user-2')).toMatchObject({ order: { customer: { id: 'user-2' } } });
   });

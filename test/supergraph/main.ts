@@ -27,7 +27,9 @@ async function start(): Promise<string> {
   const { gatewayPort, devicePort, usersPort, ordersPort, pagePort, sandboxPort } = readPorts(process.env);
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
   const shared = { MAX_EVENT_LOOP_DELAY_MS: '10000', SHUTDOWN_GRACE_MS: '0' };
-  const own = { PORT: String(devicePort), ADMIN_PORT: '0', SANDBOX_PORT: String(sandboxPort), ...shared };
+  // The gateway says who is signed in, and the attestation names this person.
+  const trusted = { TRUSTED_HEADERS: '{"subject":"x-user-id"}' };
+  const own = { PORT: String(devicePort), ADMIN_PORT: '0', SANDBOX_PORT: String(sandboxPort), ...trusted, ...shared };
   const app = await createApp(
     parseConfig({ UPSTREAM_MODE: 'sandbox', ...own }, () => ''),
     await createLogger({ level: 'info', pretty: true }),

@@ -20,8 +20,8 @@ export interface OrdersOptions {
   readonly placed?: (order: Order) => void;
 }
 
-/** What the sandbox's attestations of captchas are for. They need not name a person, because nobody logs in there. */
-export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'optional' } as const;
+/** Attestations count for orders only if they name the person. The gateways say who that is. */
+export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as const;
 
 export async function startOrders(options: OrdersOptions): Promise<Running> {
   const { attestation, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;

@@ -3,7 +3,7 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
-import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { type Answer, passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
@@ -48,7 +48,10 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
 
-export async function startTestSupergraph(): Promise<TestSupergraph> {
+/** For the order service, and only on behalf of a person. */
+const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
+
+export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Promise<TestSupergraph> {
   // What a test changes, which is there before anything asks the upstreams.
   const controls: Pick<TestSupergraph, 'done' | 'dead' | 'captchaDead' | 'alter'> = {
     done: [],
@@ -59,11 +62,7 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
   const isDead = (path: string) => controls.dead || (controls.captchaDead && path.startsWith('/validate'));
-  const upstream = await startUpstream(async (request, response) => {
-    if (isDead(request.url)) {
-      response.destroy();
-      return;
-    }
+  const answer: Answer = async (request, response) => {
     // Each call gets a connection of its own, because a reset of one that was used before shows no outage.
     response.setHeader('connection', 'close');
     if (request.url.startsWith('/validate')) {
@@ -71,15 +70,21 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
       controls.done.push('captcha verified');
     }
     await passOn(request, response);
-  });
+  };
+  const unlessDead =
+    (respond: Answer): Answer =>
+    (request, response) =>
+      isDead(request.url) ? void response.destroy() : respond(request, response);
+  const upstream = await startUpstream(unlessDead(answer), unlessDead(passOn));
   const { url } = upstream;
   const signer = await createSigner();
   const app = await startInLiveMode(
     { GLB: url, NA: url, EU: url },
     {
-      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER },
+      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, unverifiedPerMinute, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [ROUTER_SECRET],
+      trustedHeaders: { subject: 'x-user-id' },
     },
   );
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };

@@ -19,7 +19,8 @@ export interface TestUpstream {
   stop(): Promise<void>;
 }
 
-type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
+/** Answers a request. */
+export type Answer = (request: ReceivedRequest, response: ServerResponse) => void | Promise<void>;
 
 /**
  * An HTTP server that keeps what it receives. A test sets how it answers: by itself, or by passing requests on. Probes are
