@@ -110,8 +110,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
-    const trustsAnyone = sandbox !== undefined;
-    const options = { ...config, trustsAnyone, telemetry, eventLoop, explorer, isUpstreamReady, jwks };
+    const trustsLoopback = sandbox !== undefined;
+    const options = { ...config, trustsLoopback, telemetry, eventLoop, explorer, isUpstreamReady, jwks };
     const server = await createServer(schema, capabilities, options);
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);

@@ -18,8 +18,8 @@ interface Service {
 
 interface Options extends CallerSecrets {
   readonly trustedHeaders: TrustedHeaders | undefined;
-  /** If no secret is configured, are the headers of anyone trusted? For the sandbox, where there is nothing to protect. */
-  readonly trustsAnyone: boolean;
+  /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
+  readonly trustsLoopback: boolean;
 }
 
 /** The name of the router in the log and the metrics, which no service may have. */
@@ -32,6 +32,8 @@ export const ANYONE: Caller = { name: 'anyone', subject: undefined, scopes: unde
 const MAX_SECRET_LENGTH = 256;
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
+/** A peer on this machine, in the forms in which a socket names it (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
+const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
 /** A caller that has to present a secret, and the hash of that secret. */
@@ -43,14 +45,14 @@ interface KnownCaller {
 /** Who may send GraphQL requests: the router and services that know a secret, or anyone if no secret is configured. */
 export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
-  readonly #trustsAnyone: boolean;
+  readonly #trustsLoopback: boolean;
   #anyone = ANYONE;
   #routers: readonly KnownCaller[] = [];
   #services: readonly KnownCaller[] = [];
 
-  constructor({ trustedHeaders = {}, trustsAnyone, ...secrets }: Options) {
+  constructor({ trustedHeaders = {}, trustsLoopback, ...secrets }: Options) {
     this.#trustedHeaders = trustedHeaders;
-    this.#trustsAnyone = trustsAnyone;
+    this.#trustsLoopback = trustsLoopback;
     this.replaceSecrets(secrets);
   }
 
@@ -70,7 +72,8 @@ export class Callers {
   /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */
   identify(request: IncomingMessage): Caller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
-      return this.#trustsAnyone ? this.#onBehalf(this.#anyone, request) : this.#anyone;
+      const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
+      return isTrusted ? this.#onBehalf(this.#anyone, request) : this.#anyone;
     }
     const router = find(this.#routers, String(request.headers['router-authorization'] ?? ''));
     if (router) return this.#onBehalf(router, request);

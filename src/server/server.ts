@@ -26,8 +26,8 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly maxConnections: number;
   readonly maxEventLoopDelayMs: number;
   readonly shutdownGraceMs: number;
-  /** Trusts the headers of anyone if there are no secrets. */
-  readonly trustsAnyone?: boolean;
+  /** Trusts the headers of senders on this machine if there are no secrets. */
+  readonly trustsLoopback?: boolean;
   readonly telemetry: Telemetry;
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Readiness fails until this is true. */
@@ -70,7 +70,7 @@ export async function createServer(
   const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
   const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
-  const callers = new Callers({ trustsAnyone: false, ...options });
+  const callers = new Callers({ trustsLoopback: false, ...options });
   const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {

@@ -1,5 +1,8 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { Callers } from '../../src/server/callers.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 
 /** The headers in which a trusted caller names a person: whose count, and with which values. */
@@ -9,7 +12,7 @@ const HEADERS = { trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes
 const PERSON = { 'x-user-id': 'person-17', 'x-user-scopes': 'openid risk:read' };
 
 const server = await startServerOfCallers({ routerSecrets: [ROUTER], ...HEADERS });
-const sandbox = await startServerOfCallers({ trustsAnyone: true, ...HEADERS });
+const sandbox = await startServerOfCallers({ trustsLoopback: true, ...HEADERS });
 const open = await startServerOfCallers(HEADERS);
 afterAll(() => Promise.all([server, sandbox, open].map(({ stop }) => stop())));
 
@@ -19,6 +22,39 @@ describe('anyone, if no secret is configured', () => {
     expect(await callerAt(sandbox.graphqlUrl, PERSON)).toEqual({ name: 'anyone', subject: 'person-17', scopes });
     expect(await callerAt(sandbox.graphqlUrl, {})).toEqual({ name: 'anyone', scopes: [] });
     expect(await callerAt(open.graphqlUrl, PERSON)).toEqual({ name: 'anyone', scopes: [] });
+  });
+
+  const callers = new Callers({ routerSecrets: [], services: [], trustsLoopback: true, ...HEADERS });
+  /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
+  function identify(remoteAddress: string | undefined) {
+    const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
+    request.rawHeaders.push(...Object.entries(PERSON).flat());
+    return callers.identify(request);
+  }
+
+  test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '::FFFF:127.8.0.1'])(
+    'is believed in the sandbox from %s',
+    (address) => {
+      expect(identify(address)).toMatchObject({ name: 'anyone', subject: 'person-17' });
+    },
+  );
+
+  test.each([
+    '192.0.2.7',
+    '10.0.0.1',
+    '128.0.0.1',
+    '12.7.0.0',
+    '::ffff:192.0.2.127',
+    '::',
+    '::2',
+    '2001:db8::1',
+    '2001:db8::ffff:127.0.0.1',
+    'fe80::1',
+    'fd00::127.0.0.1',
+    '127.0.0.1.example',
+    undefined,
+  ])('is not believed in the sandbox from %s', (address) => {
+    expect(identify(address)).toEqual({ name: 'anyone', subject: undefined, scopes: new Set() });
   });
 });
 
