@@ -15,9 +15,9 @@ const serviceName = textThat(
 /** What a service may be allowed to see. */
 export const SCOPES = ['risk:read'] as const;
 
-/** Services that ask without the router. */
+/** Services that ask without the router. While a secret is rotated, its service has two entries with the same name. */
 export const serviceList = {
-  expected: `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes"}, with different names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is ${SCOPES}`,
+  expected: `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
   schema: listOf(
     {
       name: serviceName,
@@ -27,9 +27,20 @@ export const serviceList = {
         .readonly()
         .default([]),
     },
-    'name',
     'secret',
-  ).refine((list) => list.length <= MAX_SERVICES, { error: `expected at most ${MAX_SERVICES} services` }),
+  )
+    .refine((list) => list.length <= MAX_SERVICES, { error: `expected at most ${MAX_SERVICES} entries` })
+    .superRefine((list, context) => {
+      const scopesOf = new Map<string, string>();
+      for (const [index, { name, scopes }] of list.entries()) {
+        const text = [...new Set(scopes)].sort().join(' ');
+        if (text !== (scopesOf.get(name) ?? text)) {
+          const message = 'expected the scopes of the first entry with this name';
+          context.addIssue({ code: 'custom', path: [index, 'scopes'], message });
+        }
+        scopesOf.set(name, scopesOf.get(name) ?? text);
+      }
+    }),
 };
 
 // Hop-by-hop headers (RFC 9110, section 7.6.1) are about a connection, and the others hold credentials.

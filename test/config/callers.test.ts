@@ -9,8 +9,9 @@ const SECRET = `${CANARY}-of-a-service`;
 
 describe('SERVICES', () => {
   const EXPECTED =
-    'a JSON list of at most 64 {"name", "secret", "scopes"}, with different names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is risk:read';
+    'a JSON list of at most 64 {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of 16 to 256 visible ASCII characters; the only scope is risk:read, and entries with the same name have the same scopes';
   const NAME = 'expected 1 to 64 lowercase letters, digits and hyphens, and neither router nor anyone';
+  const SAME = 'expected the scopes of the first entry with this name';
   const SIZE = 'expected 16 to 256 visible ASCII characters';
   const second = (changes: object) => [SERVICE, { ...SERVICE, name: 'payments', secret: SECRET, ...changes }];
   const services = (count: number) =>
@@ -27,10 +28,18 @@ describe('SERVICES', () => {
     expect(parse({ ...ENV, SERVICES: JSON.stringify(services(64)) }).services).toHaveLength(64);
   });
 
+  test('has a name twice while its secret is rotated, with the same scopes in any order', () => {
+    const entries = [
+      { ...SERVICE, scopes: ['risk:read'] },
+      { ...SERVICE, scopes: ['risk:read', 'risk:read'], secret: SECRET },
+    ];
+    expect(parse({ ...ENV, SERVICES: JSON.stringify(entries) }).services).toEqual(entries);
+  });
+
   test.each<[string, unknown, string]>([
     ['no list', SERVICE, 'expected a list'],
     ['an empty list', [], 'expected at least one entry'],
-    ['65 services', services(65), 'expected at most 64 services'],
+    ['65 entries', services(65), 'expected at most 64 entries'],
     ['no name', second({ name: undefined }), `1.name: ${NAME}, but it is missing`],
     ['an empty name', second({ name: '' }), `1.name: ${NAME}`],
     ['the name of the router', second({ name: 'router' }), `1.name: ${NAME}`],
@@ -38,7 +47,15 @@ describe('SERVICES', () => {
     ['a name with capitals', second({ name: 'Orders' }), `1.name: ${NAME}`],
     ['a name with a line end', second({ name: 'orders\n' }), `1.name: ${NAME}`],
     ['a name of 65 characters', second({ name: 'x'.repeat(65) }), `1.name: ${NAME}`],
-    ['a name twice', second({ name: 'orders' }), 'expected no two entries with the same name'],
+    ['a name with other scopes', second({ name: SERVICE.name, scopes: [] }), `1.scopes: ${SAME}`],
+    [
+      'a name that has more scopes in a later entry',
+      [
+        { ...SERVICE, scopes: [] },
+        { ...SERVICE, secret: SECRET },
+      ],
+      `1.scopes: ${SAME}`,
+    ],
     ['no secret', second({ secret: undefined }), `1.secret: ${SIZE}, but it is missing`],
     ['a secret of 15 characters', second({ secret: 'x'.repeat(15) }), `1.secret: ${SIZE}`],
     ['a secret of 257 characters', second({ secret: 'x'.repeat(257) }), `1.secret: ${SIZE}`],
@@ -52,7 +69,7 @@ describe('SERVICES', () => {
     [
       'several mistakes',
       [...second({ name: 'orders', secret: SERVICE.secret }), { name: 'Router', secret: 'short', note: CANARY }],
-      `2.name: ${NAME}; 2.secret: ${SIZE}; 2: expected no unknown key "note"; expected no two entries with the same name; expected no two entries with the same secret`,
+      `2.name: ${NAME}; 2.secret: ${SIZE}; 2: expected no unknown key "note"; expected no two entries with the same secret`,
     ],
   ])('refuses %s, without showing it', (_what, value, mistakes) => {
     expect(problemsOf({ ...ENV, SERVICES: JSON.stringify(value) })).toEqual([

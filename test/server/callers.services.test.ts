@@ -31,6 +31,22 @@ describe('a service', () => {
     expect(await callerAt(server.graphqlUrl, { authorization: `bearer  ${secret}` })).toEqual({ name, scopes });
   });
 
+  test('has two secrets and one name while its secret is rotated', async () => {
+    const rotating = await startServerOfCallers({
+      services: [ORDERS, { ...ORDERS, secret: 'the-secret-that-follows' }],
+    });
+    try {
+      for (const secret of [ORDERS.secret, 'the-secret-that-follows']) {
+        expect(await callerAt(rotating.graphqlUrl, asService(secret))).toEqual({
+          name: 'orders',
+          scopes: ['risk:read'],
+        });
+      }
+    } finally {
+      await rotating.stop();
+    }
+  });
+
   test('asks on behalf of the person that it names, and brings no scopes but its own', async () => {
     const headers = { ...asService(DESK.secret), ...PERSON };
     expect(await callerAt(server.graphqlUrl, headers)).toEqual({ name: 'desk', subject: 'person-17', scopes: [] });
