@@ -149,10 +149,9 @@ export class AccountHealth {
         if (!isContradicted()) this.#change('outage', `no answer for ${ms} ms`);
       });
       this.#lastProbeAt = performance.now();
-      if (this.#isClosed) break;
+      // A rotation has replaced the credentials, or the process stops.
+      if (tools.signal.aborted) continue;
       this.#tools.onProbe?.(probe.region, result.kind);
-      // A rotation has replaced the credentials meanwhile.
-      if (probe !== this.#probe) continue;
       this.#conclude(result, isContradicted());
       if (this.#finding.state === 'well' && (result.kind === 'well' || isContradicted())) break;
       await this.#sleep.for(this.#intervalMs());

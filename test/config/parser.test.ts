@@ -16,6 +16,8 @@ const DEFAULTS = {
   captchaConfigurations: [],
   captchaTimeoutMs: 5000,
   captchaFailOpen: 'faults',
+  upstreamCheck: 'first',
+  upstreamCheckGraceMs: 15_000,
   maxBodyBytes: 128 * 1024,
   maxTokens: 2_000,
   maxDepth: 12,

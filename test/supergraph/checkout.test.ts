@@ -7,9 +7,9 @@ import { startTestSupergraph } from './test-supergraph.ts';
 
 const supergraph = await startTestSupergraph();
 afterAll(() => supergraph.stop());
-beforeEach(() => {
+beforeEach(async () => {
+  await supergraph.recover();
   supergraph.done.length = 0;
-  supergraph.dead = false;
 });
 
 const CHECKOUT = `mutation ($captcha: ValidateCaptchaInput!, $order: PlaceOrderInput!) {
@@ -33,7 +33,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
 
   test('a captcha that cannot be verified is data, with proceed by the policy', async () => {
     const captcha = await supergraph.solve();
-    supergraph.dead = true;
+    supergraph.outage.all = true;
     const { data, errors } = await query(VERIFY, { captcha });
     expect(errors).toBeUndefined();
     expect(data.validateCaptcha).toEqual({

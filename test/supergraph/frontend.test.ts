@@ -196,11 +196,24 @@ describeInChromium('the page, with a clean console and no token in any address',
     expect(supergraph.done).toEqual(['captcha verified']);
   });
 
-  test('a captcha service that fails lets the order proceed, as the policy says, and the page shows that', async () => {
+  test('a verification that fails while the service is well places no order, and the page asks for a new challenge', async () => {
     await page.getByLabel('Captcha').selectOption('The captcha service fails');
-    expect(await press('Solve the captcha and order', '#order-status')).toBe('The order is placed.');
-    expect(await result('order')).toMatch(/Captcha: no verdict, SERVICE\s+proceeds/);
-    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+    expect(await press('Solve the captcha and order', '#order-status')).toBe('No order was placed.');
+    const text = await result('order');
+    expect(text).toMatch(/Captcha: no verdict, SERVICE\s+does not proceed/);
+    expect(text).toContain('Let the person solve a new challenge.');
+    expect(supergraph.done).toEqual(['captcha verified']);
+  });
+
+  test('an outage of the captcha service lets the order proceed, and the page shows that', async () => {
+    supergraph.outage.captcha = true;
+    try {
+      expect(await press('Solve the captcha and order', '#order-status')).toBe('The order is placed.');
+      expect(await result('order')).toMatch(/Captcha: no verdict, TRANSPORT\s+proceeds/);
+      expect(supergraph.done).toEqual(['order placed']);
+    } finally {
+      await supergraph.recover();
+    }
   });
 
   test('a captcha that could not even be asked about does not proceed', async () => {

@@ -1,8 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { startInLiveMode } from '../support/app.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
-import { passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { passOnTo, type ReceivedRequest, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS, startOrders } from './orders.ts';
 import { startUsers, USERS } from './users.ts';
@@ -14,8 +15,13 @@ export interface TestSupergraph {
   readonly asked: TestUpstream['received'];
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
-  /** While true, both upstreams reset every connection. */
-  dead: boolean;
+  /**
+   * Which upstreams reset every connection, those of probes as well: both, or only the captcha service, which still gives
+   * challenges to pages.
+   */
+  readonly outage: { all: boolean; captcha: boolean };
+  /** Lets both upstreams live, and waits until our subgraph knows. */
+  recover(): Promise<void>;
   /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
   alter: (answer: string) => string;
   /** The address that returns a solved captcha challenge. */
@@ -42,19 +48,24 @@ const VERIFICATION_MS = 50;
 export async function startTestSupergraph(): Promise<TestSupergraph> {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => supergraph.alter(answer));
-  const upstream = await startUpstream(async (request, response) => {
-    if (supergraph.dead) {
-      response.destroy();
-      return;
-    }
-    // Each call gets a connection of its own, because a reset of one that was used before shows no outage.
-    response.setHeader('connection', 'close');
-    if (request.url.startsWith('/validate')) {
-      await setTimeout(VERIFICATION_MS);
-      supergraph.done.push('captcha verified');
-    }
-    await passOn(request, response);
-  });
+  const outage = { all: false, captcha: false };
+  const isDown = ({ url }: ReceivedRequest) => outage.all || (outage.captcha && url.startsWith('/validate'));
+  const upstream = await startUpstream(
+    async (request, response) => {
+      if (isDown(request)) {
+        response.destroy();
+        return;
+      }
+      // Each call gets a connection of its own, because a reset of one that was used before shows nothing.
+      response.setHeader('connection', 'close');
+      if (request.url.startsWith('/validate')) {
+        await setTimeout(VERIFICATION_MS);
+        supergraph.done.push('captcha verified');
+      }
+      await passOn(request, response);
+    },
+    (probe, response) => (isDown(probe) ? void response.destroy() : passOnTo(sandbox.urls.GLB)(probe, response)),
+  );
   const { url } = upstream;
   const app = await startInLiveMode({ GLB: url, NA: url, EU: url });
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
@@ -68,10 +79,14 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     }),
     asked: upstream.received,
     done: [],
-    dead: false,
+    outage,
     alter: (answer) => answer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
+    recover: async () => {
+      Object.assign(outage, { all: false, captcha: false });
+      while (await isInOutage(app)) await setTimeout(50);
+    },
     stop: async () => {
       await Promise.all([users.stop(), orders.stop(), app.stop()]);
       await upstream.stop();
@@ -79,4 +94,11 @@ export async function startTestSupergraph(): Promise<TestSupergraph> {
     },
   };
   return supergraph;
+}
+
+async function isInOutage(app: TestApp): Promise<boolean> {
+  const { samples } = await readMetrics(app);
+  return samples.some(
+    ({ name, labels, value }) => name === 'device_trust_upstream_health' && labels['state'] === 'outage' && value === 1,
+  );
 }
