@@ -59,8 +59,8 @@ const UNREADY = [
 
 describe('a process whose upstreams do not work when it starts', () => {
   test('is alive but not ready while its accounts are refused, and ready once they work', async () => {
-    const { app, upstreamIs } = await startWith(answer(403, ''), { upstreamCheckGraceMs: 100 });
-    await sleep(1_000);
+    const { app, upstreamIs } = await startWith(answer(403, ''), { upstreamCheckGraceMs: 1_000 });
+    await sleep(2_000);
     expect(await healthOf(app)).toEqual(UNREADY);
     expect(await healthOf({ url: new URL(app.metricsUrl).origin })).toEqual(UNREADY);
     upstreamIs.behave = answersProbes;
