@@ -167,7 +167,7 @@ export class AccountHealth {
     else if (kind === 'inconclusive') {
       this.#failures = 0;
       // An outage that we cannot confirm any more is not confirmed.
-      if (state === 'outage') this.#change('unknown', reason);
+      if (state === 'outage' || state === 'unknown') this.#change('unknown', reason);
     } else {
       this.#failures = isContradicted ? 0 : this.#failures + 1;
       if (this.#failures >= FAILURES_OF_AN_OUTAGE) this.#change('outage', reason);

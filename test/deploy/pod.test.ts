@@ -123,6 +123,18 @@ describe('life of a pod', () => {
     expect(deployment['spec'].strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
   });
 
+  test('a rollout whose pod never becomes ready is reported, but not before each pod had its time', () => {
+    const { startupProbe, readinessProbe } = container;
+    const startMs = startupProbe.periodSeconds * startupProbe.failureThreshold * 1_000;
+    const checkMs = Number(env['UPSTREAM_CHECK_GRACE_MS'] ?? VARIABLES.upstreamCheckGraceMs.default);
+    const deadlineMs = deployment['spec'].progressDeadlineSeconds * 1_000;
+    // It leaves time to pull the image.
+    expect(deadlineMs).toBeGreaterThanOrEqual(startMs + checkMs + readinessProbe.periodSeconds * 1_000 + 60_000);
+    expect(deadlineMs).toBeLessThanOrEqual(5 * 60_000);
+    // A pod that is not ready waits, and is not restarted for it.
+    expect([startupProbe, container.livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain('/readyz');
+  });
+
   test('there are at least three pods, the autoscaler alone sets their number, and one at a time is disrupted', () => {
     const { minReplicas, maxReplicas, scaleTargetRef } = manifestOf('HorizontalPodAutoscaler')['spec'];
     expect(minReplicas).toBe(3);
