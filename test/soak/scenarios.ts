@@ -1,3 +1,4 @@
+import { bot } from './bot.ts';
 import { eventLoop } from './event-loop.ts';
 import type { Scenario } from './findings.ts';
 import { memory } from './memory.ts';
@@ -13,4 +14,15 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   replicas,
   memory,
   'event-loop': eventLoop,
+  bot,
 };
+
+/** Those that put little load on the machine, and so run at the same time. */
+const LIGHT: ReadonlySet<string> = new Set(['throttling', 'lookups', 'clock', 'stale-sockets']);
+
+/** The scenarios with these names, in the order of the run: those of a group run at the same time. */
+export function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
+  const light = names.filter((name) => LIGHT.has(name));
+  const others = names.filter((name) => !LIGHT.has(name)).map((name) => [name]);
+  return light.length > 0 ? [light, ...others] : others;
+}

@@ -18,6 +18,8 @@ export interface Sizes {
   /** Between two looks at the heap, each after a full collection. */
   readonly betweenCollections: number;
   readonly cpuOverload: number;
+  /** How long the bot attacks services that are well. */
+  readonly bot: number;
 }
 
 const FULL: Sizes = {
@@ -33,6 +35,7 @@ const FULL: Sizes = {
   steady: 90_000,
   betweenCollections: 2_000,
   cpuOverload: 6_000,
+  bot: 30_000,
 };
 const QUICK: Sizes = {
   ...FULL,
@@ -47,6 +50,7 @@ const QUICK: Sizes = {
   steady: 20_000,
   betweenCollections: 1_000,
   cpuOverload: 3_000,
+  bot: 10_000,
 };
 const SMOKE: Sizes = {
   limit: 30_000,
@@ -61,6 +65,7 @@ const SMOKE: Sizes = {
   steady: 900,
   betweenCollections: 100,
   cpuOverload: 400,
+  bot: 1_000,
 };
 
 export const SIZES = { full: FULL, quick: QUICK, smoke: SMOKE };
