@@ -1,3 +1,4 @@
+import { Sleep } from '../runtime/sleep.ts';
 import { OutageError } from './outage-error.ts';
 import { type Probe, type ProbeResult, type ProbeTools, sendProbe, silenceMs } from './probe.ts';
 
@@ -46,8 +47,8 @@ export class AccountHealth {
   #lastProbeAt = Number.NEGATIVE_INFINITY;
   #isWatching = false;
   #isClosed = false;
-  /** Ends the wait for the next probe. */
-  #wake: (() => void) | undefined;
+  /** The wait for the next probe. */
+  readonly #sleep = new Sleep();
   /** Those that wait until the doubt is settled. */
   readonly #waiting = new Set<() => void>();
 
@@ -86,7 +87,7 @@ export class AccountHealth {
   doubt(): void {
     if (this.#isClosed) return;
     if (!this.#isWatching) void this.#watch();
-    else if (this.#finding.state === 'refused') this.#wake?.();
+    else if (this.#finding.state === 'refused') this.#sleep.end();
   }
 
   /**
@@ -118,21 +119,23 @@ export class AccountHealth {
   replaceProbe(probe: Probe): void {
     this.#probe = probe;
     this.doubt();
-    this.#wake?.();
+    this.#sleep.end();
   }
 
   /** Sends no more probes. */
   close(): void {
     this.#isClosed = true;
-    this.#wake?.();
+    this.#sleep.end();
   }
 
   /** Probes until the account answers. */
   async #watch(): Promise<void> {
     this.#isWatching = true;
     this.#failures = 0;
-    await this.#pause(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
-    while (!this.#isClosed) {
+    for (;;) {
+      // Whoever ends the sleep early, there is this time between two probes.
+      await this.#sleep.for(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
+      if (this.#isClosed) break;
       const probe = this.#probe;
       const answersBefore = this.#answers;
       const isContradicted = () => this.#answers > answersBefore;
@@ -145,7 +148,7 @@ export class AccountHealth {
       if (probe !== this.#probe) continue;
       this.#conclude(result, isContradicted());
       if (this.#finding.state === 'well' && (result.kind === 'well' || isContradicted())) break;
-      await this.#pause(this.#intervalMs());
+      await this.#sleep.for(this.#intervalMs());
     }
     this.#isWatching = false;
   }
@@ -187,19 +190,5 @@ export class AccountHealth {
     const { state } = this.#finding;
     if (state === 'refused') return REFUSED_INTERVAL_MS;
     return state !== 'outage' && this.#failures > 0 ? DOUBT_INTERVAL_MS : USUAL_INTERVAL_MS;
-  }
-
-  /** Waits, unless somebody wakes it. Even then, 300 ms pass between two probes. */
-  async #pause(ms: number): Promise<void> {
-    if (ms <= 0 || this.#isClosed) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms).unref();
-      this.#wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    this.#wake = undefined;
-    await this.#pause(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
   }
 }
