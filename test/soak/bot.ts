@@ -84,12 +84,12 @@ function whileWell(attacked: BotResult, visits: readonly Visit[], { throttled, f
   const outcomes = describe(Object.entries(attacked.outcomes));
   // A repetition counts to the time at which it was sent.
   const isThrottled = ({ at, answeredAt }: Visit) => answeredAt >= throttled.from && at < throttled.to;
+  const isLost = ({ outcome }: Visit) => outcome !== 'data';
   // Those that the outage may have met are judged below.
   const calm = visits.filter((visit) => visit.answeredAt < from && !isThrottled(visit));
   // The server's log says what happened at these times.
   for (const lost of calm.filter(isLost).slice(0, MOST_LINES)) process.stderr.write(`${JSON.stringify(lost)}\n`);
   const inThrottle = visits.filter(isThrottled);
-  const isLost = ({ outcome }: Visit) => outcome !== 'data';
   const retried = calm.filter(({ first }) => first !== '');
   const unverified = visits.filter(
     ({ answeredAt, outcome, proceeds }) => answeredAt < from && proceeds && outcome !== 'data',
