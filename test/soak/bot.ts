@@ -5,6 +5,7 @@ import type { BotJob, BotResult, PeopleJob } from './bot-job.ts';
 import { atMost, type Finding, type Scenario, shown } from './findings.ts';
 import { DEFAULT_ID, DELETED_ID, PAUSED_ID } from './firewall.ts';
 import type { Visit } from './people.ts';
+import { describeCounts, describeEach, isUnverified } from './samples.ts';
 import { type Server, textAt } from './testbed.ts';
 import { type Behaviour, epochMs } from './upstream-commands.ts';
 
@@ -81,7 +82,7 @@ interface Well {
 function whileWell(attacked: BotResult, visits: readonly Visit[], { throttled, from, outageMetric }: Well): Finding[] {
   const early = attacked.proceeded.filter(([, answeredAt]) => answeredAt < from);
   const sent = Object.values(attacked.sent).reduce((sum, count) => sum + count, 0);
-  const outcomes = describe(Object.entries(attacked.outcomes));
+  const outcomes = describeCounts(Object.entries(attacked.outcomes));
   // A repetition counts to the time at which it was sent.
   const isThrottled = ({ at, answeredAt }: Visit) => answeredAt >= throttled.from && at < throttled.to;
   const isLost = ({ outcome }: Visit) => outcome !== 'data';
@@ -91,9 +92,7 @@ function whileWell(attacked: BotResult, visits: readonly Visit[], { throttled, f
   for (const lost of calm.filter(isLost).slice(0, MOST_LINES)) process.stderr.write(`${JSON.stringify(lost)}\n`);
   const inThrottle = visits.filter(isThrottled);
   const retried = calm.filter(({ first }) => first !== '');
-  const unverified = visits.filter(
-    ({ answeredAt, outcome, proceeds }) => answeredAt < from && proceeds && outcome !== 'data',
-  );
+  const unverified = visits.filter((visit) => visit.answeredAt < from && isUnverified(visit));
   return [
     atMost(
       'bot: its captchas that proceed while the service is well',
@@ -135,9 +134,7 @@ function whileWell(attacked: BotResult, visits: readonly Visit[], { throttled, f
 
 function inOutage(attacked: BotResult, visits: readonly Visit[], from: number, to: number): Finding[] {
   const captchas = visits.filter(({ question }) => question === 'captcha');
-  const unverified = captchas.filter(
-    ({ proceeds, outcome, answeredAt }) => proceeds && outcome !== 'data' && answeredAt >= from,
-  );
+  const unverified = captchas.filter((visit) => visit.answeredAt >= from && isUnverified(visit));
   const due = captchas.filter(({ at }) => at >= from + CONFIRMED_MS && at < to);
   const kept = due.filter(({ proceeds }) => !proceeds);
   const times = unverified.map(({ answeredAt }) => answeredAt);
@@ -194,17 +191,4 @@ async function watchServer({ admin, pid }: Server, ms: number): Promise<Finding[
       `in thirds of the time ${thirds.map(most).join(', ')} MiB`,
     ),
   ];
-}
-
-function describeEach(words: readonly string[]): string {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return describe([...counts]) || 'none';
-}
-
-function describe(counts: readonly (readonly [string, number])[]): string {
-  return counts
-    .toSorted(([, one], [, other]) => other - one)
-    .map(([word, count]) => `${count} ${word}`)
-    .join(', ');
 }

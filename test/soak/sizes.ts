@@ -18,6 +18,8 @@ export interface Sizes {
   /** Between two looks at the heap, each after a full collection. */
   readonly betweenCollections: number;
   readonly cpuOverload: number;
+  /** An outage that everybody notices, in which it matters who proceeds. */
+  readonly confirmed: number;
   /** How long the bot attacks services that are well. */
   readonly bot: number;
 }
@@ -26,15 +28,16 @@ const FULL: Sizes = {
   limit: 300_000,
   warmUp: 2_000,
   calm: 3_000,
-  overload: 15_000,
-  outage: 30_000,
+  overload: 10_000,
+  outage: 15_000,
   recovery: 5_000,
   grace: 2_000,
   afterKill: 3_000,
   settle: 10_000,
-  steady: 90_000,
+  steady: 60_000,
   betweenCollections: 2_000,
   cpuOverload: 6_000,
+  confirmed: 8_000,
   bot: 30_000,
 };
 const QUICK: Sizes = {
@@ -50,6 +53,7 @@ const QUICK: Sizes = {
   steady: 20_000,
   betweenCollections: 1_000,
   cpuOverload: 3_000,
+  confirmed: 6_000,
   bot: 10_000,
 };
 const SMOKE: Sizes = {
@@ -65,6 +69,7 @@ const SMOKE: Sizes = {
   steady: 900,
   betweenCollections: 100,
   cpuOverload: 400,
+  confirmed: 4_000,
   bot: 1_000,
 };
 
