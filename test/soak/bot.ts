@@ -170,8 +170,9 @@ async function watchServer({ admin, pid }: Server, ms: number): Promise<Finding[
     resident.push(memoryOf(pid).rss);
   }
   const after = cpuTimeOf(pid);
-  const share = (one: number, other: number) => shown((one - other) / (ms * 10));
-  const cpu = `the server used ${share(after.used, before.used)} % of a core and waited for one ${share(after.waited, before.waited)} % of the time`;
+  const seconds = (key: 'used' | 'waited') => shown((after[key] - before[key]) / 1e6);
+  // A server that waits for a core is late for a reason of this machine.
+  const cpu = `its threads used ${seconds('used')} s of CPU and waited ${seconds('waited')} s for a core in ${shown(ms / 1_000)} s`;
   const third = Math.floor(resident.length / 3);
   const most = (part: readonly number[]) => shown(Math.max(...part));
   const thirds = [resident.slice(0, third), resident.slice(third, 2 * third), resident.slice(2 * third)];

@@ -32,7 +32,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
 };
 
 /** Those that put little load on the machine, and so run at the same time. */
-const LIGHT: ReadonlySet<string> = new Set(['throttling', 'lookups', 'clock', 'stale-sockets']);
+const LIGHT: ReadonlySet<string> = new Set(['corroboration', 'throttling', 'lookups', 'clock', 'stale-sockets']);
 
 /** The scenarios with these names, in the order of the run: those of a group run at the same time. */
 export function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
