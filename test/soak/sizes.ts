@@ -27,18 +27,18 @@ export interface Sizes {
 const FULL: Sizes = {
   limit: 360_000,
   warmUp: 2_000,
-  calm: 3_000,
+  calm: 2_500,
   overload: 8_000,
-  outage: 12_000,
+  outage: 11_000,
   recovery: 4_000,
   grace: 2_000,
   afterKill: 3_000,
   settle: 6_000,
   steady: 60_000,
   betweenCollections: 2_000,
-  cpuOverload: 6_000,
+  cpuOverload: 5_000,
   confirmed: 8_000,
-  bot: 20_000,
+  bot: 17_000,
 };
 const QUICK: Sizes = {
   ...FULL,

@@ -21,6 +21,8 @@ class UpstreamEndpoint {
   readonly #challenges = new SolvedChallenges();
   /** Each connection with how many of its requests are not answered yet. */
   readonly #sockets = new Map<Socket, number>();
+  /** Those that have brought a request. One that is new is not idle, although its request may not have been read yet. */
+  readonly #used = new WeakSet<Socket>();
   readonly #server: Server;
   port = 0;
 
@@ -58,7 +60,7 @@ class UpstreamEndpoint {
 
   /** Closes every connection on which nothing is under way, as a proxy does that has idle ones for too long. */
   closeIdle(): void {
-    for (const [socket, underWay] of this.#sockets) if (underWay === 0) socket.destroy();
+    for (const [socket, underWay] of this.#sockets) if (underWay === 0 && this.#used.has(socket)) socket.destroy();
   }
 
   #take(socket: Socket, request: string): void {
@@ -76,6 +78,7 @@ class UpstreamEndpoint {
       (isProbe(body) ? documented(body) : this.#answer(request, kind, token, lot));
     if (text === RESET) socket.resetAndDestroy();
     if (text === RESET || text === NO_ANSWER) return;
+    this.#used.add(socket);
     this.#sockets.set(socket, (this.#sockets.get(socket) ?? 0) + 1);
     const send = () => this.#send(socket, text);
     if (latencyMs === 0) send();
