@@ -82,7 +82,8 @@ export class Call implements Cancellable {
     );
     // One timer at a time serves both the doubt and the deadline, because most calls need neither.
     const doubtAfterMs = Math.min(request.timeoutMs / 2, MAX_DOUBT_AFTER_MS);
-    this.#timer = setTimeout(() => this.#doubt(request.timeoutMs - doubtAfterMs), doubtAfterMs);
+    const deadline = performance.now() + request.timeoutMs;
+    this.#timer = setTimeout(() => this.#doubt(deadline), doubtAfterMs);
     request.context.cancellation.add(this);
     response.then(
       (received) => {
@@ -130,9 +131,10 @@ export class Call implements Cancellable {
   }
 
   /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */
-  #doubt(remainingMs: number): void {
+  #doubt(deadline: number): void {
     if (this.#pending) this.#service.health.find(this.#request.account)?.doubt();
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
+    const remainingMs = Math.max(0, deadline - performance.now());
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), remainingMs);
   }
 
