@@ -1,7 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { SignalDrift } from '../fingerprint/drift.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
-import { type AccountHealth, HEALTH_STATES } from '../upstream/health.ts';
+import { HEALTH_STATES } from '../upstream/finding.ts';
+import type { AccountHealth } from '../upstream/health.ts';
 import type { QuotaState } from '../upstream/quota.ts';
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';

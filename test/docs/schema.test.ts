@@ -6,7 +6,7 @@ import { causeOf, indeterminate, type NoVerdict, noVerdict } from '../../src/cap
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
-import type { Finding, HealthState } from '../../src/upstream/health.ts';
+import type { Finding, HealthState } from '../../src/upstream/finding.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ROOT } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
