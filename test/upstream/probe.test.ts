@@ -181,9 +181,11 @@ describe('a probe without an answer', () => {
     const usual = getCACertificates('default');
     setDefaultCACertificates([...usual, ...[good, otherHost, expired].map(({ tls }) => tls.cert)]);
     onTestFinished(() => setDefaultCACertificates(usual));
-    expect(await probe(good.upstream.url)).toMatchObject({ kind: 'well' });
+    const resolver = new Resolver();
+    onTestFinished(() => resolver.close());
+    expect(await probe(good.upstream.url, { resolver })).toMatchObject({ kind: 'well' });
     for (const { upstream } of [unknown, otherHost, expired]) {
-      expect(await probe(upstream.url)).toMatchObject({ kind: 'refused' });
+      expect(await probe(upstream.url, { resolver })).toMatchObject({ kind: 'refused' });
     }
   });
 });
