@@ -54,7 +54,7 @@ export const ALLOWED: readonly Row[] = [
   ['objects of 1,000 references', entities(many(36, (at) => `a${at}: device { id }`)), references(1_000)],
   [
     'nested objects of 1,000 references',
-    entities(many(18, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
+    entities(many(16, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
     references(1_000),
   ],
   ['everything about 250 references', entities(JUDGED_FRAGMENT.replace(/^[^{]*\{|\}\s*$/g, '')), references(250)],
