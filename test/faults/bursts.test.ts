@@ -121,6 +121,15 @@ describe.concurrent('a whole outage', { timeout: 60_000 }, () => {
     },
   );
 
+  test('with refused connections is known within 3 s', async (context) => {
+    const { upstream, verify, untilProceeding } = await start(context);
+    await upstream.stop();
+    const known = startStopwatch();
+    await untilProceeding();
+    expect(known()).toBeLessThan(KNOWN_MS + SLACK_MS);
+    expect((await verify()).outcome).toMatchObject({ cause: 'TRANSPORT', proceed: true });
+  });
+
   test('ends with the answer to a call that was sent before', async (context) => {
     const { upstream, verify, untilProceeding } = await start(context, 20_000);
     const held: readonly RawRequest[] = upstream.hold();
