@@ -12,7 +12,7 @@ export default defineConfig({
     // Files share a process, one after the other, and with it the modules that are loaded. Loading them for each file
     // took a fifth of the time. So a file that changes something global changes it back.
     isolate: false,
-    // Many tests wait, for a deadline or for a circuit breaker to close: one file more than there are cores.
+    // Many tests wait, for a deadline or for the next probe: one file more than there are cores.
     maxWorkers: availableParallelism() + 1,
     maxConcurrency: 20,
     // These end a test that hangs. What has to be quick says so in an expectation.

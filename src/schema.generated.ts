@@ -89,8 +89,8 @@ export type CaptchaFailureDetails = {
 };
 
 /**
- * The service gave no verdict. `proceed` follows the policy that this subgraph is configured with: by default true when
- * the fault is on the server side, false when the caller's own values can cause it.
+ * The service gave no verdict. `proceed` follows the policy that this subgraph is configured with. By default it is true only
+ * in an outage that this subgraph has confirmed with requests of its own, because a bot can make its own verification fail.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
@@ -105,7 +105,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
   code?: Maybe<Scalars['String']['output']>;
   /** What happened and what to do, in words for a person. */
   message: Scalars['String']['output'];
-  /** The configured policy decides it from `cause`. */
+  /** The configured policy decides it, by default from what requests of our own show about the service. */
   proceed: Scalars['Boolean']['output'];
   /** The kind of exception as the service names it. Null if it named none. */
   type?: Maybe<Scalars['String']['output']>;
@@ -115,11 +115,11 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 export type CaptchaIndeterminateCause =
   /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Also a pass that is not entirely as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, because a caller could name another one on purpose. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused, or it has never worked since this process started. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, and only if it has worked and is now refused for everybody, because a caller could name another one on purpose. */
   | 'CONFIGURATION'
-  /** The captcha service itself failed. */
+  /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable answer: unreachable, too slow, or something that is no answer of the service. */
+  /** No usable answer: unreachable, too slow, or something that is no answer of the service. By default `proceed` is true only in a confirmed outage. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */

@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'fingerprint/drift',
     'upstream/bulkhead',
     'upstream/health',
+    'upstream/finding',
     'upstream/quota',
     'upstream/call-context',
     'runtime',

@@ -5,7 +5,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import type { Finding } from '../upstream/health.ts';
+import type { Finding } from '../upstream/finding.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,

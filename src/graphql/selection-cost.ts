@@ -16,7 +16,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 
-/** What the selections of one valid document cost. A field costs 1, and each object of a list costs 1. */
+/** What the selections of one valid document cost. A field costs 1, and each object that it returns costs 1. */
 export interface SelectionCosts {
   /** The fields that a selection makes of an object of this type, fragments expanded. */
   fieldsOf(selections: SelectionSetNode, type: GraphQLObjectType): FieldNode[];
@@ -88,8 +88,9 @@ export function createSelectionCosts(
 
   function ofField(node: FieldNode, parent: GraphQLObjectType): number {
     const definition = definitionOf(node, parent);
-    if (!definition || !isListType(getNullableType(definition.type))) return 1 + ofObject(node, parent);
-    return 1 + assumedSizeOf(definition) * (1 + ofObject(node, parent));
+    if (!definition || !node.selectionSet) return 1;
+    const size = isListType(getNullableType(definition.type)) ? assumedSizeOf(definition) : 1;
+    return 1 + size * (1 + ofObject(node, parent));
   }
 
   return { fieldsOf, ofField, ofObject };

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import type { AccountHealth, HealthState } from '../upstream/health.ts';
+import type { HealthState } from '../upstream/finding.ts';
+import type { AccountHealth } from '../upstream/health.ts';
 import type { Metrics } from './metrics.ts';
 
 /**

@@ -8,7 +8,7 @@ import type { ServiceHealth } from './service-health.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
 /** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
-const MAX_DOUBT_AFTER_MS = 1_000;
+const MAX_DOUBT_AFTER_MS = 800;
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {
@@ -74,6 +74,7 @@ export class Call implements Cancellable {
     this.#reject = reject;
     this.#lagBeforeMs = service.eventLoop.totalLagMs();
     const response = service.bulkheadFor(request.region).run(
+      request.context,
       () => this.#send(),
       (dequeue) => {
         this.#dequeue = dequeue;
@@ -82,7 +83,8 @@ export class Call implements Cancellable {
     );
     // One timer at a time serves both the doubt and the deadline, because most calls need neither.
     const doubtAfterMs = Math.min(request.timeoutMs / 2, MAX_DOUBT_AFTER_MS);
-    this.#timer = setTimeout(() => this.#doubt(request.timeoutMs - doubtAfterMs), doubtAfterMs);
+    const deadline = performance.now() + request.timeoutMs;
+    this.#timer = setTimeout(() => this.#doubt(deadline), doubtAfterMs);
     request.context.cancellation.add(this);
     response.then(
       (received) => {
@@ -130,9 +132,10 @@ export class Call implements Cancellable {
   }
 
   /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */
-  #doubt(remainingMs: number): void {
+  #doubt(deadline: number): void {
     if (this.#pending) this.#service.health.find(this.#request.account)?.doubt();
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
+    const remainingMs = Math.max(0, deadline - performance.now());
     this.#timer = setTimeout(() => setImmediate(() => this.#expire()), remainingMs);
   }
 

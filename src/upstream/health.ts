@@ -1,25 +1,7 @@
 import { Sleep } from '../runtime/sleep.ts';
+import type { Finding, HealthState } from './finding.ts';
 import { OutageError } from './outage-error.ts';
 import { type Probe, type ProbeResult, type ProbeTools, sendProbe, silenceMs } from './probe.ts';
-
-/**
- * What is known about an account:
- * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
- * - `well`: its last answer was documented and did not blame us.
- * - `refused`: the service refuses the account, or its address or certificate is wrong.
- * - `outage`: our own probes have confirmed that the service is down.
- */
-export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
-export type HealthState = (typeof HEALTH_STATES)[number];
-
-/** The health of an account at one moment. */
-export interface Finding {
-  readonly state: HealthState;
-  /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
-  readonly hasWorked: boolean;
-  /** Why it is refused or down, for the log. It is the code of the exception if the service refuses with one. */
-  readonly reason: string;
-}
 
 /** Two failed probes confirm an outage, if there is at least this time between them, in ms. */
 const DOUBT_INTERVAL_MS = 300;
@@ -28,6 +10,8 @@ const USUAL_INTERVAL_MS = 1_000;
 /** How often an account that is refused is probed, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
 const FAILURES_OF_AN_OUTAGE = 2;
+/** So many inconclusive probes in a row do not end an outage. */
+const MAX_INCONCLUSIVE = 2;
 
 type OnChange = (health: AccountHealth, before: HealthState) => void;
 
@@ -46,6 +30,8 @@ export class AccountHealth {
   /** Documented answers so far, of calls and of probes. */
   #answers = 0;
   #failures = 0;
+  /** Inconclusive probes in a row. */
+  #inconclusive = 0;
   #lastProbeAt = Number.NEGATIVE_INFINITY;
   #isWatching = false;
   #isClosed = false;
@@ -146,10 +132,9 @@ export class AccountHealth {
         if (!isContradicted()) this.#change('outage', `no answer for ${ms} ms`);
       });
       this.#lastProbeAt = performance.now();
-      if (this.#isClosed) break;
+      // A rotation has replaced the credentials, or the process stops.
+      if (tools.signal.aborted) continue;
       this.#tools.onProbe?.(probe.region, result.kind);
-      // A rotation has replaced the credentials meanwhile.
-      if (probe !== this.#probe) continue;
       this.#conclude(result, isContradicted());
       if (this.#finding.state === 'well' && (result.kind === 'well' || isContradicted())) break;
       await this.#sleep.for(this.#intervalMs());
@@ -159,13 +144,16 @@ export class AccountHealth {
 
   #conclude({ kind, reason }: ProbeResult, isContradicted: boolean): void {
     const { state, hasWorked } = this.#finding;
+    if (kind !== 'inconclusive') this.#inconclusive = 0;
     if (kind === 'well') this.recordAnswer();
     // An account that has worked had a host, so a host that is gone is an outage.
     else if (kind === 'refused' || (kind === 'no_such_host' && !hasWorked)) this.#change('refused', reason);
     else if (kind === 'inconclusive') {
       this.#failures = 0;
-      // An outage that we cannot confirm any more is not confirmed.
-      if (state === 'outage' || state === 'unknown') this.#change('unknown', reason);
+      // An outage that we cannot confirm any more is not confirmed. One late turn of our own is no reason to end it.
+      this.#inconclusive += 1;
+      if (state === 'unknown' || (state === 'outage' && this.#inconclusive > MAX_INCONCLUSIVE))
+        this.#change('unknown', reason);
     } else {
       this.#failures = isContradicted ? 0 : this.#failures + 1;
       if (this.#failures >= FAILURES_OF_AN_OUTAGE) this.#change('outage', reason);

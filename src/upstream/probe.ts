@@ -56,7 +56,7 @@ export interface ProbeTools {
 }
 
 /** A part of the deadline without an answer counts as silence, but at most this, in ms. */
-const SILENCE = { share: 0.4, maxMs: 1_900 };
+const SILENCE = { share: 0.4, maxMs: 1_600 };
 
 /** How long a probe may go unanswered before that is silence, in ms. */
 export function silenceMs(timeoutMs: number): number {

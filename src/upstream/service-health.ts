@@ -1,4 +1,5 @@
-import { AccountHealth, type HealthState } from './health.ts';
+import type { HealthState } from './finding.ts';
+import { AccountHealth } from './health.ts';
 import type { Probe, ProbeTools } from './probe.ts';
 
 /** Which accounts are checked at the start, and decide whether the process becomes ready: the first one, all, or none. */

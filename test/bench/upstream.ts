@@ -24,7 +24,8 @@ function answer(socket: Socket, request: string): void {
   }
   const from = request.indexOf(TOKEN) + TOKEN.length;
   const token = request.slice(from, request.indexOf('"', from));
-  if (token.startsWith('rejected')) {
+  // The token of a probe is empty.
+  if (token === '' || token.startsWith('rejected')) {
     socket.write(rejection(''), 'latin1');
   } else if (token.startsWith('slow')) {
     setTimeout(() => socket.write(judgement(token.slice(-12)), 'latin1'), SLOW_MS);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type FailOpenPolicy, indeterminate, noVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import type { Finding } from '../../src/upstream/health.ts';
+import type { Finding } from '../../src/upstream/finding.ts';
 
 /** What becomes of a verification without a verdict: by its cause, the policy, and what our own probes show. */
 

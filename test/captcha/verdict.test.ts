@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { judgeCaptcha } from '../../src/captcha/probe.ts';
 import { type FailOpenPolicy, indeterminate, readVerdict } from '../../src/captcha/verdict.ts';
-import { HEALTH_STATES } from '../../src/upstream/health.ts';
+import { HEALTH_STATES } from '../../src/upstream/finding.ts';
 import { ARGS, INPUT, PASS, startWithAllPolicies } from './support.ts';
 
 /** Which responses are a pass, and which a failure. Section numbers are the captcha document's. */

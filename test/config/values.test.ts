@@ -20,6 +20,9 @@ describe('what is accepted', () => {
     ['CAPTCHA_TIMEOUT_MS', '60000', { captchaTimeoutMs: 60_000 }],
     ['CAPTCHA_FAIL_OPEN', 'always', { captchaFailOpen: 'always' }],
     ['CAPTCHA_FAIL_OPEN', 'never', { captchaFailOpen: 'never' }],
+    ['UPSTREAM_CHECK', 'all', { upstreamCheck: 'all' }],
+    ['UPSTREAM_CHECK', 'off', { upstreamCheck: 'off' }],
+    ['UPSTREAM_CHECK_GRACE_MS', '0', { upstreamCheckGraceMs: 0 }],
     ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
     ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
     ['LOG_HASH_KEY', 'k'.repeat(16), { logHashKey: 'k'.repeat(16) }],
@@ -69,6 +72,8 @@ describe('a value that is no secret is shown', () => {
     ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
     ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
     ['CAPTCHA_QUOTA', QUOTA, ['{"perHour":1}', '{"perDay":1000000000}', '{"perDay":1,}', 'null']],
+    ['UPSTREAM_CHECK', 'expected first, all or off', ['true', 'none', 'FIRST']],
+    ['UPSTREAM_CHECK_GRACE_MS', 'expected a whole number from 0 to 300000', ['-1', '300001', '15s']],
     ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
   ])('%s: %s', (name, expected, values) => {
     for (const value of values) {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { ATTESTATION_REFUSALS } from '../../src/captcha/attestation-refusals.ts';
 import { FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
-import { HEALTH_STATES } from '../../src/upstream/health.ts';
+import { HEALTH_STATES } from '../../src/upstream/finding.ts';
 import { isPromql, labelNamesIn, metricNamesIn, valuesOf } from './promql.ts';
 
 /** A metric of the subgraph. */

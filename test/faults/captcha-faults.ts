@@ -35,7 +35,7 @@ const faults: readonly JsonFault[] = [
   {
     fault: '500 as documented',
     behave: answer(500, exception('-50000', 'runtime error')),
-    expected: { cause: 'SERVICE', code: '-50000', proceed: true },
+    expected: { cause: 'SERVICE', code: '-50000', proceed: false },
   },
   // What the browser of a bot reports, such as the referer, ends up in the details.
   ...['status', 'captcha_args', 'captcha_args.lot_number', 'captcha_args.user_ip', 'captcha_args.referer'].map(
@@ -100,6 +100,15 @@ const faults: readonly JsonFault[] = [
     fault: 'a pass in gzip, which nobody asked for',
     behave: answer(200, gzipSync(JSON.stringify(PASS)), { 'content-encoding': 'gzip' }),
     expected: REFUSAL,
+  },
+  {
+    // The client cannot read what follows. A bot could cause this only if it could make the service send it.
+    fault: 'a "fail" after a 100 Continue, which nobody asked for',
+    behave: (exchange) => {
+      exchange.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
+      ok(JSON.stringify(FAIL))(exchange);
+    },
+    expected: NO_ANSWER,
   },
   {
     fault: 'a "fail" to which a proxy has added',

@@ -1,7 +1,14 @@
 import { expect, vi } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, type TestApp } from '../support/app.ts';
-import { answer, type Behaviour, type Hostile, type RawRequest, startHostile } from '../support/hostile.ts';
+import {
+  answer,
+  answersProbes,
+  type Behaviour,
+  type Hostile,
+  type RawRequest,
+  startHostile,
+} from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { CAPTCHA, expectData, expectError, FINGERPRINT, type Question } from './expectations.ts';
 import { NO_ANSWER } from './fault-table.ts';
@@ -60,22 +67,38 @@ export interface SwitchableUpstream extends Pick<Hostile, 'url' | 'stop'> {
   readonly requests: () => number;
   /** Connections that are open now. */
   readonly open: () => number;
-  behave(behave: Behaviour): void;
+  /** Sets what it does to calls, and what it does to probes: they get their documented answers unless the test says otherwise. */
+  behave(behave: Behaviour, probe?: Behaviour): void;
+  /** Does this to calls and probes alike, as in an outage. */
+  fail(behave: Behaviour): void;
+  /** Probes that have arrived. */
+  readonly probes: () => number;
   /** From now on holds each request without an answer. Returns the requests that it holds. */
   hold(): readonly RawRequest[];
 }
 
 export async function startSwitchable(first: Behaviour): Promise<SwitchableUpstream> {
   let current = first;
-  const hostile = await startHostile((exchange) => current(exchange));
+  let currentProbe = answersProbes;
+  let probes = 0;
+  const hostile = await startHostile((exchange) => current(exchange), {
+    probe: (exchange) => {
+      probes += 1;
+      currentProbe(exchange);
+    },
+  });
+  const behave = (next: Behaviour, nextProbe = answersProbes) => {
+    current = next;
+    currentProbe = nextProbe;
+  };
   return {
     url: hostile.url,
     stop: hostile.stop,
     requests: () => hostile.requests,
     open: () => hostile.open,
-    behave: (next) => {
-      current = next;
-    },
+    behave,
+    fail: (next) => behave(next, next),
+    probes: () => probes,
     hold: () => {
       const held: RawRequest[] = [];
       current = (exchange) => held.push(exchange);
@@ -92,10 +115,10 @@ export function expectGood(question: Question, answered: GraphqlAnswer): void {
   expectData(answered, question.field, { __typename });
 }
 
-/** Expects the answer for an upstream that is not available. */
-export function expectUnavailable(question: Question, answered: GraphqlAnswer): void {
+/** Expects the answer for an upstream that is not available; `proceed` says whether probes have confirmed that. */
+export function expectUnavailable(question: Question, answered: GraphqlAnswer, proceed: unknown = false): void {
   if (question.field === 'deviceFingerprint') expectError(answered, 'UPSTREAM_UNAVAILABLE');
-  else expectData(answered, question.field, NO_ANSWER);
+  else expectData(answered, question.field, { ...NO_ANSWER, proceed });
 }
 
 /** One of our own limits: an error for either service, and for captcha no outcome that could proceed. */

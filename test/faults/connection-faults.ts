@@ -2,7 +2,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
-import { type Material, NO_ANSWER, type Row, type Target } from './fault-table.ts';
+import { type Material, NEVER_WORKED, type Row, type Target } from './fault-table.ts';
 import { nobodyAt, startBlackHole, startRefusing } from './unreachable.ts';
 
 /** Upstreams to which no connection can be made, or none that can be trusted. Nothing is sent, so nobody reads our credentials. */
@@ -29,7 +29,8 @@ function startTls({ good }: Material, { host, ends, trusted }: Identity): Promis
 /** A name that no resolver finds, without a server being asked: a label has at most 63 characters (RFC 1035, 2.3.4). */
 const NO_HOST = 'n'.repeat(64);
 
-const unavailable = { fingerprint: 'UPSTREAM_UNAVAILABLE', captcha: NO_ANSWER } as const;
+const unavailable = { fingerprint: 'UPSTREAM_UNAVAILABLE', captcha: NEVER_WORKED } as const;
+const untrusted = { fingerprint: 'UPSTREAM_REJECTED', captcha: NEVER_WORKED } as const;
 
 export const CONNECTION_FAULTS: readonly Row[] = [
   { fault: 'refuses connections', start: startRefusing, expected: unavailable, calls: 0 },
@@ -42,25 +43,25 @@ export const CONNECTION_FAULTS: readonly Row[] = [
   {
     fault: 'neither takes connections nor refuses them',
     start: startBlackHole,
-    expected: { fingerprint: 'UPSTREAM_TIMEOUT', captcha: NO_ANSWER },
+    expected: { fingerprint: 'UPSTREAM_TIMEOUT', captcha: NEVER_WORKED },
     calls: 0,
   },
   {
     fault: 'shows a certificate that has expired',
     start: (material) => startTls(material, { host: 'localhost', ends: -1, trusted: true }),
-    expected: unavailable,
+    expected: untrusted,
     calls: 0,
   },
   {
     fault: 'shows the certificate of another host',
     start: (material) => startTls(material, { host: 'upstream.example', ends: 1, trusted: true }),
-    expected: unavailable,
+    expected: untrusted,
     calls: 0,
   },
   {
     fault: 'shows a certificate that nobody vouches for',
     start: (material) => startTls(material, { host: 'localhost', ends: 1, trusted: false }),
-    expected: unavailable,
+    expected: untrusted,
     calls: 0,
   },
   {

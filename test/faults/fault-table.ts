@@ -38,6 +38,8 @@ export interface Target {
 export interface Row {
   /** What the upstream does. */
   readonly fault: string;
+  /** What it does to a request, if it takes connections and requests as usual. */
+  readonly behave?: (material: Material) => Behaviour;
   /** Starts an upstream that does it; undefined where this system cannot. */
   readonly start: (material: Material) => Promise<Target | undefined>;
   /** For each client that it can befall: the code of the error, or data that holds at least this. */
@@ -46,16 +48,18 @@ export interface Row {
   readonly calls: 0 | 1 | 'at most 1';
 }
 
-/** There is no verdict, and no client can have caused that: it proceeds by default. */
+/** There is no verdict. It proceeds only if probes fail as well, and those of these tests are answered. */
 export const NO_ANSWER = {
   __typename: 'CaptchaIndeterminate',
   cause: 'TRANSPORT',
-  proceed: true,
+  proceed: false,
   code: null,
   type: null,
 };
-/** There is no verdict, but a bot can provoke a bare 4xx: it does not proceed. */
-export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT', proceed: false };
+/** There is no verdict, and a bot can provoke a bare 4xx: it does not proceed in an outage either. */
+export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT' };
+/** The service has never answered this process, so the address or the account is wrong: it never proceeds. */
+export const NEVER_WORKED = { ...NO_ANSWER, cause: 'CONFIGURATION' };
 
 /** A fault that leaves no usable answer, whichever service it befalls. */
 export interface Fault {
@@ -69,15 +73,21 @@ export interface Fault {
 
 /** A row for both clients, on a server that takes connections. */
 export function noAnswer({ fault, code, behave, greet, captcha = NO_ANSWER }: Fault): Row {
+  // What happens to every connection happens to those of probes as well.
+  if (greet) {
+    const start = (material: Material) => startHostile(behave(material), { greet });
+    return { fault, start, expected: { fingerprint: code, captcha: NEVER_WORKED }, calls: 'at most 1' };
+  }
   return {
     fault,
-    start: (material) => startHostile(behave(material), { greet }),
+    behave,
+    start: (material) => startHostile(behave(material)),
     expected: { fingerprint: code, captcha },
-    calls: greet ? 'at most 1' : 1,
+    calls: 1,
   };
 }
 
 /** A row about what one service answers, and only that one can. */
 export function answers(fault: string, behave: Behaviour, expected: Row['expected']): Row {
-  return { fault, start: () => startHostile(behave), expected, calls: 1 };
+  return { fault, behave: () => behave, start: () => startHostile(behave), expected, calls: 1 };
 }

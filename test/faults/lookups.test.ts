@@ -65,6 +65,7 @@ async function start() {
   onTestFinished(app.stop);
   const input = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
   return {
+    app,
     askForDevices: (request: number) => {
       const representations = Array.from({ length: 100 }, (_, i) => ({
         __typename: 'DeviceFingerprint',
@@ -91,19 +92,22 @@ describe('20 bogus captchas', () => {
 
   test.each(['EAI_AGAIN', 'EBUSY', 'EMFILE'])('get no verdict when each look-up fails with %s', async (code) => {
     resolver.code = code;
-    const { askForVerdicts } = await start();
+    const { app, askForVerdicts } = await start();
     for (const { data, errors } of await askForVerdicts()) {
       expect([data, errors]).toMatchObject([{ validateCaptcha: null }, OVERLOADED]);
     }
+    // The probes get no address either, and that is no outage.
+    expect(app.logged()).not.toContain('"health":"outage"');
     resolver.code = undefined;
     expect((await askForVerdicts()).map(({ data }) => data)).toMatchObject(Array(CAPTCHA_CALLS).fill(FAILED));
   });
 
   test('get no verdict when the look-up takes longer than anybody waits', async () => {
     resolver.ms = 4_000;
-    const { askForVerdicts } = await start();
+    const { app, askForVerdicts } = await start();
     for (const { data, errors } of await askForVerdicts()) {
       expect([data, errors]).toMatchObject([{ validateCaptcha: null }, OVERLOADED]);
     }
+    expect(app.logged()).not.toContain('"health":"outage"');
   });
 });

@@ -64,7 +64,6 @@ const KEYS = [
   'constructor',
 ];
 const BYTES = [0x00, 0x0a, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xc0, 0xed, 0xff];
-/** Few of them are faults of the service, so that the circuit breaker stays closed and every answer is asked for. */
 // Not 429: it would pause the account for the answers that follow.
 const STATUSES = [...Array<number>(10).fill(200), 201, 204, 301, 304, 400, 401, 403, 404, 413, 500, 503];
 const GZIP = 'content-encoding: gzip';

@@ -113,7 +113,11 @@ const malformed: readonly Fault[] = [
         `${blanks.length.toString(16)}\r\n${blanks}\r\n`,
       ),
   },
-  { fault: '100 MB of headers', code: PROTOCOL, behave: () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n') },
+  {
+    fault: '100 MB of headers',
+    code: PROTOCOL,
+    behave: () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n'.repeat(1_000)),
+  },
   {
     fault: 'one byte over 256 KiB',
     code: PROTOCOL,

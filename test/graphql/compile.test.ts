@@ -27,7 +27,7 @@ const application = prepareApplication({
 
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
 const capabilities: Capabilities = {
-  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 110_000 },
+  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 114_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
   permitAttestation: ({ audience }) =>
     audience == null

@@ -5,8 +5,8 @@ import { describeEnvironment } from '../bench/environment.ts';
 import type { Finding } from './findings.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { report } from './report.ts';
-import { SCENARIOS } from './scenarios.ts';
-import { SIZES } from './sizes.ts';
+import { groupsOf, SCENARIOS } from './scenarios.ts';
+import { SIZES, type Sizes } from './sizes.ts';
 import { openSoakTestbed } from './testbed.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
@@ -16,15 +16,19 @@ const placement = { server: [], others: [], note: 'not pinned' };
 const children = createChildren(placement, process.env['PATH'] ?? '');
 let interrupted = false;
 
-async function run({ size, only, json }: Options): Promise<boolean> {
-  const environment = describeEnvironment(placement.note, size);
+async function run({ size: name, only, json }: Options, size: Sizes): Promise<boolean> {
+  const environment = describeEnvironment(placement.note, name);
   const start = performance.now();
   const findings: Finding[] = [];
-  for (const name of only) {
-    process.stderr.write(`${name}\n`);
-    const scenario = SCENARIOS[name];
-    if (!scenario || interrupted) break;
-    findings.push(...(await scenario(await openSoakTestbed(children, size === 'smoke'), SIZES[size])));
+  const isFromSource = name === 'smoke';
+  const runOne = async (name: string) => {
+    const scenario = interrupted ? undefined : SCENARIOS[name];
+    return scenario ? scenario(await openSoakTestbed(children, isFromSource), size) : [];
+  };
+  for (const group of groupsOf(only)) {
+    process.stderr.write(`${group.join(', ')}\n`);
+    const results = await Promise.all(group.map(runOne));
+    findings.push(...results.flat());
     await children.endAll();
   }
   const seconds = (performance.now() - start) / 1_000;
@@ -46,10 +50,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 const options = readCommandLine(parseOptions, USAGE);
-const { limit } = SIZES[options.size];
+const sizes = SIZES[options.size];
+const { botMs = sizes.bot } = options;
+const limit = sizes.limit + botMs - sizes.bot;
 setTimeout(() => endWith1(`The soak took longer than ${limit / 1_000} s\n`), limit).unref();
 try {
-  if (!(await run(options))) process.exitCode = 1;
+  if (!(await run(options, { ...sizes, bot: botMs }))) process.exitCode = 1;
 } catch (error) {
   if (!interrupted) process.stderr.write(`The soak failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;

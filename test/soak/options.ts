@@ -7,6 +7,8 @@ export interface Options {
   readonly size: keyof typeof SIZES;
   /** Names of scenarios, in their order. */
   readonly only: readonly string[];
+  /** How long the bot attacks services that are well, in ms; undefined if as long as the size says. */
+  readonly botMs: number | undefined;
   /** Where to write the findings as JSON. */
   readonly json: string | undefined;
 }
@@ -15,8 +17,12 @@ const ALL = Object.keys(SCENARIOS);
 /** Those that need no more than a moment. */
 const SMOKE = 'overload-captcha,outage,memory';
 
+const TEN_MINUTES = 600;
+
 export const USAGE = `Options:
   --only NAME,NAME  scenarios: ${ALL.join(', ')}
+  --bot             the bot alone, for ten minutes
+  --seconds N       how long the bot attacks services that are well
   --quick           90 s at most; figures are less exact
   --smoke           seconds, from the sources, three scenarios: shows that it works, no more
   --json FILE       the findings as JSON as well
@@ -30,16 +36,23 @@ export function parseOptions(args: readonly string[]): Options {
       only: { type: 'string' },
       quick: { type: 'boolean' },
       smoke: { type: 'boolean' },
+      bot: { type: 'boolean' },
+      seconds: { type: 'string' },
       json: { type: 'string' },
     },
   });
-  const { only, quick, smoke, json } = values;
-  const wanted = (only ?? (smoke ? SMOKE : undefined))?.split(',') ?? ALL;
+  const { only, quick, smoke, bot, json } = values;
+  const wanted = (only ?? (bot ? 'bot' : smoke ? SMOKE : undefined))?.split(',') ?? ALL;
   const unknown = wanted.filter((name) => !ALL.includes(name));
   if (unknown.length > 0) throw new Error(`there is no scenario ${unknown.join(', ')}; there is ${ALL.join(', ')}`);
+  const seconds = Number(values.seconds ?? (bot ? TEN_MINUTES : Number.NaN));
+  if (values.seconds !== undefined && !(seconds >= 1 && seconds <= 86_400)) {
+    throw new Error(`--seconds: expected 1 to 86400, but got ${values.seconds}`);
+  }
   return {
     size: smoke ? 'smoke' : quick ? 'quick' : 'full',
     only: ALL.filter((name) => wanted.includes(name)),
+    botMs: Number.isNaN(seconds) ? undefined : seconds * 1_000,
     json,
   };
 }

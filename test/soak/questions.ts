@@ -48,6 +48,16 @@ export const QUESTIONS = {
       return __typename === 'CaptchaPassed' && details?.lotNumber === lotNumber(number);
     },
   },
+  /** Nobody has solved it, so the right answer of a strict service is that it failed. */
+  bogus: {
+    body: (number) => WORKLOADS.captcha.body(number).replace('captcha-output-', 'made-up-output-'),
+    isAnsweredBy: (data) => Object(Object(data).validateCaptcha).__typename === 'CaptchaFailed',
+  },
+  /** 100 tokens, each of which is a call of its own. */
+  hundred: {
+    body: WORKLOADS.entities.body,
+    isAnsweredBy: (data) => Array.isArray(Object(data)._entities),
+  },
   wrong: {
     body: () => JSON.stringify({ query: 'query Wrong { deviceFingerprint { __typename } }' }),
     isAnsweredBy: () => false,

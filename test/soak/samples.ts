@@ -45,6 +45,10 @@ function parseOrNothing(text: string): any {
 
 export const isGood = ({ outcome }: Sample) => outcome === 'data';
 
+/** May it go on although the service gave no verdict? */
+export const isUnverified = ({ outcome, proceeds }: Pick<Sample, 'outcome' | 'proceeds'>) =>
+  proceeds && outcome !== 'data';
+
 /** The part of them that got the right answer; NaN of none. */
 export function goodPart(samples: readonly Sample[]): number {
   return samples.filter(isGood).length / samples.length;
@@ -70,10 +74,20 @@ export function dueWithin(samples: readonly Sample[], start: number, ms: number)
 }
 
 /** How often each outcome came, in words. */
-export function describeOutcomes(samples: readonly Sample[]): string {
+export function describeOutcomes(samples: readonly Pick<Sample, 'outcome'>[]): string {
+  return describeEach(samples.map(({ outcome }) => outcome));
+}
+
+/** How often each word came, the most frequent first; `none` without any. */
+export function describeEach(words: readonly string[]): string {
   const counts = new Map<string, number>();
-  for (const { outcome } of samples) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-  return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return describeCounts([...counts]) || 'none';
+}
+
+export function describeCounts(counts: readonly (readonly [word: string, count: number])[]): string {
+  const sorted = counts.toSorted(([, one], [, other]) => other - one);
+  return sorted.map(([word, count]) => `${count} ${word}`).join(', ');
 }
 
 function isWithin(time: number, start: number, ms: number): boolean {

@@ -18,35 +18,42 @@ export interface Sizes {
   /** Between two looks at the heap, each after a full collection. */
   readonly betweenCollections: number;
   readonly cpuOverload: number;
+  /** An outage that everybody notices, in which it matters who proceeds. */
+  readonly confirmed: number;
+  /** How long the bot attacks services that are well. */
+  readonly bot: number;
 }
 
 const FULL: Sizes = {
-  limit: 300_000,
+  limit: 360_000,
   warmUp: 2_000,
-  calm: 3_000,
-  overload: 15_000,
-  outage: 30_000,
-  recovery: 5_000,
+  calm: 2_500,
+  overload: 8_000,
+  outage: 11_000,
+  recovery: 4_000,
   grace: 2_000,
   afterKill: 3_000,
-  settle: 10_000,
-  steady: 90_000,
+  settle: 6_000,
+  steady: 60_000,
   betweenCollections: 2_000,
-  cpuOverload: 6_000,
+  cpuOverload: 5_000,
+  confirmed: 8_000,
+  bot: 17_000,
 };
 const QUICK: Sizes = {
   ...FULL,
-  limit: 110_000,
+  limit: 240_000,
   warmUp: 800,
   calm: 1_500,
   overload: 4_000,
   outage: 10_000,
   recovery: 3_500,
   afterKill: 1_500,
-  settle: 6_000,
   steady: 20_000,
   betweenCollections: 1_000,
   cpuOverload: 3_000,
+  confirmed: 6_000,
+  bot: 5_000,
 };
 const SMOKE: Sizes = {
   limit: 30_000,
@@ -61,6 +68,8 @@ const SMOKE: Sizes = {
   steady: 900,
   betweenCollections: 100,
   cpuOverload: 400,
+  confirmed: 4_000,
+  bot: 1_000,
 };
 
 export const SIZES = { full: FULL, quick: QUICK, smoke: SMOKE };

@@ -12,10 +12,9 @@ import { startTestSupergraph } from './test-supergraph.ts';
 const supergraph = await startTestSupergraph();
 const attacker = await createSigner();
 afterAll(() => supergraph.stop());
-beforeEach(() => {
+beforeEach(async () => {
+  await supergraph.recover();
   supergraph.done.length = 0;
-  supergraph.dead = false;
-  supergraph.captchaDead = false;
 });
 
 const VERDICT = `__typename proceed attestation ... on CaptchaIndeterminate { cause code }`;
@@ -123,7 +122,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
 
   test('in an outage of the captcha service the proof is unverified, and the shop decides by the value', async () => {
     const captcha = await solve();
-    supergraph.captchaDead = true;
+    supergraph.outage.captcha = true;
     const { data } = await query(VERIFY, { captcha });
     expect(data.validateCaptcha).toEqual({
       __typename: 'CaptchaIndeterminate',
@@ -138,7 +137,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     expect(await order({ item: 'Vase', attestation })).toMatchObject({ __typename: 'OrderPlaced' });
     expect(supergraph.done).toEqual(['order placed']);
 
-    supergraph.captchaDead = false;
+    supergraph.outage.captcha = false;
     const outcome = async () => (await query(VERIFY, { captcha: await solve() })).data.validateCaptcha.__typename;
     await expect.poll(outcome, { timeout: 15_000 }).toBe('CaptchaPassed');
   });

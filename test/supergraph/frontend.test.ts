@@ -37,7 +37,7 @@ describeInChromium('the page, with a clean console and no token in any address',
   beforeEach(async () => {
     supergraph.done.length = 0;
     supergraph.alter = (answer) => answer;
-    supergraph.captchaDead = false;
+    await supergraph.recover();
     visited = await visit(browser, frontend.origin);
     page = visited.page;
   });
@@ -220,7 +220,7 @@ describeInChromium('the page, with a clean console and no token in any address',
   });
 
   test('in an outage of the captcha service a cheap item can be ordered, and an expensive one once it is over', async () => {
-    supergraph.captchaDead = true;
+    supergraph.outage.captcha = true;
     expect(await place()).toBe('The order is placed.');
     expect(await result('order')).toMatch(/Captcha: no verdict, TRANSPORT\s+unverified proof/);
     await page.getByLabel('Item').selectOption('Desk');
@@ -228,7 +228,7 @@ describeInChromium('the page, with a clean console and no token in any address',
     expect(await result('order')).toMatch(/Order: refused, UNVERIFIED\s+Captchas cannot be verified at the moment/);
     expect(supergraph.done).toEqual(['order placed']);
     await page.screenshot({ path: join(SCREENSHOTS, 'outage.png'), fullPage: true });
-    supergraph.captchaDead = false;
+    supergraph.outage.captcha = false;
     await expect.poll(retry, { timeout: 15_000 }).toBe('The order is placed.');
     expect(await result('order')).toMatch(/Captcha: passed\s+verified proof/);
   });

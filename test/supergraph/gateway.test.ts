@@ -8,9 +8,9 @@ import { BULK_BUYER, FIFTY, startTestSupergraph } from './test-supergraph.ts';
 
 const supergraph = await startTestSupergraph();
 afterAll(() => supergraph.stop());
-beforeEach(() => {
+beforeEach(async () => {
+  await supergraph.recover();
   supergraph.asked.length = 0;
-  supergraph.dead = false;
 });
 
 const ORDERS_OF = `query ($user: ID!) {
@@ -103,7 +103,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   });
 
   test('a dead upstream takes down its own fields alone', async () => {
-    supergraph.dead = true;
+    supergraph.outage.all = true;
     const asked = await query(JUDGE, { token: 'sandbox:ios' });
     expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
     expect(asked.errors).toMatchObject([

@@ -35,7 +35,7 @@ describe.each(GATEWAYS)('through %s', (_name, startGateway) => {
     orderOutcome(gateway.url, orderInput({ item, attestation }));
 
   test('a minute has as many proofs as are configured, and they place no order above their value', async () => {
-    supergraph.captchaDead = true;
+    supergraph.outage.captcha = true;
     const proofs: (string | null)[] = [];
     for (let tries = 0; tries < UNVERIFIED_PER_MINUTE + 5; tries += 1) proofs.push(await attest());
     const issued = proofs.filter((proof) => proof !== null);

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { startInLiveMode } from '../support/app.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { type Answer, passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
@@ -20,10 +21,13 @@ export interface TestSupergraph {
   readonly done: ('captcha verified' | 'order placed')[];
   /** Has the key with which attestations are signed. */
   readonly signer: Signer;
-  /** While true, both upstreams reset every connection. */
-  dead: boolean;
-  /** While true, the captcha service resets every connection, also for its probes; it still issues challenges. */
-  captchaDead: boolean;
+  /**
+   * Which upstreams reset every connection, those of probes as well: both, or only the captcha service, which still gives
+   * challenges to pages.
+   */
+  readonly outage: { all: boolean; captcha: boolean };
+  /** Lets both upstreams live, and waits until our subgraph knows. */
+  recover(): Promise<void>;
   /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
   alter: (answer: string) => string;
   /** The address that returns a solved captcha challenge. */
@@ -53,17 +57,21 @@ const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subjec
 
 export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Promise<TestSupergraph> {
   // What a test changes, which is there before anything asks the upstreams.
-  const controls: Pick<TestSupergraph, 'done' | 'dead' | 'captchaDead' | 'alter'> = {
+  const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
     done: [],
-    dead: false,
-    captchaDead: false,
+    outage: { all: false, captcha: false },
     alter: (answer) => answer,
   };
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
-  const isDead = (path: string) => controls.dead || (controls.captchaDead && path.startsWith('/validate'));
+  const { outage } = controls;
+  const isDown = (path: string) => outage.all || (outage.captcha && path.startsWith('/validate'));
+  const unlessDown =
+    (answer: Answer): Answer =>
+    (request, response) =>
+      isDown(request.url) ? void response.destroy() : answer(request, response);
   const answer: Answer = async (request, response) => {
-    // Each call gets a connection of its own, because a reset of one that was used before shows no outage.
+    // Each call gets a connection of its own, because a reset of one that was used before shows nothing.
     response.setHeader('connection', 'close');
     if (request.url.startsWith('/validate')) {
       await setTimeout(VERIFICATION_MS);
@@ -71,11 +79,7 @@ export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Pr
     }
     await passOn(request, response);
   };
-  const unlessDead =
-    (respond: Answer): Answer =>
-    (request, response) =>
-      isDead(request.url) ? void response.destroy() : respond(request, response);
-  const upstream = await startUpstream(unlessDead(answer), unlessDead(passOn));
+  const upstream = await startUpstream(unlessDown(answer), unlessDown(passOnTo(sandbox.urls.GLB)));
   const { url } = upstream;
   const signer = await createSigner();
   const app = await startInLiveMode(
@@ -105,10 +109,21 @@ export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Pr
     signer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
     solve: () => solveChallenge(url),
+    recover: async () => {
+      Object.assign(outage, { all: false, captcha: false });
+      while (await isInOutage(app)) await setTimeout(50);
+    },
     stop: async () => {
       await Promise.all([users.stop(), orders.stop(), app.stop()]);
       await upstream.stop();
       await sandbox.stop();
     },
   });
+}
+
+async function isInOutage(app: TestApp): Promise<boolean> {
+  const { samples } = await readMetrics(app);
+  return samples.some(
+    ({ name, labels, value }) => name === 'device_trust_upstream_health' && labels['state'] === 'outage' && value === 1,
+  );
 }

@@ -28,8 +28,15 @@ export interface Hostile {
   readonly requests: number;
   /** Connections that are open now. */
   readonly open: number;
+  /** Shows this certificate to connections from now on. Only for a TLS server. */
+  changeCertificate(tls: Certificate): void;
   /** Closes everything, whatever is under way. */
   stop(): Promise<void>;
+}
+
+interface Certificate {
+  readonly key: string;
+  readonly cert: string;
 }
 
 interface Options {
@@ -38,7 +45,7 @@ interface Options {
   /** What to do to probes, which are not counted. Without it they get their documented answers. */
   readonly probe?: Behaviour;
   /** Makes it a TLS server, whose connections count once they are encrypted; its name is `localhost`. */
-  readonly tls?: { readonly key: string; readonly cert: string };
+  readonly tls?: Certificate;
 }
 
 export async function startHostile(
@@ -74,7 +81,8 @@ export async function startHostile(
     });
     greet?.(socket);
   };
-  const server = tls ? createTlsServer(tls, take) : createServer({ noDelay: true }, take);
+  const tlsServer = tls && createTlsServer(tls, take);
+  const server = tlsServer ?? createServer({ noDelay: true }, take);
   const port = await listen(server);
   return {
     url: tls ? `https://localhost:${port}` : `http://127.0.0.1:${port}`,
@@ -91,6 +99,7 @@ export async function startHostile(
     get open() {
       return open.size;
     },
+    changeCertificate: (next) => tlsServer?.setSecureContext(next),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -84,7 +84,7 @@ test('a hundred responses with 429, and a hundred calls during the pause, are no
   const sent = received();
   expect((await judge(undefined, 100)).errors).toHaveLength(100);
   expect(received()).toBe(sent);
-  expect(app.logged()).not.toContain('the upstream is down');
+  expect(app.logged()).not.toContain('The service is down');
   const outages = (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_outages_total');
   expect(new Set(outages.map(({ value }) => value))).toEqual(new Set([0]));
 });
@@ -112,7 +112,7 @@ test('calls that waited in the queue when the 429 came are not sent either', asy
   const fields = Array.from({ length: 50 }, (_, at) => `a${at}: deviceFingerprint(token: "t${at}") { __typename }`);
   const { errors } = await ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
   expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
-  expect([upstream.received.length, app.logged().includes('the upstream is down')]).toEqual([1, false]);
+  expect([upstream.received.length, app.logged().includes('The service is down')]).toEqual([1, false]);
 });
 
 const inSeconds = (seconds: number) => new Date(Date.now() + seconds * 1_000);

@@ -64,7 +64,7 @@ test('a captcha beyond the quota is an error, even if everyone may proceed witho
   expect(received()).toBe(1);
 });
 
-test('a captcha beyond the quota is an error before the outage, and in a confirmed outage nothing is taken from the quota', async () => {
+test('a confirmed outage takes nothing from the quota, and a captcha beyond the quota is an error after it', async () => {
   let isDown = false;
   const upstream = await startUpstream(
     (_request, response) => (isDown ? sendJson(response, 503, {}) : sendJson(response, 200, PASS)),

@@ -60,10 +60,10 @@ describe('by default the first account decides', () => {
   });
 
   test('and while it is refused, readiness waits also after the time of grace, until it works', async () => {
-    const { service, behaviours, changes, stateOf } = await start('first', { a: refusing, b: well }, 200);
+    const { service, behaviours, changes, stateOf } = await start('first', { a: refusing, b: well }, 1_000);
     const ready = service.start();
     await expect.poll(() => stateOf('a')).toBe('refused');
-    await sleep(500);
+    await sleep(1_300);
     expect(service.isReady).toBe(false);
     expect(changes).toContainEqual(['a', 'refused', true]);
     behaviours['a'] = well;
@@ -107,10 +107,10 @@ describe('what may be an outage delays readiness for the time of grace', () => {
 });
 
 test('with `all`, each account decides', async () => {
-  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: refusing, c: well }, 200);
+  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: refusing, c: well }, 1_000);
   const ready = service.start();
   await expect.poll(() => stateOf('b')).toBe('refused');
-  await sleep(400);
+  await sleep(1_300);
   expect(service.isReady).toBe(false);
   expect(changes).toContainEqual(['b', 'refused', true]);
   behaviours['b'] = well;

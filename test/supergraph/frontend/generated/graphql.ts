@@ -19,11 +19,11 @@ export type CaptchaFailureCategory =
 export type CaptchaIndeterminateCause =
   /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Also a pass that is not entirely as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, because a caller could name another one on purpose. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused, or it has never worked since this process started. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, and only if it has worked and is now refused for everybody, because a caller could name another one on purpose. */
   | 'CONFIGURATION'
-  /** The captcha service itself failed. */
+  /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable answer: unreachable, too slow, or something that is no answer of the service. */
+  /** No usable answer: unreachable, too slow, or something that is no answer of the service. By default `proceed` is true only in a confirmed outage. */
   | 'TRANSPORT';
 
 /** Why a captcha is needed before something is ordered. */

@@ -1,0 +1,107 @@
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { ANDROID, WEB } from '../faults/documented.ts';
+import { JUDGED_FRAGMENT } from '../support/graphql.ts';
+import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
+
+/** The most expensive requests that the limits allow, for the test and the soak that measure their cost. */
+
+const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals } };
+const FREE_FORM = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`key${at}`, 'x'.repeat(100)]));
+const PAGE = {
+  ...WEB,
+  data: {
+    ...WEB.data,
+    signals,
+    detail: { ...WEB.data.detail, device_basic: { browser: FREE_FORM, device: FREE_FORM, os: FREE_FORM } },
+  },
+};
+/** A fingerprint service that answers with as much as the documents know. */
+export async function startWordyUpstream(): Promise<TestUpstream> {
+  const upstream = await startUpstream(({ body }, response) => {
+    upstream.received.length = 0;
+    const { device_token: token } = JSON.parse(body);
+    if (token.startsWith('web')) return sendJson(response, 200, PAGE);
+    if (token.startsWith('few')) return sendJson(response, 200, ANDROID);
+    if (token.startsWith('bad')) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
+    return sendJson(response, 200, PHONE);
+  });
+  return upstream;
+}
+
+const many = (count: number, piece: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => piece(at)).join(' ');
+const entities = (fields: string) =>
+  `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
+const references = (count: number, tokenOf = (_at: number) => 't') => ({
+  r: Array.from({ length: count }, (_, at) => ({ __typename: 'DeviceFingerprint', token: tokenOf(at) })),
+});
+const judge = (at: number, given: string) => `a${at}: deviceFingerprint(token: "t${at}", ${given}) { __typename }`;
+const metadata = (count: number, fields: number) =>
+  [
+    `query ($m: JSONObject) { ${many(fields, (at) => judge(at, 'metadata: { additional: $m }'))} }`,
+    { m: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1])) },
+  ] as const;
+const texts = (length: number, fields: number) =>
+  [`query ($t: String) { ${many(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
+
+/** What is asked, as an operation with its variables. */
+export type Row = readonly [what: string, document: string, variables: Record<string, unknown>];
+
+/** Each row stays just within the limits. */
+export const ALLOWED: readonly Row[] = [
+  ['scalars of 1,000 references', entities(many(100, (at) => `a${at}: version`)), references(1_000)],
+  ['objects of 1,000 references', entities(many(35, (at) => `a${at}: device { id }`)), references(1_000)],
+  [
+    'nested objects of 1,000 references',
+    entities(many(16, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
+    references(1_000),
+  ],
+  ['everything about 250 references', entities(JUDGED_FRAGMENT.replace(/^[^{]*\{|\}\s*$/g, '')), references(250)],
+  ['signals of 1,000 references', entities('signals { meaning }'), references(1_000)],
+  [
+    'signals of 200 references under five aliases',
+    entities(many(5, (at) => `a${at}: signals { meaning }`)),
+    references(200),
+  ],
+  ['filtered signals', entities(many(5, (at) => `a${at}: signals(minLevel: HIGH) { meaning }`)), references(200)],
+  [
+    '1,000 references that fail last',
+    entities(`${many(80, (at) => `a${at}: version`)} signals(minConfidence: 2) { name }`),
+    references(1_000, () => 'few'),
+  ],
+  ['1,000 different tokens', entities(many(50, (at) => `a${at}: version`)), references(1_000, (at) => `t${at}`)],
+  ['1,000 references to 100 bad tokens', entities('version'), references(1_000, (at) => `bad${at % 100}`)],
+  ['1,000 references of no type', entities('version'), { r: Array(1_000).fill({ __typename: 'Nothing' }) }],
+  ['1,000 references that are none', entities('version'), { r: Array(1_000).fill('x') }],
+  [
+    'free-form objects of 400 references',
+    entities('deviceBasic { ... on Web { browser { additional } } }'),
+    references(400, () => 'web'),
+  ],
+  [
+    '100 judgements',
+    `{ ${many(100, (at) => `a${at}: deviceFingerprint(token: "t${at}") { ...Judged }`)} } ${JUDGED_FRAGMENT}`,
+    {},
+  ],
+  [
+    '100 catalogues',
+    `{ ${many(100, (at) => `a${at}: signalCatalogue { code level confidence effect meaning }`)} }`,
+    {},
+  ],
+  ['100 times the schema', `{ ${many(100, (at) => `a${at}: _service { sdl }`)} }`, {}],
+  ['9,500 keys of metadata for 8 calls', ...metadata(9_500, 8)],
+  ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
+  ['30,000 characters for 55 calls', ...texts(30_000, 55)],
+  ['a list of 50,000 values', ...([metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }] as const)],
+  [
+    '49 fragments with equal fields',
+    `{ ${many(49, (at) => `...F${at}`)} } ${many(49, (at) => `fragment F${at} on Query { signalCatalogue { ${many(9, () => 'code level')} } }`)}`,
+    {},
+  ],
+];
+
+/** The same operation under another name, which makes it a new document. */
+export function underName(name: string, document: string): string {
+  return `query ${name} ${document.startsWith('query') ? document.slice('query'.length) : document}`;
+}
