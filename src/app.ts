@@ -108,7 +108,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const { permit: permitAttestation, jwks } = attestations;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
-    const explorer = sandbox ? await openExplorer() : undefined;
+    const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const trustsLoopback = sandbox !== undefined;
     const options = { ...config, trustsLoopback, telemetry, eventLoop, explorer, isUpstreamReady, jwks };

@@ -13,11 +13,16 @@ export async function openSandbox(port: number): Promise<Sandbox> {
   return startSandbox({ host: SANDBOX_HOST, port });
 }
 
-/** Loads the pages for people. */
-export async function openExplorer(): Promise<Explorer> {
+/** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
+export async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
   const { apolloSandboxPage } = await import('./explorer/landing-page.ts');
   const { GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/graphiql.ts');
-  return { landingPage: apolloSandboxPage(), graphiqlPath: GRAPHIQL_PATH, renderGraphiql };
+  const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
+  return {
+    landingPage: apolloSandboxPage(issueChallenge),
+    graphiqlPath: GRAPHIQL_PATH,
+    renderGraphiql: (endpoint) => renderGraphiql(endpoint, issueChallenge),
+  };
 }
 
 /** What is attested, with its keys: as configured, or as the sandbox does it if nothing is. Undefined if neither applies. */

@@ -1,13 +1,15 @@
-/** Operations that work in the sandbox: the landing page shows one, and a start in a terminal prints a command for each. */
+/** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for each. */
 
-interface Example {
-  readonly title: string;
+interface Operation {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-/** The operation of the landing page and of GraphiQL. */
-export const FINGERPRINT_EXAMPLE: Example = {
+interface Example extends Operation {
+  readonly title: string;
+}
+
+const FINGERPRINT_EXAMPLE: Example = {
   title: 'What is this device, and is it risky?',
   document: `query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
   deviceFingerprint(token: $token, metadata: $metadata, eventType: "login") {
@@ -29,13 +31,16 @@ export const FINGERPRINT_EXAMPLE: Example = {
 
 const CATALOGUE_EXAMPLE: Example = {
   title: 'Which signals are there?',
-  document: '{ signalCatalogue { code level confidence effect meaning } }',
+  document: 'query SignalCatalogue { signalCatalogue { code level confidence effect meaning } }',
   variables: {},
 };
 
+/** The name of the operation that verifies a captcha. */
+export const CAPTCHA_OPERATION = 'ValidateCaptcha';
+
 const CAPTCHA_EXAMPLE: Example = {
   title: 'Did a human really solve this captcha?',
-  document: `mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
+  document: `mutation ${CAPTCHA_OPERATION}($input: ValidateCaptchaInput!) {
   validateCaptcha(input: $input) {
     __typename
     proceed
@@ -46,6 +51,16 @@ const CAPTCHA_EXAMPLE: Example = {
 }`,
   variables: {},
 };
+
+/** Issues a solved captcha challenge, with the names of the sandbox's response. */
+export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
+
+/** Every example as an operation that works as it is, because the captcha's has a challenge that was issued just now. */
+export async function operationsWith(issueChallenge: IssueChallenge): Promise<Operation[]> {
+  const challenge = await issueChallenge();
+  const input = Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
+  return [FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE, { ...CAPTCHA_EXAMPLE, variables: { input } }];
+}
 
 /** A command to paste into a shell. */
 export interface ExampleCommand {
@@ -102,7 +117,7 @@ const FIELD_NAMES = [
   ['captcha_output', 'captchaOutput'],
   ['pass_token', 'passToken'],
   ['gen_time', 'genTime'],
-];
+] as const;
 
 function oneLine(document: string): string {
   return document.replace(/\s+/g, ' ');

@@ -1,20 +1,25 @@
 import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
-import { FINGERPRINT_EXAMPLE } from './examples.ts';
+import { type IssueChallenge, operationsWith } from './examples.ts';
 import { GRAPHIQL_PATH } from './graphiql.ts';
 
 /**
- * Apollo Sandbox as the landing page, with an operation that works in the sandbox. Its scripts come from Apollo's servers; a
- * browser that cannot load them is sent to GraphiQL.
+ * Apollo Sandbox as the landing page, with every operation that works in the sandbox. It can open with one tab only, so the
+ * operations are in one document, and whoever reads it runs the one under the cursor. Its scripts come from Apollo's servers;
+ * a browser that cannot load them is sent to GraphiQL.
  */
-export function apolloSandboxPage(): ApolloServerPlugin {
-  const { document, variables } = FINGERPRINT_EXAMPLE;
-  const apollo = ApolloServerPluginLandingPageLocalDefault({ document, variables: { ...variables }, footer: false });
+export function apolloSandboxPage(issueChallenge: IssueChallenge): ApolloServerPlugin {
   return {
     async serverWillStart(service) {
-      const listener = await apollo.serverWillStart?.(service);
-      const page = await listener?.renderLandingPage?.();
-      const html = async () => withFallback(typeof page?.html === 'function' ? await page.html() : (page?.html ?? ''));
+      const html = async () => {
+        const operations = await operationsWith(issueChallenge);
+        const document = operations.map((operation) => operation.document).join('\n\n');
+        const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
+        const apollo = ApolloServerPluginLandingPageLocalDefault({ document, variables, footer: false });
+        const listener = await apollo.serverWillStart?.(service);
+        const page = await listener?.renderLandingPage?.();
+        return withFallback(typeof page?.html === 'function' ? await page.html() : (page?.html ?? ''));
+      };
       return { renderLandingPage: async () => ({ html }) };
     },
   };

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, request } from '../support/requests.ts';
+import { ask, post, request } from '../support/requests.ts';
 
 /** The pages of `src/explorer/`: there in sandbox mode, and never in live mode. */
 
@@ -26,7 +26,17 @@ function jsonAfter(before: RegExp, page: string): unknown {
 }
 
 describe('sandbox mode', () => {
-  test('Apollo Sandbox comes with an operation that works', async () => {
+  /** What each operation of a page is answered, as far as a person would look. */
+  const ANSWERS = {
+    DeviceFingerprint: {
+      deviceFingerprint: { clientType: 'ANDROID', signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }] },
+    },
+    SignalCatalogue: { signalCatalogue: expect.any(Array) },
+    ValidateCaptcha: { validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } },
+  };
+
+  // Twice, because a challenge can be verified once.
+  test.each(['first', 'second'])('Apollo Sandbox comes with operations that work, the %s time', async () => {
     const { status, headers, text } = await request(sandbox.graphqlUrl, BROWSER);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^text\/html/);
@@ -36,12 +46,13 @@ describe('sandbox mode', () => {
     const { initialState } = jsonAfter(/var embeddedSandboxConfig = /, text) as {
       initialState: { document: string; variables: Record<string, unknown> };
     };
-    const { data, errors } = await ask(sandbox.graphqlUrl, initialState.document, initialState.variables);
-    expect(errors).toBeUndefined();
-    expect(data.deviceFingerprint).toMatchObject({
-      clientType: 'ANDROID',
-      signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }],
-    });
+    const { document, variables } = initialState;
+    for (const [operationName, expected] of Object.entries(ANSWERS)) {
+      const body = JSON.stringify({ query: document, variables, operationName });
+      const { data, errors } = await post(sandbox.graphqlUrl, body);
+      expect(errors).toBeUndefined();
+      expect(data).toMatchObject(expected);
+    }
   });
 
   test('where its scripts cannot be loaded, the page moves on to GraphiQL', async () => {
@@ -56,7 +67,7 @@ describe('sandbox mode', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('GraphiQL needs nothing from elsewhere, and its operation works', async () => {
+  test.each(['first', 'second'])('GraphiQL needs nothing from elsewhere, and its tabs work, the %s time', async () => {
     const { status, headers, text } = await request(`${sandbox.url}/graphiql`, BROWSER);
     expect(status).toBe(200);
     expect(headers.get('content-type')).toMatch(/^text\/html/);
@@ -69,15 +80,24 @@ describe('sandbox mode', () => {
     expect(links.filter((link) => !link?.startsWith('data:'))).toEqual([]);
     expect(text).not.toMatch(/@import\s+(?:url\()?["']?(?:https?:)?\/\//);
     // Sound: what does not have this shape fails the expectations below.
-    const { endpoint, query, variables } = jsonAfter(/querySelector\('#root'\),\s*/, text.slice(-20_000)) as {
+    const { endpoint, query, variables, defaultTabs } = jsonAfter(
+      /querySelector\('#root'\),\s*/,
+      text.slice(-20_000),
+    ) as {
       endpoint: string;
       query: string;
       variables: string;
+      defaultTabs: { query: string; variables: string }[];
     };
     expect(endpoint).toBe('/graphql');
-    const { data, errors } = await ask(sandbox.url + endpoint, query, JSON.parse(variables));
-    expect(errors).toBeUndefined();
-    expect(data.deviceFingerprint).toMatchObject({ signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }] });
+    expect(defaultTabs[0]).toEqual({ query, variables });
+    expect(defaultTabs).toHaveLength(Object.keys(ANSWERS).length);
+    for (const [index, expected] of Object.values(ANSWERS).entries()) {
+      const tab = defaultTabs[index];
+      const { data, errors } = await ask(sandbox.url + endpoint, tab?.query ?? '', JSON.parse(tab?.variables ?? ''));
+      expect(errors).toBeUndefined();
+      expect(data).toMatchObject(expected);
+    }
   });
 });
 

@@ -31,7 +31,7 @@ describeInChromium('where nothing of the internet can be reached', () => {
 
   /** Executes what the editors hold, and gives the answer that arrives as soon as the page shows it. */
   async function execute(operationName: string) {
-    await shows('.graphiql-query-editor', `query ${operationName}`);
+    await shows('.graphiql-query-editor', operationName);
     const arrives = page.waitForResponse(
       (response) => response.request().postDataJSON()?.operationName === operationName,
     );
@@ -39,6 +39,16 @@ describeInChromium('where nothing of the internet can be reached', () => {
     const { data } = await (await arrives).json();
     await shows('.graphiql-response', '"data"');
     return data;
+  }
+
+  /** Opens a tab. A click is lost while the tabs still move to their places. */
+  async function openTab(name: string) {
+    const tab = page.getByRole('tab', { name });
+    const isOpen = async () => {
+      await tab.click();
+      return tab.getAttribute('aria-selected');
+    };
+    await expect.poll(isOpen, { timeout: 10_000 }).toBe('true');
   }
 
   /** Waits until a part of the page holds this text. */
@@ -53,6 +63,25 @@ describeInChromium('where nothing of the internet can be reached', () => {
       clientType: 'ANDROID',
       signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }],
     });
+  });
+
+  test('the subgraph has a tab for each operation, and each visit a new challenge in that of the captcha', async () => {
+    ({ page } = await visit(browser, `${app.url}/graphiql`));
+    const lotNumbers: string[] = [];
+    for (let visits = 0; visits < 2; visits += 1) {
+      await page.getByRole('tab').first().waitFor();
+      expect(await page.locator('.graphiql-tab').allInnerTexts()).toEqual(
+        ['DeviceFingerprint', 'SignalCatalogue', 'ValidateCaptcha'].map((name) => expect.stringContaining(name)),
+      );
+      await openTab('SignalCatalogue');
+      expect((await execute('SignalCatalogue')).signalCatalogue).toHaveLength(51);
+      await openTab('ValidateCaptcha');
+      const sent = page.waitForRequest((request) => request.postDataJSON()?.operationName === 'ValidateCaptcha');
+      expect((await execute('ValidateCaptcha')).validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
+      lotNumbers.push((await sent).postDataJSON().variables.input.lotNumber);
+      await page.reload();
+    }
+    expect(new Set(lotNumbers).size).toBe(2);
   });
 
   test('the gateway shows GraphiQL, with a question that crosses all subgraphs and works', async () => {
