@@ -45,6 +45,10 @@ describe('an order', () => {
     expect(placed).toEqual([]);
   });
 
+  test('that was there before is none of a checkout that has its id', async () => {
+    expect(await order({ checkoutId: 'order-1' })).toEqual(challengeFor('MISSING'));
+  });
+
   test('with an attestation is placed for the person who is signed in', async () => {
     expect(await order({ attestation: await signer.sign() })).toEqual({
       __typename: 'OrderPlaced',
