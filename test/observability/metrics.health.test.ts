@@ -187,7 +187,7 @@ test('probes count by service, region and what they have shown', async () => {
   await verify(app);
   expect(await probesOf('failed')).toBe(2);
   become(answer(429, ''));
-  await expect.poll(() => probesOf('inconclusive'), { timeout: 3_000 }).toBeGreaterThanOrEqual(1);
+  await expect.poll(() => probesOf('inconclusive'), { timeout: 6_000 }).toBeGreaterThanOrEqual(3);
   expect(await stateOf(app, OF_CAPTCHA)).toBe('unknown');
   become(answersProbes);
   await expect.poll(() => probesOf('well'), { timeout: 3_000 }).toBe(2);
