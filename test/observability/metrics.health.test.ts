@@ -132,10 +132,10 @@ describe('the health of an account', () => {
     onTestFinished(upstream.stop);
     const lines: string[] = [];
     const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
-    const started = await createApp({ ...liveConfig(upstream.url), upstreamCheckGraceMs: 100 }, log);
+    const started = await createApp({ ...liveConfig(upstream.url), upstreamCheckGraceMs: 5_000 }, log);
     onTestFinished(started.stop);
     const app = { ...started, logged: () => lines.join('') };
-    await expect.poll(() => stateOf(app, OF_CAPTCHA), { timeout: 3_000 }).toBe('refused');
+    await expect.poll(() => stateOf(app, OF_CAPTCHA), { timeout: 10_000 }).toBe('refused');
     const { value } = await readMetrics(app);
     expect(value('device_trust_upstream_has_worked', OF_CAPTCHA)).toBe(0);
     expect(value('device_trust_upstream_has_worked', OF_FINGERPRINT)).toBe(1);
