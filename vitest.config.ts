@@ -19,6 +19,6 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Longer than Vitest's second, for machines that are busy, but less than an idle connection stays open by itself.
-    expect: { poll: { timeout: 3_000 } },
+    expect: { poll: { timeout: 4_500 } },
   },
 });

@@ -133,11 +133,11 @@ test('a service without accounts is ready at once', async () => {
 });
 
 test('a service that is ready stays so, whatever happens to its accounts', async () => {
-  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 100);
+  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
   for (const health of service.all()) health.doubt();
-  await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
+  await expect.poll(() => [stateOf('a'), stateOf('b')], { timeout: 10_000 }).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
 });
