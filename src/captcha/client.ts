@@ -62,7 +62,7 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
       response = await upstream.post(request);
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code))
+      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_FAULTS.has(error.code))
         throw error;
       // The log has one line about a confirmed outage, and not one for each request.
       if (error instanceof OutageError) return noVerdict('TRANSPORT');
@@ -106,27 +106,35 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
     let verdict = await verify(input, captcha, context);
     if (verdict.__typename === 'NoVerdict') {
       const finding = await findOut(verdict.cause, captcha.captchaId, deadline, context);
-      verdict = indeterminate(verdict, { policy, isDefaultId: captcha === captchas.default }, finding);
+      verdict = indeterminate(
+        verdict,
+        { policy, isDefaultId: captcha.captchaId === captchas.default?.captchaId },
+        finding,
+      );
     }
     onVerdict(verdict);
     return verdict;
   };
 }
 
-const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
+const OWN_FAULTS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
 
 /** What is known about a captcha id that a rotation has removed. */
 const UNKNOWN: Finding = { state: 'unknown', hasWorked: false, reason: '' };
 
-/** Records what a response shows about the service. What is no documented answer only raises a doubt. */
+/**
+ * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse what
+ * is malformed while everything behind it is down. Whatever looks like a failure only raises a doubt.
+ */
 function recordEvidence(
   verdict: CaptchaVerdict | NoVerdict,
   response: UpstreamResponse,
   health: AccountHealth | undefined,
 ): void {
   const kind = verdict.__typename === 'CaptchaPassed' ? 'well' : judgeCaptcha(response).kind;
-  if (kind === 'well') health?.recordAnswer();
-  else if (kind !== 'inconclusive') health?.doubt();
+  if (kind !== 'well') {
+    if (kind !== 'inconclusive') health?.doubt();
+  } else if (verdict.__typename !== 'NoVerdict') health?.recordAnswer();
 }
 
 /**

@@ -34,7 +34,7 @@ export type CaptchaVerdict =
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
   | (CaptchaIndeterminate & {
       __typename: 'CaptchaIndeterminate';
-      /** Have our own probes confirmed that it fails for everybody? */
+      /** Have our own probes found the same failure? */
       readonly isConfirmed: boolean;
     });
 
@@ -79,7 +79,7 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
       reason: 'the service answered for another lot_number',
       category: 'LOT_NUMBER_MISMATCH',
       details: {
-        lotNumber: typeof receivedLotNumber === 'string' ? receivedLotNumber : JSON.stringify(receivedLotNumber),
+        lotNumber: typeof receivedLotNumber === 'string' ? receivedLotNumber : 'something else than a text',
       },
     };
   }

@@ -1,4 +1,5 @@
 import { Sleep } from '../runtime/sleep.ts';
+import { Waiters } from '../runtime/waiters.ts';
 import type { Finding, HealthState } from './finding.ts';
 import { OutageError } from './outage-error.ts';
 import { type Probe, type ProbeResult, type ProbeTools, sendProbe, silenceMs } from './probe.ts';
@@ -10,7 +11,7 @@ const USUAL_INTERVAL_MS = 1_000;
 /** How often an account that is refused is probed, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
 const FAILURES_OF_AN_OUTAGE = 2;
-/** So many inconclusive probes in a row do not end an outage. */
+/** An outage ends after more than this many inconclusive probes in a row. */
 const MAX_INCONCLUSIVE = 2;
 
 type OnChange = (health: AccountHealth, before: HealthState) => void;
@@ -19,7 +20,7 @@ type OnChange = (health: AccountHealth, before: HealthState) => void;
  * The health of one account. A call that fails proves nothing about the service, because a bot chooses its content, its
  * moment and often our load. So it only raises a doubt, and probes of our own settle it: one documented answer, of a probe or
  * of any call, means that the service is well. It is down once two probes in a row have failed with no such answer
- * in between, or once a probe has been met with silence.
+ * in between, or once two connections have met silence.
  */
 export class AccountHealth {
   readonly account: string;
@@ -40,7 +41,7 @@ export class AccountHealth {
   /** The wait for the next probe. */
   readonly #sleep = new Sleep();
   /** Those that wait until the doubt is settled. */
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiters<Finding>();
 
   constructor(account: string, probe: Probe, tools: ProbeTools, onChange: OnChange) {
     this.account = account;
@@ -51,6 +52,10 @@ export class AccountHealth {
 
   get region(): string {
     return this.#probe.region;
+  }
+
+  get origin(): string {
+    return this.#probe.origin;
   }
 
   get finding(): Finding {
@@ -66,7 +71,7 @@ export class AccountHealth {
   recordAnswer(): void {
     this.#answers += 1;
     this.#failures = 0;
-    if (this.#finding.state !== 'well' || this.#waiting.size > 0) this.#change('well');
+    if (this.#finding.state !== 'well' || !this.#waiting.isEmpty) this.#change('well');
   }
 
   /** Raises a doubt: a probe follows, at most one for each 300 ms. */
@@ -86,19 +91,10 @@ export class AccountHealth {
   settle(timeoutMs: number, onWait: (end: () => void) => void): Promise<Finding> {
     const { state } = this.#finding;
     if (state === 'outage' || state === 'refused') return Promise.resolve(this.#finding);
-    return new Promise((resolve) => {
-      const settled = () => end(this.#finding);
-      const giveUp = () => end({ ...this.#finding, state: 'unknown' });
-      const timer = setTimeout(giveUp, timeoutMs);
-      const end = (finding: Finding) => {
-        clearTimeout(timer);
-        this.#waiting.delete(settled);
-        resolve(finding);
-      };
-      this.#waiting.add(settled);
-      onWait(giveUp);
-      this.doubt();
-    });
+    const tooLate = (): Finding => ({ ...this.#finding, state: 'unknown' });
+    const finding = this.#waiting.wait(timeoutMs, tooLate, onWait);
+    this.doubt();
+    return finding;
   }
 
   /** Uses another question from now on, after a rotation, and asks it. */
@@ -120,8 +116,9 @@ export class AccountHealth {
   async #watch(): Promise<void> {
     this.#isWatching = true;
     for (;;) {
-      // Whoever ends the sleep early, there is this time between two probes.
-      await this.#sleep.for(this.#lastProbeAt + DOUBT_INTERVAL_MS - performance.now());
+      // At least this time lies between two probes, however often a doubt ends the sleep.
+      const earliest = this.#lastProbeAt + DOUBT_INTERVAL_MS;
+      while (!this.#isClosed && performance.now() < earliest) await this.#sleep.for(earliest - performance.now());
       if (this.#isClosed) break;
       const probe = this.#probe;
       const answersBefore = this.#answers;
@@ -129,7 +126,8 @@ export class AccountHealth {
       this.#probing = new AbortController();
       const tools = { ...this.#tools, timeoutMs: this.#timeoutMs(), signal: this.#probing.signal };
       const result = await sendProbe(probe, tools, (ms) => {
-        if (!isContradicted()) this.#change('outage', `no answer for ${ms} ms`);
+        if (this.#finding.state === 'outage' || isContradicted()) return;
+        void this.#confirmSilence(probe, { ...tools, timeoutMs: silenceMs(ms) }, isContradicted);
       });
       this.#lastProbeAt = performance.now();
       // A rotation has replaced the credentials, or the process stops.
@@ -137,9 +135,21 @@ export class AccountHealth {
       this.#tools.onProbe?.(probe.region, result.kind);
       this.#conclude(result, isContradicted());
       if (this.#finding.state === 'well' && (result.kind === 'well' || isContradicted())) break;
-      await this.#sleep.for(this.#intervalMs());
+      await this.#sleep.for(Math.max(this.#intervalMs(), result.waitMs ?? 0));
     }
     this.#isWatching = false;
+  }
+
+  /** One connection that is met with silence may just be lost, so a second one has to meet silence before it is an outage. */
+  async #confirmSilence(
+    probe: Probe,
+    tools: ProbeTools & { readonly signal: AbortSignal },
+    isContradicted: () => boolean,
+  ): Promise<void> {
+    const { kind, reason } = await sendProbe(probe, tools, () => {});
+    if (tools.signal.aborted || isContradicted()) return;
+    if (kind === 'well') this.recordAnswer();
+    else if (kind === 'failed') this.#change('outage', reason);
   }
 
   #conclude({ kind, reason }: ProbeResult, isContradicted: boolean): void {
@@ -164,7 +174,7 @@ export class AccountHealth {
     const before = this.#finding;
     this.#finding = { state, hasWorked: before.hasWorked || state === 'well', reason };
     if (state !== 'outage') this.#failures = 0;
-    if (state !== 'unknown') for (const settled of [...this.#waiting]) settled();
+    if (state !== 'unknown') this.#waiting.settle(this.#finding);
     if (state !== before.state || reason !== before.reason) this.#onChange(this, before.state);
   }
 

@@ -1,6 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Resolver } from '../runtime/dns.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
+import { pauseMs } from './pauses.ts';
 import { UpstreamPool } from './pool.ts';
 import { PendingRequest, type UpstreamResponse } from './transport.ts';
 import { UnknownHostError } from './transport-errors.ts';
@@ -31,6 +32,8 @@ export interface ProbeResult {
   readonly kind: 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive';
   /** For the log. It is the code of the exception if the service answered with one. */
   readonly reason: string;
+  /** How long the service asks not to be asked again, in ms. */
+  readonly waitMs?: number;
 }
 
 /** The result for a documented answer that does not blame us. */
@@ -55,8 +58,8 @@ export interface ProbeTools {
   readonly onProbe?: (region: string, result: ProbeResult['kind']) => void;
 }
 
-/** A part of the deadline without an answer counts as silence, but at most this, in ms. */
-const SILENCE = { share: 0.4, maxMs: 1_600 };
+/** No answer for this share of the deadline is silence, or for this time in ms if that is less. */
+const SILENCE = { share: 0.4, maxMs: 1_500 };
 
 /** How long a probe may go unanswered before that is silence, in ms. */
 export function silenceMs(timeoutMs: number): number {
@@ -87,7 +90,10 @@ export async function sendProbe(
   const expired = new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
   // After a lag, an answer that has arrived meanwhile is read first.
   const isExcused = () => signal.aborted || isOurFault();
-  const silence = setTimeout(() => setImmediate(() => isExcused() || onSilence(silentAfterMs)), silentAfterMs);
+  const reportSilence = () => {
+    if (!isExcused()) onSilence(silentAfterMs);
+  };
+  const silence = setTimeout(() => setImmediate(reportSilence), silentAfterMs);
   const deadline = setTimeout(() => setImmediate(() => pending.abort(expired)), timeoutMs);
   signal.addEventListener('abort', () => pending.abort(new DeviceTrustError('CANCELLED')));
   let response: UpstreamResponse;
@@ -103,7 +109,8 @@ export async function sendProbe(
     clearTimeout(deadline);
     await pool.close();
   }
-  return probe.judge(response);
+  const result = probe.judge(response);
+  return response.status === 429 ? { ...result, waitMs: pauseMs(response.retryAfter) } : result;
 }
 
 /** What a probe without an answer has shown. */

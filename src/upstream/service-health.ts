@@ -78,10 +78,10 @@ export class ServiceHealth {
     this.#accounts = new Map(
       probes.map(([account, probe]) => [
         account,
-        before.get(account) ?? new AccountHealth(account, probe, tools, changed),
+        keptOf(before, account, probe) ?? new AccountHealth(account, probe, tools, changed),
       ]),
     );
-    for (const [account, health] of before) if (!this.#accounts.has(account)) health.close();
+    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.close();
     if (before.size === 0) return;
     for (const [account, probe] of probes) this.#accounts.get(account)?.replaceProbe(probe);
     // The obstacle may have been an account that is gone.
@@ -114,4 +114,10 @@ export class ServiceHealth {
     this.#isReady = true;
     this.#ready.resolve();
   }
+}
+
+/** An account at another address begins anew: what the old address has shown proves nothing about the new one. */
+function keptOf(before: ReadonlyMap<string, AccountHealth>, account: string, probe: Probe): AccountHealth | undefined {
+  const known = before.get(account);
+  return known?.origin === probe.origin ? known : undefined;
 }

@@ -11,10 +11,20 @@ const PROTOCOL_ERRORS = [
 ];
 
 /**
- * The system's codes when a process or a machine has no more sockets. If these counted as a failure of the upstream, they
- * would become a captcha outcome, and many idle connections could let everybody proceed.
+ * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
+ * the upstream, they would become a captcha outcome: many idle connections, or a mistake in our own rules for outgoing traffic, could let everybody proceed.
  */
-const OUT_OF_SOCKETS: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL']);
+const LOCAL_FAILURES: ReadonlySet<unknown> = new Set([
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOMEM',
+  'EADDRNOTAVAIL',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EPERM',
+  'EACCES',
+]);
 
 /** Did the other side close the connection or reset it? */
 export function isClosed(error: Error): boolean {
@@ -22,15 +32,15 @@ export function isClosed(error: Error): boolean {
 }
 
 /**
- * Had this machine no socket for one of the attempts? There is one attempt for each address of a name. Without IPv6 its
- * IPv6 addresses fail with EADDRNOTAVAIL, which is no reason to doubt what the others have shown.
+ * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
+ * addresses fail here, which is no reason to doubt what the others have shown.
  */
-function isOutOfSockets(cause: unknown): boolean {
+function isLocal(cause: unknown): boolean {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(Object);
-  const isWithoutIpv6 = ({ code, address = '' }: NodeJS.ErrnoException & { address?: string }) =>
-    code === 'EADDRNOTAVAIL' && isIPv6(address);
+  const isWithoutIpv6 = ({ code = '', address = '' }: NodeJS.ErrnoException & { address?: string }) =>
+    ['EADDRNOTAVAIL', 'ENETUNREACH'].includes(code) && isIPv6(address);
   const others = attempts.filter((attempt) => !isWithoutIpv6(attempt));
-  return (others.length > 0 ? others : attempts).some(({ code }) => OUT_OF_SOCKETS.has(code));
+  return (others.length > 0 ? others : attempts).some(({ code }) => LOCAL_FAILURES.has(code));
 }
 
 /**
@@ -38,7 +48,7 @@ function isOutOfSockets(cause: unknown): boolean {
  * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
  */
 const CERTIFICATE_ERRORS =
-  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$)/;
+  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
 /** The resolver says that there is no such host. */
 export class UnknownHostError extends DeviceTrustError {
@@ -53,7 +63,7 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = Object(cause);
   const internal = `${name} ${code}`.trim();
-  if (isOutOfSockets(cause)) return new DeviceTrustError('OVERLOADED', { internal });
+  if (isLocal(cause)) return new DeviceTrustError('OVERLOADED', { internal });
   if (CERTIFICATE_ERRORS.test(code)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
   const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
   return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });

@@ -59,7 +59,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfter: string | undefined;
   #isSettled = false;
   #isSecondAttempt = false;
-  #isOnOldSocket = false;
+  #isOnReusedSocket = false;
   /** Known once the request has a socket. */
   #lookupMs: number | undefined;
 
@@ -95,7 +95,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (this.#isSettled) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
-    this.#isOnOldSocket = !this.#pool.isOpening;
+    this.#isOnReusedSocket = !this.#pool.isOpening;
     this.#lookupMs = this.lookupMs;
   }
 
@@ -126,7 +126,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
       this.#pool.dispatch(this.#options, this);
       return;
     }
-    if (this.#isOnOldSocket && this.#status === 0 && isClosed(error)) {
+    if (this.#isOnReusedSocket && this.#status === 0 && isClosed(error)) {
       // Nobody can tell whether the upstream has read the request, so it is not sent again. It may just have closed an idle
       // connection, and using that one was our choice.
       this.#reject(new DeviceTrustError('OVERLOADED', { internal: 'an old socket was closed' }));
