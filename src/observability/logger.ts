@@ -24,6 +24,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'ms',
   'operation',
   'outcomes',
+  'policy',
   'problems',
   'reason',
   'region',

@@ -4,6 +4,7 @@ import type { Bulkhead } from '../upstream/bulkhead.ts';
 import { HEALTH_STATES } from '../upstream/finding.ts';
 import type { AccountHealth } from '../upstream/health.ts';
 import type { QuotaState } from '../upstream/quota.ts';
+import { type CountedDecision, DecisionCounter, type DecisionLabels } from './decision-counter.ts';
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';
 import { defineMetrics } from './metric-definitions.ts';
@@ -22,7 +23,12 @@ export interface Metrics {
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
-  readonly recordVerdict: (verdict: VerdictLabels) => void;
+  /** A decision of the risk policy, or what one of its shadow rules would have decided. */
+  readonly recordDecision: (decision: CountedDecision, isShadow: boolean) => void;
+  /** Reads the labels of the rules of the policy in use whenever Prometheus reads. Other rules have no series. */
+  readonly watchPolicy: (rules: () => readonly DecisionLabels[]) => void;
+  /** The outcome of a captcha verification, with its cause if it has one. */
+  readonly recordVerdict: (verdict: Verdict, cause: string) => void;
   /** An upstream call that was refused because its quota is used up. */
   readonly recordQuotaRefusal: (service: string, window: string) => void;
   /** Is the store of the quotas away? */
@@ -55,10 +61,9 @@ interface FinishedOperation {
   readonly lookups: number;
 }
 
-/** The labels under which a captcha verification counts. */
-interface VerdictLabels {
-  readonly type: string;
-  readonly cause: string;
+/** What is counted of a captcha verification. */
+interface Verdict {
+  readonly __typename: string;
   readonly proceed: boolean;
 }
 
@@ -72,6 +77,7 @@ export function createMetrics(): Metrics {
   const operationSeconds = new DurationBuffer<Record<'outcome', string>>(metrics.operationSeconds);
   const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
   const signals = new LabelCounter();
+  const decisions = new DecisionCounter(metrics.decisions);
   let operationsInFlight = 0;
   let lookups = 0;
   let fingerprintCalls = 0;
@@ -117,7 +123,10 @@ export function createMetrics(): Metrics {
       signals.increment(code ?? 'unknown', level);
       if (drift) metrics.drift.inc({ kind: drift });
     },
-    recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
+    recordDecision: (decision, isShadow) => decisions.increment(decision, isShadow),
+    watchPolicy: (rules) => beforeRender.push(() => decisions.flush(rules())),
+    recordVerdict: ({ __typename: type, proceed }, cause) =>
+      metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
     recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service, states) => {
