@@ -42,8 +42,8 @@ export function parsePolicy(text: string): RiskPolicy {
     json = JSON.parse(text);
   } catch (error) {
     // The rest of the message quotes the text, which is a secret if the path is that of another file.
-    const [where = 'that does not end'] = /at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    throw new PolicyError([`expected JSON, but got a mistake ${where}.`]);
+    const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
+    throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
   const problems = [...checkPolicy(json, ''), ...repeatedIds(json)];
   if (problems.length > 0) throw new PolicyError(problems);

@@ -33,7 +33,10 @@ export function unreachableRules(policy: RiskPolicy): Map<string, string> {
     const own = countedBy(rule, candidates);
     const possible = weightOf(own);
     if (possible < rule.needs) {
-      found.set(rule.decision.rule, `it needs ${rule.needs} signals, but only ${possible} can fit its conditions`);
+      found.set(
+        rule.decision.rule,
+        `it needs ${rule.needs} of the documented signals, but only ${possible} can fit its conditions`,
+      );
       continue;
     }
     const earlier = policy.rules.slice(0, at).filter(({ isShadow }) => !isShadow);

@@ -22,7 +22,9 @@ test.each([
   ['it needs more signals than it names', { anyOf: ['EMULATOR', 'CLOUD_PHONE'], atLeast: 3 }, 3, 2],
   ['there are only three whitelists', { effect: 'ALLOW', atLeast: 4 }, 4, 3],
 ])('a rule contradicts itself if %s', (_why, when, needs, possible) => {
-  expect(found({ when })).toEqual([['r0', `it needs ${needs} signals, but only ${possible} can fit its conditions`]]);
+  expect(found({ when })).toEqual([
+    ['r0', `it needs ${needs} of the documented signals, but only ${possible} can fit its conditions`],
+  ]);
 });
 
 test.each<[string, object[], string[]]>([
