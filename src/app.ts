@@ -8,6 +8,8 @@ import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
+import { type Deciding, startDeciding } from './fingerprint/decider.ts';
+import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import { countSignals } from './fingerprint/drift.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
@@ -28,7 +30,7 @@ import { Accounts } from './upstream/accounts.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
-export interface App {
+export interface App extends Pick<Deciding, 'usePolicy'> {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   readonly graphqlUrl: string;
@@ -47,7 +49,7 @@ export interface App {
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger): Promise<App> {
+export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY): Promise<App> {
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -59,8 +61,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
-
     const metrics = createMetrics();
+    const deciding = startDeciding(policy, metrics);
     const { otlpEndpoint } = config;
     const tracing = otlpEndpoint ? (await import('./observability/tracing.ts')).startTracing(otlpEndpoint) : undefined;
     if (tracing) closers.push(tracing.stop);
@@ -96,8 +98,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       upstream: captcha,
       captchas,
       log,
-      onVerdict: (verdict) =>
-        metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+      onVerdict: (verdict) => metrics.recordVerdict(verdict, causeOf(verdict)),
     });
 
     const attestations = await openAttestationIssuer(attestationOf(config), {
@@ -107,7 +108,14 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     });
     const { permit: permitAttestation, jwks } = attestations;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
-    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
+    const capabilities = {
+      applicationFor,
+      queryFingerprint,
+      deciding,
+      validateCaptcha,
+      permitAttestation,
+      limits: config,
+    };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const trustsLoopback = sandbox !== undefined;
@@ -120,6 +128,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const url = await server.listen(config.host, config.port);
 
     const graphqlUrl = url + GRAPHQL_PATH;
+    const { usePolicy } = deciding;
     const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
@@ -137,7 +146,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
-    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, stop };
+    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -170,6 +170,14 @@ export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
   clientType: ClientType;
+  /**
+   * What your company's risk policy says to do about this device, so that no team has to interpret signals by itself. The
+   * policy sees all signals, whatever the filters of `signals` leave out, and asking for the decision makes no call of its own.
+   *
+   * A policy can have rules for one `eventType` alone. They can match only below `Query.deviceFingerprint` with that
+   * argument, because a reference from another subgraph has no event type.
+   */
+  decision?: Maybe<RiskDecision>;
   /** The device itself, to be extended by other subgraphs. */
   device: Device;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
@@ -334,6 +342,26 @@ export type QueryDeviceFingerprintArgs = {
   metadata?: InputMaybe<DeviceMetadataInput>;
   publicKey?: InputMaybe<Scalars['ID']['input']>;
   token: Scalars['String']['input'];
+};
+
+/** What to do about a device. */
+export type RiskAction =
+  /** Go on. */
+  | 'ALLOW'
+  /** Let the person prove more first, for example with a captcha. */
+  | 'CHALLENGE'
+  /** Do not go on, and do not tell the person why. */
+  | 'DENY';
+
+/** What to do about a device, and which rule of which policy says so. */
+export type RiskDecision = {
+  __typename?: 'RiskDecision';
+  /** What to do. */
+  action: RiskAction;
+  /** Identifies the content of the policy: the same policy has the same id in every process, and any change gives another one. */
+  policy: Scalars['ID']['output'];
+  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
+  rule: Scalars['ID']['output'];
 };
 
 /** A risk signal that was hit. */
@@ -681,6 +709,8 @@ export type ResolversTypes = ResolversObject<{
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   OperatingSystem: ResolverTypeWrapper<OperatingSystem>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  RiskAction: RiskAction;
+  RiskDecision: ResolverTypeWrapper<RiskDecision>;
   Signal: ResolverTypeWrapper<Signal>;
   SignalCode: SignalCode;
   SignalDefinition: ResolverTypeWrapper<SignalDefinition>;
@@ -718,6 +748,7 @@ export type ResolversParentTypes = ResolversObject<{
   Mutation: Record<PropertyKey, never>;
   OperatingSystem: OperatingSystem;
   Query: Record<PropertyKey, never>;
+  RiskDecision: RiskDecision;
   Signal: Signal;
   SignalDefinition: SignalDefinition;
   ValidateCaptchaInput: ValidateCaptchaInput;
@@ -791,6 +822,7 @@ export type DeviceBasicResolvers<ContextType = any, ParentType extends Resolvers
 export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
   clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
   device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
@@ -849,6 +881,12 @@ export type QueryResolvers<ContextType = any, ParentType extends ResolversParent
   signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
 }>;
 
+export type RiskDecisionResolvers<ContextType = any, ParentType extends ResolversParentTypes['RiskDecision'] = ResolversParentTypes['RiskDecision']> = ResolversObject<{
+  action?: Resolver<ResolversTypes['RiskAction'], ParentType, ContextType>;
+  policy?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  rule?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+}>;
+
 export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
   code?: Resolver<Maybe<ResolversTypes['SignalCode']>, ParentType, ContextType>;
   confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
@@ -900,6 +938,7 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   Mutation?: MutationResolvers<ContextType>;
   OperatingSystem?: OperatingSystemResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  RiskDecision?: RiskDecisionResolvers<ContextType>;
   Signal?: SignalResolvers<ContextType>;
   SignalDefinition?: SignalDefinitionResolvers<ContextType>;
   Web?: WebResolvers<ContextType>;

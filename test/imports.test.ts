@@ -52,7 +52,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'service-client',
     'upstream',
   ],
-  main: ['app', 'config', 'errors', 'observability/logger'],
+  // Its main prints what a policy decides.
+  policy: [
+    'fingerprint/default-policy',
+    'fingerprint/policy',
+    'fingerprint/policy-file',
+    'fingerprint/signal-set',
+    'fingerprint/signals',
+    'schema.generated',
+  ],
+  main: [
+    'app',
+    'config',
+    'errors',
+    'fingerprint/default-policy',
+    'fingerprint/policy',
+    'fingerprint/policy-file',
+    'observability/logger',
+  ],
 };
 
 const partOf = (file: string) => file.replace(/\.ts$/, '').split('/')[0] ?? '';

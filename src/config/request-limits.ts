@@ -27,7 +27,7 @@ export const REQUEST_LIMITS = {
     name: 'MAX_COST',
     description: 'Cost of a request: its fields, once for each reference and each item of a list, and its values',
     ...whole(100, 10_000_000),
-    default: '114000',
+    default: '119000',
   },
   maxAnswerBytes: {
     name: 'MAX_ANSWER_BYTES',

@@ -87,6 +87,13 @@ export const VARIABLES = {
     default: '3000',
   },
   fingerprintQuota: { name: 'FINGERPRINT_QUOTA', description: 'Calls allowed for one application', ...quota },
+  riskPolicyFile: {
+    name: 'RISK_POLICY_FILE',
+    description:
+      'File with the risk policy, which is read again when it changes; without one the built-in policy decides',
+    expected: 'the path of a JSON file',
+    schema: z.string(),
+  },
   captchaConfigurations: {
     name: 'CAPTCHA_CONFIGURATIONS',
     description: 'Captcha ids; the first serves when a mutation names none',

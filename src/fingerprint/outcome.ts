@@ -23,8 +23,10 @@ import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
-type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
+export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
   __typename: 'DeviceFingerprint';
+  /** The business event that was asked about. Never known for a reference of another subgraph. */
+  eventType: string | undefined;
   signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
@@ -94,9 +96,10 @@ function toFieldError({ field, reason, type }: WireFieldError): FieldError {
   return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
 
-function toDevice({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {
+function toDevice({ application, token, eventType }: FingerprintRequest, data: FingerprintData): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
+    eventType,
     token,
     publicKey: application.publicKey,
     requestId: data.request_id,

@@ -4,6 +4,7 @@ import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
+import { createDecider, type Decider, type Deciding } from '../fingerprint/decider.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
@@ -16,6 +17,7 @@ export interface Capabilities {
   readonly queryFingerprint: FingerprintClient;
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
+  readonly deciding: Pick<Deciding, 'policy' | 'record'>;
   readonly validateCaptcha: CaptchaValidator;
   /** Checks before a verification whether it may be attested. */
   readonly permitAttestation: PermitAttestation;
@@ -48,6 +50,8 @@ export interface GraphQLContext {
   /** Asks about a token. Equal requests share one call. */
   lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
+  /** What the risk policy says about a device that `lookUp` returned. */
+  readonly decide: Decider;
   /**
    * Verifies a captcha.
    *
@@ -68,8 +72,10 @@ export interface GraphQLContext {
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha, permitAttestation, limits } = capabilities;
+  const { queryFingerprint, applicationFor, deciding, validateCaptcha, permitAttestation, limits } = capabilities;
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const policy = deciding.policy();
+  let decider: Decider | undefined;
   // Made only where an audience is named, because most requests need none.
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
@@ -83,6 +89,11 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       const outcome = await loader.load(request);
       recorder.recordOutcome(outcome.__typename);
       return outcome;
+    },
+    decide: (device) => {
+      // Most operations do not ask for a decision.
+      decider ??= createDecider(policy, deciding.record);
+      return decider(device);
     },
     validateCaptcha: async (input) => {
       captchas += 1;

@@ -1,10 +1,9 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { JudgedDevice } from '../fingerprint/outcome.ts';
 import { toRequest } from '../fingerprint/request.ts';
-import { SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { Resolvers, SignalLevel } from '../schema.generated.ts';
+import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
+import type { Resolvers } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
-
-const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
@@ -22,13 +21,16 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
+    // Sound: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
+    decision: (device, _args, { decide }) => decide(device as JudgedDevice),
     signals: ({ signals }, { minLevel, minConfidence }) => {
       if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
         throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
       }
       if (minLevel == null && minConfidence == null) return signals;
       return signals.filter(
-        ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+        ({ level, confidence }) =>
+          LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
       );
     },
   },

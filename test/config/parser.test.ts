@@ -26,7 +26,7 @@ const DEFAULTS = {
   maxAliases: 100,
   maxDirectives: 50,
   maxRepresentations: 1_000,
-  maxCost: 114_000,
+  maxCost: 119_000,
   maxAnswerBytes: 8 * 1024 * 1024,
   maxUpstreamCalls: 100,
   maxCaptchas: 1,

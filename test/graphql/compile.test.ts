@@ -1,6 +1,7 @@
 import { execute, type GraphQLError, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
+import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
@@ -27,7 +28,7 @@ const application = prepareApplication({
 
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
 const capabilities: Capabilities = {
-  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 114_000 },
+  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 119_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
   permitAttestation: ({ audience }) =>
     audience == null
@@ -41,6 +42,7 @@ const capabilities: Capabilities = {
     const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
     return toOutcome(request, { status: isGood ? 200 : 400, json });
   },
+  deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   validateCaptcha: async ({ lotNumber }) => {
     if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
     if (lotNumber === 'fails') {

@@ -61,7 +61,7 @@ describe.each(WAYS)('a document that is %s', (way) => {
     expect(status).toBe(400);
     expect(errors).toEqual([
       {
-        message: 'The request costs more than 114000. Ask for fewer references, fields or values in one request.',
+        message: 'The request costs more than 119000. Ask for fewer references, fields or values in one request.',
         extensions: { code: 'BAD_USER_INPUT', retryable: false },
       },
     ]);
@@ -73,7 +73,7 @@ describe.each(WAYS)('a document that is %s', (way) => {
     const { status, data, errors } = await askBy(way, ENTITIES_QUERY, references(1_000, '51-a'));
     expect([status, data]).toEqual([200, null]);
     expect(errors).toMatchObject([{ path: ['_entities'], extensions: { code: 'OVERLOADED', retryable: false } }]);
-    expect(errors?.[0]?.message).toContain('114000');
+    expect(errors?.[0]?.message).toContain('119000');
   });
 });
 

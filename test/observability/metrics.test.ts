@@ -31,6 +31,7 @@ test('every metric exists from the start, with a help text', async () => {
     device_trust_fingerprint_calls_total: 'counter',
     device_trust_captcha_outcomes_total: 'counter',
     device_trust_signals_total: 'counter',
+    device_trust_decisions_total: 'counter',
     device_trust_catalogue_drift_total: 'counter',
     nodejs_eventloop_lag_p99_seconds: 'gauge',
     nodejs_heap_size_used_bytes: 'gauge',
