@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ATTESTATIONS } from './attestation.ts';
 import { serviceList, trustedHeaders } from './callers.ts';
+import { PROCESS_LIMITS } from './process-limits.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
 import {
   address,
@@ -133,30 +134,7 @@ export const VARIABLES = {
   ...ATTESTATIONS,
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   ...REQUEST_LIMITS,
-  maxConnections: {
-    name: 'MAX_CONNECTIONS',
-    description: 'Open connections of callers; near it, those that brought no operation are closed first',
-    ...whole(1, 100_000),
-    default: '4096',
-  },
-  upstreamMaxInFlight: {
-    name: 'UPSTREAM_MAX_IN_FLIGHT',
-    description: 'Calls under way to one service in one region',
-    ...whole(1, 10_000),
-    default: '512',
-  },
-  upstreamMaxQueue: {
-    name: 'UPSTREAM_MAX_QUEUE',
-    description: 'Calls that wait for one of those to end; the next one fails at once',
-    ...whole(0, 10_000),
-    default: '512',
-  },
-  maxEventLoopDelayMs: {
-    name: 'MAX_EVENT_LOOP_DELAY_MS',
-    description: 'How late the event loop may run, in ms, before requests get a 503',
-    ...whole(10, 10_000),
-    default: '200',
-  },
+  ...PROCESS_LIMITS,
   shutdownGraceMs: {
     name: 'SHUTDOWN_GRACE_MS',
     description: 'How long readiness fails, in ms, before a stopping process closes its connections',
