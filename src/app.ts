@@ -8,6 +8,7 @@ import type { Config } from './config/variables.ts';
 import type { ExampleCommand } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
 import { countSignals } from './fingerprint/drift.ts';
+import { createJudgements } from './fingerprint/judgement.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
@@ -18,7 +19,7 @@ import { reportHealth } from './observability/upstream-health.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { examplesFor, openExplorer, openSandbox, sandboxAccounts } from './sandbox-mode.ts';
+import { examplesFor, openExplorer, openSandbox, sandboxAccounts, sealingKeysOf } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
 import { GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
@@ -121,8 +122,9 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
     });
 
+    const judgements = createJudgements(sealingKeysOf(config), metrics.recordJudgement);
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
-    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, limits: config };
+    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, judgements, limits: config };
     const explorer = sandbox ? await openExplorer() : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const options = { ...config, telemetry, eventLoop, explorer, isUpstreamReady };
@@ -132,7 +134,6 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
-
     const graphqlUrl = url + GRAPHQL_PATH;
     const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
@@ -145,6 +146,7 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         fingerprint.health.replace(applications.map(fingerprintProbe));
         captcha.health.replace(captchas.map(captchaProbe));
       }
+      if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceRouterSecrets(next.routerSecrets);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');

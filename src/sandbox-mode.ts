@@ -1,6 +1,8 @@
 import type { ConfiguredAccounts } from './config/accounts.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
+import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
+import { newSealingKey, type SealingKey } from './fingerprint/sealing-key.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import type { Explorer } from './server/listener.ts';
@@ -32,4 +34,9 @@ export function sandboxAccounts({ urls }: Sandbox): ConfiguredAccounts {
 export function examplesFor(graphqlUrl: string, { urls }: Sandbox): ExampleCommand[] {
   const [captcha] = SANDBOX_CAPTCHAS;
   return exampleCommands(graphqlUrl, `${urls.GLB}/sandbox/challenges?captcha_id=${captcha?.captchaId}`);
+}
+
+/** The configured keys. With none, sandbox mode makes one that lasts as long as the process. */
+export function sealingKeysOf({ sealingKeys, upstreamMode }: Config): readonly SealingKey[] {
+  return sealingKeys.length > 0 || upstreamMode === 'live' ? sealingKeys : [newSealingKey()];
 }

@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // What it counts and traces is declared where it happens.
   observability: [
     'fingerprint/drift',
+    'fingerprint/judgement-outcomes',
     'upstream/bulkhead',
     'upstream/health',
     'upstream/finding',
@@ -33,7 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],
-  'sandbox-mode': ['config', 'explorer', 'sandbox', 'server'],
+  'sandbox-mode': ['config', 'explorer', 'fingerprint/sealing-key', 'sandbox', 'server'],
   app: [
     'config',
     'captcha',

@@ -35,12 +35,13 @@ const expecting =
     input === undefined ? `expected ${expected}, but it is missing` : `expected ${expected}`;
 
 /** A text for which the predicate holds. It has one message, whatever is wrong with it. */
-const textThat = (expected: string, fits: (text: string) => boolean) =>
+export const textThat = (expected: string, fits: (text: string) => boolean) =>
   z.string({ error: expecting(expected) }).refine(fits);
 
-const either = (words: readonly string[]) => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+const either = (words: readonly string[]) =>
+  words.length > 1 ? `${words.slice(0, -1).join(', ')} or ${words.at(-1)}` : words.join();
 
-const oneOf = <const Words extends readonly string[]>(words: Words) =>
+export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
 
 /** One of these words. */
@@ -117,7 +118,7 @@ const parsedJson = z.string().transform((text, context) => {
 });
 
 /** A JSON list of at least one object, no two with the same `id`. */
-const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
+export const listOf = <Shape extends z.ZodRawShape>(shape: Shape, id: keyof Shape & string) =>
   parsedJson
     .pipe(
       z.array(entryOf(shape), { error: 'expected a list' }).min(1, { error: 'expected at least one entry' }).readonly(),

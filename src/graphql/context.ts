@@ -3,11 +3,13 @@ import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
+import type { Judgements } from '../fingerprint/judgement.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
 import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
-import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import type { DeviceJudgement, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
+import type { Caller } from './caller.ts';
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
@@ -15,6 +17,8 @@ export interface Capabilities {
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly validateCaptcha: CaptchaValidator;
+  /** Seals and opens judgements. */
+  readonly judgements: Judgements;
   /** How much one request may ask. */
   readonly limits: RequestLimits;
 }
@@ -45,6 +49,12 @@ export interface GraphQLContext {
   lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
   /**
+   * Opens a sealed judgement, without a call.
+   *
+   * @throws DeviceTrustError JUDGEMENT_UNREADABLE
+   */
+  openJudgement(sealed: string): DeviceJudgement;
+  /**
    * Verifies a captcha.
    *
    * @throws DeviceTrustError OVERLOADED beyond the limit of a request
@@ -57,22 +67,33 @@ export interface GraphQLContext {
    */
   countCost(cost: number): void;
   readonly recorder: OperationRecorder;
+  readonly caller: Caller;
 }
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
-export function createContext(capabilities: Capabilities, recorder: OperationRecorder): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha, limits } = capabilities;
-  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
+  const { queryFingerprint, applicationFor, validateCaptcha, judgements, limits } = capabilities;
+  const loader = createFingerprintLoader(
+    judging(queryFingerprint, judgements, caller),
+    limits.maxUpstreamCalls,
+    recorder,
+  );
   let captchas = 0;
   let totalCost = 0;
   return {
     applicationFor,
     recorder,
+    caller,
     lookUp: async (request) => {
       recorder.recordLookup(request.token);
       const outcome = await loader.load(request);
       recorder.recordOutcome(outcome.__typename);
       return outcome;
+    },
+    openJudgement: (sealed) => {
+      const judgement = judgements.open(sealed);
+      recorder.recordOutcome('DeviceJudgement');
+      return judgement;
     },
     validateCaptcha: async (input) => {
       captchas += 1;
@@ -88,6 +109,23 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (totalCost <= limits.maxCost) return;
       throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
     },
+  };
+}
+
+/** The client with a judgement added to each device. It has the time of the answer, and is made when it is selected. */
+function judging(query: FingerprintClient, judgements: Judgements, { subject }: Caller): FingerprintClient {
+  return async (request, context) => {
+    const outcome = await query(request, context);
+    if (outcome.__typename === 'DeviceFingerprintRejected' || !judgements.canSeal) return outcome;
+    const occasion = { at: new Date(), eventType: request.eventType, subject };
+    let judgement: DeviceJudgement | undefined;
+    return {
+      ...outcome,
+      get judgement() {
+        judgement ??= judgements.of(outcome, occasion);
+        return judgement;
+      },
+    };
   };
 }
 

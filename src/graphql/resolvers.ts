@@ -1,7 +1,7 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { toRequest } from '../fingerprint/request.ts';
 import { SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { Resolvers, SignalLevel } from '../schema.generated.ts';
+import type { DeviceFingerprintSignalsArgs, Resolvers, Signal, SignalLevel } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 
 const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
@@ -22,17 +22,28 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    signals: ({ signals }, { minLevel, minConfidence }) => {
-      if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-        throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
-      }
-      if (minLevel == null && minConfidence == null) return signals;
-      return signals.filter(
-        ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
-      );
+    signals: ({ signals }, filter) => filtered(signals, filter),
+  },
+  DeviceJudgement: {
+    __resolveReference: async ({ sealed }, { openJudgement }) => {
+      if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
+      return openJudgement(sealed);
     },
+    // Compiled code expects a resolver where a field can fail.
+    sealed: (judgement) => judgement.sealed,
+    signals: ({ signals }, filter) => (signals ? filtered(signals, filter) : null),
   },
 };
+
+function filtered(signals: Signal[], { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>): Signal[] {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+    throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
+  }
+  if (minLevel == null && minConfidence == null) return signals;
+  return signals.filter(
+    ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+  );
+}
 
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {

@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { SignalDrift } from '../fingerprint/drift.ts';
+import type { JudgementOutcome } from '../fingerprint/judgement-outcomes.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
 import { HEALTH_STATES } from '../upstream/finding.ts';
 import type { AccountHealth } from '../upstream/health.ts';
@@ -22,6 +23,8 @@ export interface Metrics {
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
+  /** A judgement that was sealed, opened, or could not be opened. */
+  readonly recordJudgement: (outcome: JudgementOutcome) => void;
   readonly recordVerdict: (verdict: VerdictLabels) => void;
   /** An upstream call that was refused because its quota is used up. */
   readonly recordQuotaRefusal: (service: string, window: string) => void;
@@ -117,6 +120,7 @@ export function createMetrics(): Metrics {
       signals.increment(code ?? 'unknown', level);
       if (drift) metrics.drift.inc({ kind: drift });
     },
+    recordJudgement: (outcome) => metrics.judgements.inc({ outcome }),
     recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
     recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
+import type { Caller } from '../graphql/caller.ts';
 import { type Capabilities, createContext, type GraphQLContext } from '../graphql/context.ts';
 import { type CostLimits, isWithin } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
@@ -24,6 +25,8 @@ interface HandlerOptions {
   /** Called once the body has arrived, which can be long after the headers. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
 }
+
+const ANYONE: Caller = { name: 'anyone', subject: undefined, scopes: undefined };
 
 interface HandlerResponse {
   readonly status: number;
@@ -101,7 +104,7 @@ async function answerFromCache(
     // It costs too much, so Apollo Server's plugin refuses it with its message.
     if (!isWithin(compiled.cost, parsed.variables, limits)) return undefined;
     operation.recordName(compiled.name);
-    const result = await compiled.execute(createContext(capabilities, operation), parsed.variables);
+    const result = await compiled.execute(createContext(capabilities, operation, ANYONE), parsed.variables);
     // The variables do not fit, so Apollo Server's plugin refuses them with its message.
     if (!result) return undefined;
     const formatted: FormattedExecutionResult = { data: result.data ?? null };
@@ -146,7 +149,7 @@ async function answerByApollo(
     body: answer,
   } = await apollo.executeHTTPGraphQLRequest({
     httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request), search: '', body },
-    context: async () => createContext(capabilities, operation),
+    context: async () => createContext(capabilities, operation, ANYONE),
   });
   // Incremental delivery is not enabled, so there is no other kind.
   if (answer.kind !== 'complete') throw new Error(`expected a complete response, but got a ${answer.kind} one`);

@@ -1,6 +1,7 @@
 import { execute, type GraphQLError, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
+import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
@@ -12,6 +13,7 @@ import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/answer.ts';
 import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
+import { SEALING_KEYS } from '../support/judgements.ts';
 import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
@@ -29,6 +31,7 @@ const application = prepareApplication({
 const capabilities: Capabilities = {
   limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 114_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
+  judgements: createJudgements(SEALING_KEYS, () => {}),
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
     if (request.token === 'broken') throw new TypeError('a mistake of ours');
@@ -53,7 +56,7 @@ const capabilities: Capabilities = {
 
 function contextOf(recordLookup: () => void = () => {}) {
   const ignore = () => {};
-  return createContext(capabilities, {
+  const recorder = {
     requestId: 'r',
     cancellation: new Cancellation(),
     recordName: ignore,
@@ -61,7 +64,8 @@ function contextOf(recordLookup: () => void = () => {}) {
     recordOutcome: ignore,
     recordCall: ignore,
     recordResult: ignore,
-  });
+  };
+  return createContext(capabilities, recorder, { name: 'anyone', subject: undefined, scopes: undefined });
 }
 
 function written({ data, errors }: { data?: unknown; errors?: readonly GraphQLError[] | undefined }): string {

@@ -1,5 +1,6 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
+import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
@@ -24,6 +25,7 @@ const NO_CAPABILITIES: Capabilities = {
   queryFingerprint: refuse,
   applicationFor: () => undefined,
   validateCaptcha: refuse,
+  judgements: createJudgements([], () => {}),
   limits: DEFAULTS,
 };
 

@@ -1,0 +1,9 @@
+/** Who sent a GraphQL request, and what this caller may see. */
+export interface Caller {
+  /** `router`, the name of a service of SERVICES, or `anyone` if no secret is configured. */
+  readonly name: string;
+  /** The person on whose behalf the caller asks, from the trusted header; undefined without one. */
+  readonly subject: string | undefined;
+  /** Undefined if scopes are not enforced. */
+  readonly scopes: ReadonlySet<string> | undefined;
+}
