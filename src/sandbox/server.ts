@@ -3,6 +3,7 @@ import { createServer, listenOn } from '../runtime/http.ts';
 import { SANDBOX_REGIONS, type SandboxRegion } from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
 import { createRequestListener } from './router.ts';
+import { createUsedTokens } from './used-tokens.ts';
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -27,7 +28,8 @@ export async function startSandbox(options: {
   const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
   // One store for all regions, so that a challenge in the wrong region is recognised as one of another captcha id.
   const challenges = createChallengeStore(challengeLifetimeMs);
-  const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges)));
+  const usedTokens = createUsedTokens();
+  const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges, usedTokens)));
   const stop = async () => {
     await Promise.all(servers.map(close));
   };
