@@ -10,6 +10,8 @@ export interface Order {
   readonly status: 'PLACED' | 'PAID' | 'SHIPPED';
   readonly customerId: string;
   readonly deviceToken: string;
+  /** What was judged when the order was placed. */
+  readonly sealed?: string;
 }
 
 const SHARED = 'sandbox:android:EMULATOR,VPN_ENABLED';
@@ -58,6 +60,7 @@ export function startOrders(port = 0, orders = ORDERS, placed: (order: Order) =>
       __resolveReference: async ({ id }: { id: string }) => byId.get(id),
       customer: ({ customerId }: Order) => ({ id: customerId }),
       deviceFingerprint: ({ deviceToken }: Order) => ({ token: deviceToken }),
+      judgement: ({ sealed }: Order) => (sealed === undefined ? null : { sealed }),
     },
     Device: {
       __resolveReference: async ({ id }: { id: string }) => ({ id }),
