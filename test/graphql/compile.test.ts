@@ -13,7 +13,7 @@ import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/answer.ts';
 import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
-import { SEALING_KEYS } from '../support/judgements.ts';
+import { sealedJudgements } from '../support/judgements.ts';
 import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
@@ -31,7 +31,10 @@ const application = prepareApplication({
 const capabilities: Capabilities = {
   limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 114_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
-  judgements: createJudgements(SEALING_KEYS, () => {}),
+  judgements: createJudgements(
+    sealedJudgements().map(({ key }) => key),
+    () => {},
+  ),
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
     if (request.token === 'broken') throw new TypeError('a mistake of ours');

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { SealingKey } from '../../src/fingerprint/sealing-key.ts';
 
 /** Keys that seal judgements in tests. */
@@ -8,3 +10,10 @@ export const [NEW_KEY, OLD_KEY]: readonly [SealingKey, SealingKey] = [
 ];
 
 export const SEALING_KEYS: readonly SealingKey[] = [NEW_KEY, OLD_KEY];
+
+/** Judgements that were sealed long ago, each with its key. */
+export function sealedJudgements(): readonly { readonly key: SealingKey; readonly sealed: string }[] {
+  return ['android', 'web'].map((name) =>
+    JSON.parse(readFileSync(join(import.meta.dirname, `../fixtures/judgement-v1.${name}.json`), 'utf8')),
+  );
+}
