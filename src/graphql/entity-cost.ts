@@ -10,26 +10,21 @@ interface EntityCost {
 /** What a failed reference costs: its error took as long as some 60 fields on Node 24. */
 const COST_OF_FAILURE = 60;
 
-/** What opening one sealed judgement costs: decrypting and parsing it took as long as some 50 fields on Node 24. */
-const COST_OF_OPENING = 50;
-
 /** By the field of the document that asks for the entities, and by type. */
 const known = new WeakMap<FieldNode, Map<string, EntityCost>>();
 
 /**
  * What the answer to an `_entities` field costs, now that its entities are known: their lists may be longer than `@listSize`
- * assumes. An error costs as much as 60 fields, and a judgement 50 for being opened, once for equal references.
+ * assumes. An error costs as much as 60 fields.
  */
 export function costOfEntities(entities: readonly unknown[], info: GraphQLResolveInfo): number {
   let cost = 0;
-  const opened = new Set<unknown>();
   for (const entity of entities) {
     cost += entity instanceof Error ? COST_OF_FAILURE : 1;
     // Sound: an object can be asked for any property, and each is checked before it is used.
     const fields = Object(entity) as Record<string, unknown>;
     const type = fields['__typename'];
     if (typeof type !== 'string') continue;
-    if (type === 'DeviceJudgement') opened.add(entity);
     for (const node of info.fieldNodes) {
       const { fixed, perItem } = costOf(node, type, info);
       cost += fixed;
@@ -39,7 +34,7 @@ export function costOfEntities(entities: readonly unknown[], info: GraphQLResolv
       }
     }
   }
-  return cost + opened.size * COST_OF_OPENING;
+  return cost;
 }
 
 function costOf(node: FieldNode, type: string, info: GraphQLResolveInfo): EntityCost {

@@ -90,9 +90,9 @@ describe('what the caller sends', () => {
     expect(upstream.received).toEqual([]);
   });
 
-  test('26,000 nulls and 9,500 unknown names are refused in a fraction of the time that graphql-js takes', async () => {
-    const nulls = { representations: Array(26_000).fill(null) };
-    const names = { token: 't', metadata: keys(9_500) };
+  test('100,000 nulls and 35,000 unknown names are refused in a fraction of the time that graphql-js takes', async () => {
+    const nulls = { representations: Array(100_000).fill(null) };
+    const names = { token: 't', metadata: keys(35_000) };
     for (const [query, variables] of [
       [ENTITIES_QUERY, nulls],
       [FINGERPRINT_QUERY, names],
