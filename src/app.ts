@@ -11,6 +11,7 @@ import { createFingerprintClient } from './fingerprint/client.ts';
 import { type Deciding, startDeciding } from './fingerprint/decider.ts';
 import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import { countSignals } from './fingerprint/drift.ts';
+import { createJudgements } from './fingerprint/judgement.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
@@ -20,7 +21,7 @@ import { createTokenHash } from './observability/token-hash.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { attestationOf, openExplorer, openSandbox } from './sandbox-mode.ts';
+import { attestationOf, openExplorer, openSandbox, sealingKeysOf } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
 import { GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
@@ -101,6 +102,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       onVerdict: (verdict) => metrics.recordVerdict(verdict, causeOf(verdict)),
     });
 
+    const judgements = createJudgements(sealingKeysOf(config), metrics.recordJudgement);
     const attestations = await openAttestationIssuer(attestationOf(config), {
       captchas,
       onIssued: metrics.recordAttestation,
@@ -112,6 +114,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       applicationFor,
       queryFingerprint,
       deciding,
+      judgements,
       validateCaptcha,
       permitAttestation,
       limits: config,
@@ -126,7 +129,6 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
-
     const graphqlUrl = url + GRAPHQL_PATH;
     const { usePolicy } = deciding;
     const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
@@ -141,6 +143,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
         captcha.health.replace(captchas.map(captchaProbe));
       }
       if (next.attestation) attestations.replaceKeys(next.attestationKeys);
+      if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');

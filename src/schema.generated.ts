@@ -186,6 +186,11 @@ export type DeviceFingerprint = {
   eventId: Scalars['ID']['output'];
   /** Where the request came from. */
   ipInfo: IpInfo;
+  /**
+   * What was judged just now, to be kept: store its `sealed` with whatever you decide by it, and refer to it later without
+   * another event. Null if this subgraph has no keys to seal with.
+   */
+  judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
@@ -223,6 +228,55 @@ export type DeviceFingerprintRejectionReason =
 
 /** Either a judgement, or the reason why there can be none. */
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
+
+/**
+ * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
+ * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ */
+export type DeviceJudgement = {
+  __typename?: 'DeviceJudgement';
+  /** Which client SDK produced the token. */
+  clientType: ClientType;
+  /** What the risk policy decided then. Any later policy leaves it as it is. */
+  decision?: Maybe<RiskDecision>;
+  /** The device itself, to be extended by other subgraphs. */
+  device?: Maybe<Device>;
+  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. */
+  deviceBasic: DeviceBasic;
+  /** Identifies the event; quote it to the fingerprint service's support. */
+  eventId: Scalars['ID']['output'];
+  /** The `eventType` with which the judgement was made. */
+  eventType?: Maybe<Scalars['String']['output']>;
+  /** Where the request came from. */
+  ipInfo?: Maybe<IpInfo>;
+  /** When the fingerprint service answered. */
+  judgedAt: Scalars['DateTime']['output'];
+  /** The application whose credentials were used. */
+  publicKey: Scalars['ID']['output'];
+  /** Identifies the analysis of the token. */
+  requestId: Scalars['ID']['output'];
+  /** The whole judgement as an encrypted text of some 800 characters, for your database. It contains neither the token nor the metadata. */
+  sealed: Scalars['ID']['output'];
+  /**
+   * The signals that were hit, with the level and confidence that they had then, and the effect and meaning as the catalogue
+   * has them now. Both filters are inclusive and combine.
+   */
+  signals?: Maybe<Array<Signal>>;
+  /** The person on whose behalf the judgement was made, as the caller's trusted header named them; null without one. */
+  subject?: Maybe<Scalars['ID']['output']>;
+  /** Version of the fingerprint method. */
+  version: Scalars['String']['output'];
+};
+
+
+/**
+ * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
+ * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ */
+export type DeviceJudgementSignalsArgs = {
+  minConfidence?: InputMaybe<Scalars['Float']['input']>;
+  minLevel?: InputMaybe<SignalLevel>;
+};
 
 /** Business context of a query; every key is optional. Prefer the hashed form of personal data where there is one. */
 export type DeviceMetadataInput = {
@@ -647,6 +701,7 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 /** Mapping of federation types */
 export type FederationTypes = ResolversObject<{
   DeviceFingerprint: DeviceFingerprint;
+  DeviceJudgement: DeviceJudgement;
 }>;
 
 /** Mapping of federation reference types */
@@ -655,6 +710,9 @@ export type FederationReferenceTypes = ResolversObject<{
     ( { __typename: 'DeviceFingerprint' }
     & ( GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true}>
         | GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true,"publicKey":true}> ) );
+  DeviceJudgement:
+    ( { __typename: 'DeviceJudgement' }
+    & GraphQLRecursivePick<FederationTypes['DeviceJudgement'], {"sealed":true}> );
 }>;
 
 /** Mapping of union types */
@@ -701,6 +759,7 @@ export type ResolversTypes = ResolversObject<{
   DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
   DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
   DeviceFingerprintResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceFingerprintResult']>;
+  DeviceJudgement: ResolverTypeWrapper<DeviceJudgement>;
   DeviceMetadataInput: DeviceMetadataInput;
   FieldError: ResolverTypeWrapper<FieldError>;
   IpInfo: ResolverTypeWrapper<IpInfo>;
@@ -740,6 +799,7 @@ export type ResolversParentTypes = ResolversObject<{
   Float: Scalars['Float']['output'];
   DeviceFingerprintRejected: DeviceFingerprintRejected;
   DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
+  DeviceJudgement: DeviceJudgement;
   DeviceMetadataInput: DeviceMetadataInput;
   FieldError: FieldError;
   IpInfo: IpInfo;
@@ -827,6 +887,7 @@ export type DeviceFingerprintResolvers<ContextType = any, ParentType extends Res
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   ipInfo?: Resolver<ResolversTypes['IpInfo'], ParentType, ContextType>;
+  judgement?: Resolver<Maybe<ResolversTypes['DeviceJudgement']>, ParentType, ContextType>;
   publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   signals?: Resolver<Array<ResolversTypes['Signal']>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
@@ -843,6 +904,24 @@ export type DeviceFingerprintRejectedResolvers<ContextType = any, ParentType ext
 
 export type DeviceFingerprintResultResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintResult'] = ResolversParentTypes['DeviceFingerprintResult']> = ResolversObject<{
   __resolveType: TypeResolveFn<'DeviceFingerprint' | 'DeviceFingerprintRejected', ParentType, ContextType>;
+}>;
+
+export type DeviceJudgementResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceJudgement'] = ResolversParentTypes['DeviceJudgement'], FederationReferenceType extends FederationReferenceTypes['DeviceJudgement'] = FederationReferenceTypes['DeviceJudgement']> = ResolversObject<{
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceJudgement']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
+  deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
+  eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
+  judgedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  sealed?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceJudgementSignalsArgs>>;
+  subject?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
 export type FieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
@@ -931,6 +1010,7 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   DeviceFingerprint?: DeviceFingerprintResolvers<ContextType>;
   DeviceFingerprintRejected?: DeviceFingerprintRejectedResolvers<ContextType>;
   DeviceFingerprintResult?: DeviceFingerprintResultResolvers<ContextType>;
+  DeviceJudgement?: DeviceJudgementResolvers<ContextType>;
   FieldError?: FieldErrorResolvers<ContextType>;
   IpInfo?: IpInfoResolvers<ContextType>;
   JSONObject?: GraphQLScalarType;

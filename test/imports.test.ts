@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   observability: [
     'captcha/attestation-refusals',
     'fingerprint/drift',
+    'fingerprint/judgement-outcomes',
     'upstream/bulkhead',
     'upstream/health',
     'upstream/finding',
@@ -35,7 +36,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],
-  'sandbox-mode': ['config', 'captcha', 'explorer', 'sandbox', 'server'],
+  'sandbox-mode': ['config', 'captcha', 'explorer', 'fingerprint/sealing-key', 'sandbox', 'server'],
   'service-client': ['config', 'observability', 'upstream'],
   app: [
     'config',

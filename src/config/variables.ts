@@ -3,6 +3,7 @@ import { ATTESTATIONS } from './attestation.ts';
 import { serviceList, trustedHeaders } from './callers.ts';
 import { PROCESS_LIMITS } from './process-limits.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
+import { sealingKeyList } from './sealing-keys.ts';
 import {
   address,
   applicationList,
@@ -119,6 +120,13 @@ export const VARIABLES = {
     default: 'faults',
   },
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
+  sealingKeys: {
+    name: 'SEALING_KEYS',
+    description: 'Keys of sealed judgements: the first seals, and all open; without them there are none',
+    ...sealingKeyList,
+    absent: [],
+    secret: true,
+  },
   upstreamCheck: {
     name: 'UPSTREAM_CHECK',
     description: 'Accounts that have to work before the process is ready: the first of each service, all, or none',

@@ -109,7 +109,7 @@ function toDevice({ application, token, eventType }: FingerprintRequest, data: F
     device: { id: data.fp_detail.device_id },
     deviceBasic: toDeviceBasic(data.detail),
     ipInfo: { ip: data.detail.ip_info.ip },
-    signals: data.signals.map(toSignal),
+    signals: data.signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
   };
 }
 
@@ -150,10 +150,11 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
   return { ...picked, additional: Object.keys(additional).length > 0 ? additional : null };
 }
 
-function toSignal({ signal, level, confidence }: FingerprintData['signals'][number]): JudgedSignal {
-  const documented = findSignal(signal);
+/** A signal with what the catalogue knows about it. */
+export function toSignal({ name, level, confidence }: Pick<Signal, 'name' | 'level' | 'confidence'>): JudgedSignal {
+  const documented = findSignal(name);
   return {
-    name: signal,
+    name,
     code: documented?.code ?? null,
     level,
     confidence,

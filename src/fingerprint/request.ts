@@ -37,7 +37,7 @@ export function prepareApplication({ publicKey, secret, region, baseUrl }: Appli
 export interface FingerprintRequest {
   readonly application: Application;
   readonly token: string;
-  /** The business event, for the risk policy. */
+  /** The business event, for the risk policy and for the record of a judgement. */
   readonly eventType: string | undefined;
   /** The body as canonical JSON: equal arguments give equal text. */
   readonly body: string;

@@ -5,10 +5,11 @@ import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createDecider, type Decider, type Deciding } from '../fingerprint/decider.ts';
+import type { Judgements } from '../fingerprint/judgement.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
-import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
+import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
-import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CaptchaValidation, DeviceJudgement, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { Caller } from './caller.ts';
 
@@ -21,6 +22,8 @@ export interface Capabilities {
   readonly validateCaptcha: CaptchaValidator;
   /** Checks before a verification whether it may be attested. */
   readonly permitAttestation: PermitAttestation;
+  /** Seals and opens judgements. */
+  readonly judgements: Judgements;
   /** How much one request may ask. */
   readonly limits: RequestLimits;
 }
@@ -53,6 +56,12 @@ export interface GraphQLContext {
   /** What the risk policy says about a device that `lookUp` returned. */
   readonly decide: Decider;
   /**
+   * Opens a sealed judgement, without a call.
+   *
+   * @throws DeviceTrustError JUDGEMENT_UNREADABLE
+   */
+  openJudgement(sealed: string): DeviceJudgement;
+  /**
    * Verifies a captcha.
    *
    * @throws DeviceTrustError OVERLOADED beyond the limit of a request; FORBIDDEN if it may not be attested as the input asks
@@ -72,10 +81,17 @@ export interface GraphQLContext {
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { queryFingerprint, applicationFor, deciding, validateCaptcha, permitAttestation, limits } = capabilities;
-  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const { queryFingerprint, applicationFor, deciding, judgements, limits } = capabilities;
+  const { validateCaptcha, permitAttestation } = capabilities;
   const policy = deciding.policy();
   let decider: Decider | undefined;
+  const decide: Decider = (device) => {
+    // Most operations do not ask for a decision.
+    decider ??= createDecider(policy, deciding.record);
+    return decider(device);
+  };
+  const judge = judging(queryFingerprint, judgements, decide, caller);
+  const loader = createFingerprintLoader(judge, limits.maxUpstreamCalls, recorder);
   // Made only where an audience is named, because most requests need none.
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
@@ -90,10 +106,11 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       recorder.recordOutcome(outcome.__typename);
       return outcome;
     },
-    decide: (device) => {
-      // Most operations do not ask for a decision.
-      decider ??= createDecider(policy, deciding.record);
-      return decider(device);
+    decide,
+    openJudgement: (sealed) => {
+      const judgement = judgements.open(sealed);
+      recorder.recordOutcome('DeviceJudgement');
+      return judgement;
     },
     validateCaptcha: async (input) => {
       captchas += 1;
@@ -113,6 +130,32 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (totalCost <= limits.maxCost) return;
       throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
     },
+  };
+}
+
+/**
+ * The client with a judgement added to each device. It has the time of the answer, and is made when it is selected; its
+ * decision is made when it is selected or sealed, and is the one of the field `decision`.
+ */
+function judging(
+  query: FingerprintClient,
+  judgements: Judgements,
+  decide: Decider,
+  { subject }: Caller,
+): FingerprintClient {
+  return async (request, context) => {
+    const outcome = await query(request, context);
+    if (outcome.__typename === 'DeviceFingerprintRejected' || !judgements.canSeal) return outcome;
+    const at = new Date();
+    let judgement: DeviceJudgement | undefined;
+    const device: JudgedDevice = {
+      ...outcome,
+      get judgement() {
+        judgement ??= judgements.of(device, { at, subject, decide: () => decide(device) });
+        return judgement;
+      },
+    };
+    return device;
   };
 }
 

@@ -2,7 +2,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { JudgedDevice } from '../fingerprint/outcome.ts';
 import { toRequest } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { Resolvers } from '../schema.generated.ts';
+import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 
 /** How the device fingerprint part of the graph is answered. */
@@ -23,18 +23,28 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     },
     // Sound: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { decide }) => decide(device as JudgedDevice),
-    signals: ({ signals }, { minLevel, minConfidence }) => {
-      if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-        throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
-      }
-      if (minLevel == null && minConfidence == null) return signals;
-      return signals.filter(
-        ({ level, confidence }) =>
-          LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
-      );
+    signals: ({ signals }, filter) => filtered(signals, filter),
+  },
+  DeviceJudgement: {
+    __resolveReference: async ({ sealed }, { openJudgement }) => {
+      if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
+      return openJudgement(sealed);
     },
+    // Compiled code expects a resolver where a field can fail.
+    sealed: (judgement) => judgement.sealed,
+    signals: ({ signals }, filter) => (signals ? filtered(signals, filter) : null),
   },
 };
+
+function filtered(signals: Signal[], { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>): Signal[] {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+    throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
+  }
+  if (minLevel == null && minConfidence == null) return signals;
+  return signals.filter(
+    ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+  );
+}
 
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {

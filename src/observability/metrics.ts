@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { AttestationRefusal } from '../captcha/attestation-refusals.ts';
 import type { SignalDrift } from '../fingerprint/drift.ts';
+import type { JudgementOutcome } from '../fingerprint/judgement-outcomes.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
 import { HEALTH_STATES } from '../upstream/finding.ts';
 import type { AccountHealth } from '../upstream/health.ts';
@@ -33,6 +34,8 @@ export interface Metrics {
   /** Attestations for an audience that were issued; 0 creates the counter. */
   readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
   readonly recordAttestationRefusal: (reason: AttestationRefusal) => void;
+  /** A judgement that was sealed, opened, or could not be opened. */
+  readonly recordJudgement: (outcome: JudgementOutcome) => void;
   /** An upstream call that was refused because its quota is used up. */
   readonly recordQuotaRefusal: (service: string, window: string) => void;
   /** Is the store of the quotas away? */
@@ -138,6 +141,7 @@ export function createMetrics(): Metrics {
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
     recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
+    recordJudgement: (outcome) => metrics.judgements.inc({ outcome }),
     recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service, states) => {

@@ -2,6 +2,7 @@ import { execute, type GraphQLError, type OperationDefinitionNode, parse, valida
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
@@ -13,6 +14,7 @@ import { checkVariables } from '../../src/graphql/variables.ts';
 import { serialize } from '../../src/server/answer.ts';
 import { Cancellation } from '../../src/upstream/call-context.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
+import { sealedJudgements } from '../support/judgements.ts';
 import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
@@ -34,6 +36,10 @@ const capabilities: Capabilities = {
     audience == null
       ? undefined
       : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
+  judgements: createJudgements(
+    sealedJudgements().map(({ key }) => key),
+    () => {},
+  ),
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
     if (request.token === 'broken') throw new TypeError('a mistake of ours');

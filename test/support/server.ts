@@ -1,6 +1,7 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
@@ -27,6 +28,7 @@ const NO_CAPABILITIES: Capabilities = {
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   validateCaptcha: refuse,
   permitAttestation: () => undefined,
+  judgements: createJudgements([], () => {}),
   limits: DEFAULTS,
 };
 
