@@ -6,6 +6,7 @@ import { createDocumentCache } from '../graphql/document-cache.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
+import { BodyBudget } from './body-budget.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
 import type { Health } from './health.ts';
@@ -80,6 +81,7 @@ export async function createServer(
     limits: options,
     writer,
     maxBodyBytes,
+    bodies: new BodyBudget(),
     telemetry,
     beforeOperation,
   };
