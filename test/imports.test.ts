@@ -32,7 +32,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   explorer: [],
-  keys: ['captcha/attestation-keys'],
+  keys: ['captcha/attestation-keys', 'fingerprint/sealing-key'],
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],

@@ -122,7 +122,7 @@ export const VARIABLES = {
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
   sealingKeys: {
     name: 'SEALING_KEYS',
-    description: 'Keys of sealed judgements: the first seals, and all open; without them there are none',
+    description: 'Keys of sealed judgements: the first seals, and all open; `npm run keys` makes one',
     ...sealingKeyList,
     absent: [],
     secret: true,
