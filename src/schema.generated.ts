@@ -165,25 +165,30 @@ export type Device = {
 /** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
 export type DeviceBasic = Mobile | Web;
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for `device`, `ipInfo` and
+ * `signals`, and everything else as usual.
+ */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
   clientType: ClientType;
   /** The device itself, to be extended by other subgraphs. */
-  device: Device;
+  device?: Maybe<Device>;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
   /** Where the request came from. */
-  ipInfo: IpInfo;
+  ipInfo?: Maybe<IpInfo>;
   /** The application whose credentials were used. */
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
   /** The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. */
-  signals: Array<Signal>;
+  signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
   token: Scalars['ID']['output'];
   /** Version of the fingerprint method. */
@@ -191,7 +196,12 @@ export type DeviceFingerprint = {
 };
 
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for `device`, `ipInfo` and
+ * `signals`, and everything else as usual.
+ */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
@@ -323,8 +333,11 @@ export type Query = {
    * one event. Null together with an entry in `errors` means that there is no judgement.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
-  /** Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. */
-  signalCatalogue: Array<SignalDefinition>;
+  /**
+   * Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. Null with
+   * `FORBIDDEN` for a request without the scope `risk:read`, where scopes are enforced.
+   */
+  signalCatalogue?: Maybe<Array<SignalDefinition>>;
 };
 
 
@@ -791,13 +804,13 @@ export type DeviceBasicResolvers<ContextType = any, ParentType extends Resolvers
 export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
   clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
-  device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  ipInfo?: Resolver<ResolversTypes['IpInfo'], ParentType, ContextType>;
+  ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
   publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  signals?: Resolver<Array<ResolversTypes['Signal']>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
+  signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
   token?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -846,7 +859,7 @@ export type OperatingSystemResolvers<ContextType = any, ParentType extends Resol
 
 export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
   deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
-  signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
+  signalCatalogue?: Resolver<Maybe<Array<ResolversTypes['SignalDefinition']>>, ParentType, ContextType>;
 }>;
 
 export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{

@@ -7,3 +7,8 @@ export interface Caller {
   /** Undefined if scopes are not enforced. */
   readonly scopes: ReadonlySet<string> | undefined;
 }
+
+/** May this caller see what has the tag `risk` in the SDL? */
+export function maySeeRisk({ scopes }: Caller): boolean {
+  return scopes === undefined || scopes.has('risk:read');
+}

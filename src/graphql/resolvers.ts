@@ -1,38 +1,47 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { toRequest } from '../fingerprint/request.ts';
 import { SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { Resolvers, SignalLevel } from '../schema.generated.ts';
+import type { DeviceFingerprintSignalsArgs, Resolvers, Signal, SignalLevel } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
+import { asksOnlyForbidden, FORBIDDEN_DEVICE } from './scopes.ts';
 
 const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
+    deviceFingerprint: (_root, args, context, info) =>
+      asksOnlyForbidden(context, info) ? FORBIDDEN_DEVICE : context.lookUp(toRequest(args, context.applicationFor)),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async (reference, { lookUp, applicationFor }) => {
+    __resolveReference: async (reference, context, info) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
+      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await lookUp(toRequest({ token, publicKey }, applicationFor));
+      const outcome = await context.lookUp(toRequest({ token, publicKey }, context.applicationFor));
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    signals: ({ signals }, { minLevel, minConfidence }) => {
-      if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-        throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
-      }
-      if (minLevel == null && minConfidence == null) return signals;
-      return signals.filter(
-        ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
-      );
-    },
+    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
 };
+
+function filtered(
+  signals: Signal[],
+  { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
+  { refuseField }: GraphQLContext,
+): Signal[] | null {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+    return refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
+  }
+  if (minLevel == null && minConfidence == null) return signals;
+  return signals.filter(
+    ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+  );
+}
 
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {
