@@ -10,8 +10,12 @@ const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, context, info) =>
-      asksOnlyForbidden(context, info) ? FORBIDDEN_DEVICE : context.lookUp(toRequest(args, context.applicationFor)),
+    deviceFingerprint: (_root, args, context, info) => {
+      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
+      const { completeMetadata } = context.caller;
+      const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
+      return context.lookUp(toRequest(complete, context.applicationFor));
+    },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
@@ -19,6 +23,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
+      // The headers of a reference are about who looks at it, and not about the device, so they are not used either.
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await context.lookUp(toRequest({ token, publicKey }, context.applicationFor));

@@ -67,6 +67,11 @@ export function defineMetrics(registry: Registry) {
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
     drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
+    droppedMetadata: counter(
+      'metadata_dropped_total',
+      'Arguments of the metadata that did not count, because a trusted header carries the same, by key',
+      ['key'],
+    ),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
     attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
       'audience',

@@ -23,6 +23,8 @@ export interface Metrics {
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
+  /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
+  readonly recordDroppedMetadata: (key: string, count: number) => void;
   readonly recordVerdict: (verdict: VerdictLabels) => void;
   /** Attestations for an audience that were issued; 0 creates the counter. */
   readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
@@ -126,6 +128,7 @@ export function createMetrics(): Metrics {
       signals.increment(code ?? 'unknown', level);
       if (drift) metrics.drift.inc({ kind: drift });
     },
+    recordDroppedMetadata: (key, count) => metrics.droppedMetadata.inc({ key }, count),
     recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
     recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
