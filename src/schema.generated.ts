@@ -165,7 +165,12 @@ export type Device = {
 /** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
 export type DeviceBasic = Mobile | Web;
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
+ * `risk`, and everything else as usual.
+ */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
@@ -179,13 +184,13 @@ export type DeviceFingerprint = {
    */
   decision?: Maybe<RiskDecision>;
   /** The device itself, to be extended by other subgraphs. */
-  device: Device;
+  device?: Maybe<Device>;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
   /** Where the request came from. */
-  ipInfo: IpInfo;
+  ipInfo?: Maybe<IpInfo>;
   /**
    * What was judged just now, to be kept: store its `sealed` with whatever you decide by it, and refer to it later without
    * another event. Null if this subgraph has no keys to seal with.
@@ -196,7 +201,7 @@ export type DeviceFingerprint = {
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
   /** The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. */
-  signals: Array<Signal>;
+  signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
   token: Scalars['ID']['output'];
   /** Version of the fingerprint method. */
@@ -204,7 +209,12 @@ export type DeviceFingerprint = {
 };
 
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
+ * `risk`, and everything else as usual.
+ */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
@@ -385,8 +395,11 @@ export type Query = {
    * one event. Null together with an entry in `errors` means that there is no judgement.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
-  /** Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. */
-  signalCatalogue: Array<SignalDefinition>;
+  /**
+   * Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. Null with
+   * `FORBIDDEN` for a request without the scope `risk:read`, where scopes are enforced.
+   */
+  signalCatalogue?: Maybe<Array<SignalDefinition>>;
 };
 
 
@@ -883,14 +896,14 @@ export type DeviceFingerprintResolvers<ContextType = any, ParentType extends Res
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
   clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
   decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
-  device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  ipInfo?: Resolver<ResolversTypes['IpInfo'], ParentType, ContextType>;
+  ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
   judgement?: Resolver<Maybe<ResolversTypes['DeviceJudgement']>, ParentType, ContextType>;
   publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  signals?: Resolver<Array<ResolversTypes['Signal']>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
+  signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
   token?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -957,7 +970,7 @@ export type OperatingSystemResolvers<ContextType = any, ParentType extends Resol
 
 export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
   deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
-  signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
+  signalCatalogue?: Resolver<Maybe<Array<ResolversTypes['SignalDefinition']>>, ParentType, ContextType>;
 }>;
 
 export type RiskDecisionResolvers<ContextType = any, ParentType extends ResolversParentTypes['RiskDecision'] = ResolversParentTypes['RiskDecision']> = ResolversObject<{

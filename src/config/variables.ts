@@ -57,7 +57,8 @@ export const VARIABLES = {
   },
   trustedHeaders: {
     name: 'TRUSTED_HEADERS',
-    description: 'Headers in which the router and services name the person who asks, and the scopes of this person',
+    description:
+      'Headers in which the router and services name the person who asks, the scopes of this person, and what is known about the client',
     ...trustedHeaders,
   },
   allowDirectAccess: {

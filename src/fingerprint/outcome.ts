@@ -1,9 +1,11 @@
 import { DeviceTrustError } from '../errors.ts';
 import type {
   ClientType,
+  Device,
   DeviceFingerprint,
   DeviceFingerprintRejected,
   FieldError,
+  IpInfo,
   Mobile,
   Signal,
   SignalDefinition,
@@ -23,8 +25,10 @@ import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
-export type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
+export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
   __typename: 'DeviceFingerprint';
+  device: Device;
+  ipInfo: IpInfo;
   /** The business event that was asked about. Never known for a reference of another subgraph. */
   eventType: string | undefined;
   signals: JudgedSignal[];

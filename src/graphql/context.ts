@@ -75,6 +75,12 @@ export interface GraphQLContext {
    * @throws DeviceTrustError OVERLOADED if all fields together cost more than a request may
    */
   countCost(cost: number): void;
+  /**
+   * Refuses a field of an object, which becomes null.
+   *
+   * @throws the error that is given; nothing once the request has 100 of them
+   */
+  refuseField(makeError: () => DeviceTrustError): null;
   readonly recorder: OperationRecorder;
   readonly caller: Caller;
 }
@@ -96,6 +102,7 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
   let totalCost = 0;
+  let refusedFields = 0;
   return {
     applicationFor,
     recorder,
@@ -130,6 +137,11 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (totalCost <= limits.maxCost) return;
       throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
     },
+    refuseField: (makeError) => {
+      refusedFields += 1;
+      if (refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
+      return null;
+    },
   };
 }
 
@@ -158,6 +170,9 @@ function judging(
     return device;
   };
 }
+
+/** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
+const MAX_REFUSED_FIELDS = 100;
 
 /** The lists of the entities can be longer than was assumed when the request was accepted. */
 function tooCostly(limit: number): string {

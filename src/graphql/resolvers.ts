@@ -4,26 +4,34 @@ import { toRequest } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
+import { asksOnlyForbidden, FORBIDDEN_DEVICE } from './scopes.ts';
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
+    deviceFingerprint: (_root, args, context, info) => {
+      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
+      const { completeMetadata } = context.caller;
+      const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
+      return context.lookUp(toRequest(complete, context.applicationFor));
+    },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async (reference, { lookUp, applicationFor }) => {
+    __resolveReference: async (reference, context, info) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
+      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
+      // The headers of a reference are about who looks at it, and not about the device, so they are not used either.
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await lookUp(toRequest({ token, publicKey }, applicationFor));
+      const outcome = await context.lookUp(toRequest({ token, publicKey }, context.applicationFor));
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
     // Sound: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { decide }) => decide(device as JudgedDevice),
-    signals: ({ signals }, filter) => filtered(signals, filter),
+    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
   DeviceJudgement: {
     __resolveReference: async ({ sealed }, { openJudgement }) => {
@@ -32,13 +40,17 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     },
     // Compiled code expects a resolver where a field can fail.
     sealed: (judgement) => judgement.sealed,
-    signals: ({ signals }, filter) => (signals ? filtered(signals, filter) : null),
+    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
 };
 
-function filtered(signals: Signal[], { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>): Signal[] {
+function filtered(
+  signals: Signal[],
+  { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
+  { refuseField }: GraphQLContext,
+): Signal[] | null {
   if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-    throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
+    return refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
   }
   if (minLevel == null && minConfidence == null) return signals;
   return signals.filter(

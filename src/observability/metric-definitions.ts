@@ -74,6 +74,11 @@ export function defineMetrics(registry: Registry) {
       'shadow',
     ]),
     judgements: counter('judgements_total', 'Judgements that were sealed, opened, or could not be opened', ['outcome']),
+    droppedMetadata: counter(
+      'metadata_dropped_total',
+      'Arguments of the metadata that did not count, because a trusted header carries the same, by key',
+      ['key'],
+    ),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
     attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
       'audience',

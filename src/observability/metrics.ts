@@ -31,6 +31,8 @@ export interface Metrics {
   readonly watchPolicy: (rules: () => readonly DecisionLabels[]) => void;
   /** The outcome of a captcha verification, with its cause if it has one. */
   readonly recordVerdict: (verdict: Verdict, cause: string) => void;
+  /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
+  readonly recordDroppedMetadata: (key: string, count: number) => void;
   /** Attestations for an audience that were issued; 0 creates the counter. */
   readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
   readonly recordAttestationRefusal: (reason: AttestationRefusal) => void;
@@ -139,6 +141,7 @@ export function createMetrics(): Metrics {
     watchPolicy: (rules) => beforeRender.push(() => decisions.flush(rules())),
     recordVerdict: ({ __typename: type, proceed }, cause) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
+    recordDroppedMetadata: (key, count) => metrics.droppedMetadata.inc({ key }, count),
     recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
     recordJudgement: (outcome) => metrics.judgements.inc({ outcome }),

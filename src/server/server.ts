@@ -71,7 +71,11 @@ export async function createServer(
   const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
   const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
-  const callers = new Callers({ trustsLoopback: false, ...options });
+  const callers = new Callers({
+    trustsLoopback: false,
+    ...options,
+    onDroppedMetadata: telemetry.metrics.recordDroppedMetadata,
+  });
   const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {

@@ -39,6 +39,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_fingerprint_lookups_total: { type: 'counter', labels: [] },
   device_trust_fingerprint_calls_total: { type: 'counter', labels: [] },
   device_trust_captcha_outcomes_total: { type: 'counter', labels: ['type', 'cause', 'proceed'] },
+  device_trust_metadata_dropped_total: { type: 'counter', labels: ['key'] },
   device_trust_attestations_total: { type: 'counter', labels: ['audience', 'assurance'] },
   device_trust_attestation_refusals_total: { type: 'counter', labels: ['reason'] },
   device_trust_signals_total: { type: 'counter', labels: ['code', 'level'] },

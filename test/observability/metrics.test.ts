@@ -29,6 +29,7 @@ test('every metric exists from the start, with a help text', async () => {
     device_trust_connections_evicted_total: 'counter',
     device_trust_fingerprint_lookups_total: 'counter',
     device_trust_fingerprint_calls_total: 'counter',
+    device_trust_metadata_dropped_total: 'counter',
     device_trust_captcha_outcomes_total: 'counter',
     device_trust_signals_total: 'counter',
     device_trust_decisions_total: 'counter',
