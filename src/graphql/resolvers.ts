@@ -4,16 +4,16 @@ import { toRequest } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
-import { asksOnlyForbidden, FORBIDDEN_DEVICE } from './scopes.ts';
+import { asksOnlyForbidden, forbiddenDevice } from './scopes.ts';
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
     deviceFingerprint: (_root, args, context, info) => {
-      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
       const { completeMetadata } = context.caller;
       const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
-      return context.lookUp(toRequest(complete, context.applicationFor));
+      const request = toRequest(complete, context.applicationFor);
+      return asksOnlyForbidden(context, info) ? forbiddenDevice(request) : context.lookUp(request);
     },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
@@ -21,11 +21,12 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     __resolveReference: async (reference, context, info) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      if (asksOnlyForbidden(context, info)) return FORBIDDEN_DEVICE;
-      // The headers of a reference are about who looks at it, and not about the device, so they are not used either.
-      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
+      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
+      // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await context.lookUp(toRequest({ token, publicKey }, context.applicationFor));
+      const request = toRequest({ token, publicKey }, context.applicationFor);
+      if (asksOnlyForbidden(context, info)) return forbiddenDevice(request);
+      const outcome = await context.lookUp(request);
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },

@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
 import type { JudgedDevice } from '../fingerprint/outcome.ts';
+import type { FingerprintRequest } from '../fingerprint/request.ts';
 import { maySeeRisk } from './caller.ts';
 import type { GraphQLContext } from './context.ts';
 import { createSelectionCosts } from './selection-cost.ts';
@@ -85,8 +86,15 @@ function forbidden(): DeviceTrustError {
   return new DeviceTrustError('FORBIDDEN', { message });
 }
 
-/** Stands for a device of which only forbidden fields are selected. Sound: these are the fields that nobody reads then. */
-export const FORBIDDEN_DEVICE = { __typename: 'DeviceFingerprint' } as JudgedDevice;
+/**
+ * Stands for a device if `asksOnlyForbidden`. Sound: nobody reads another field of it, because these are forbidden.
+ */
+export function forbiddenDevice({ token, application: { publicKey } }: FingerprintRequest): JudgedDevice {
+  return { __typename: 'DeviceFingerprint', token, publicKey } as JudgedDevice;
+}
+
+/** What is known of a reference without a call. Some gateways select it each time. */
+const OF_REFERENCE = ['__typename', 'token', 'publicKey'];
 
 /** By the field of the document that asks for a device. */
 const known = new WeakMap<FieldNode, boolean>();
@@ -103,10 +111,13 @@ function selectsOnlyRisk(node: FieldNode, { schema, fragments }: GraphQLResolveI
   const before = known.get(node);
   if (before !== undefined) return before;
   const { fieldsOf } = createSelectionCosts(schema, new Map(Object.entries(fragments)));
+  const isReference = node.name.value === '_entities';
   const selected = (name: string) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !node.selectionSet) return [];
-    return fieldsOf(node.selectionSet, type).map((field) => type.getFields()[field.name.value]);
+    return fieldsOf(node.selectionSet, type)
+      .filter((field) => !isReference || !OF_REFERENCE.includes(field.name.value))
+      .map((field) => type.getFields()[field.name.value]);
   };
   const ofDevice = selected('DeviceFingerprint');
   const isOnlyRisk = ofDevice.length > 0 && ofDevice.every((field) => field && isRestricted(field));

@@ -158,6 +158,11 @@ describe('nothing is sent to the service', () => {
     ],
     ['a reference', entities('... on DeviceFingerprint { ipInfo { ip } }'), ['_entities.0.ipInfo']],
     ['a fragment', `${entities('...F')} fragment F on DeviceFingerprint { a: signals { code } }`, ['_entities.0.a']],
+    [
+      'a reference and its keys',
+      entities('__typename ... on DeviceFingerprint { __typename token publicKey ipInfo { ip } }'),
+      ['_entities.0.ipInfo'],
+    ],
     ['the catalogue', '{ signalCatalogue { code } }', ['signalCatalogue']],
   ])('if only such fields are selected of %s', async (_what, document, paths) => {
     const answer = await ask(document, WITHOUT);
@@ -166,14 +171,18 @@ describe('nothing is sent to the service', () => {
   });
 
   test.each([
+    ['the keys of a reference alone', entities('__typename ... on DeviceFingerprint { token publicKey }')],
     ['a public field', entities('... on DeviceFingerprint { clientType signals { code } }')],
     ['a skipped public field', entities('... on DeviceFingerprint { clientType @skip(if: true) signals { code } }')],
-    ['the type', '{ deviceFingerprint(token: "t") { __typename ... on DeviceFingerprint { signals { code } } } }'],
+    [
+      'the type of an outcome',
+      '{ deviceFingerprint(token: "t") { __typename ... on DeviceFingerprint { signals { code } } } }',
+    ],
     [
       'the rejection',
       '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { code } } ... on DeviceFingerprintRejected { reason } } }',
     ],
-  ])('unless %s is selected as well', async (_what, document) => {
+  ])('unless the selection is or has %s', async (_what, document) => {
     await ask(document, WITHOUT);
     expect(upstream.received).toHaveLength(1);
   });
