@@ -166,8 +166,8 @@ export function createMetrics(): Metrics {
     watchHealth: (service, all) => {
       beforeRender.push(() => {
         for (const health of all()) {
-          const { region, account, finding } = health;
-          const ids = { service, region, account };
+          const { account, finding, probe } = health;
+          const ids = { service, region: probe.region, account };
           for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === finding.state));
           metrics.hasWorked.set(ids, Number(finding.hasWorked));
           metrics.outages.inc(ids, outages.get(health) ?? 0);

@@ -18,9 +18,9 @@ export function reportHealth(
   /** Accounts about which the log has said that something is wrong. */
   const complained = new WeakSet<AccountHealth>();
   return (health, before, isObstacle) => {
-    const { region, account, finding } = health;
+    const { account, finding, probe } = health;
     const { state, hasWorked, reason } = finding;
-    const ids = { service, region, account, health: state };
+    const ids = { service, region: probe.region, account, health: state };
     switch (state) {
       case 'well':
         if (complained.delete(health)) log.info({ ...ids, before }, 'The account works again. Nothing has to be done.');

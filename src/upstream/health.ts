@@ -11,6 +11,8 @@ const USUAL_INTERVAL_MS = 1_000;
 /** How often an account that is refused is probed, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
 const FAILURES_OF_AN_OUTAGE = 2;
+/** So many connections ask after silence, until one of them is not disturbed by a lag of our own. */
+const SECOND_CONNECTIONS = 3;
 /** An outage ends after more than this many inconclusive probes in a row. */
 const MAX_INCONCLUSIVE = 2;
 
@@ -50,12 +52,9 @@ export class AccountHealth {
     this.#onChange = onChange;
   }
 
-  get region(): string {
-    return this.#probe.region;
-  }
-
-  get origin(): string {
-    return this.#probe.origin;
+  /** The question, with the region and the address of the account. */
+  get probe(): Probe {
+    return this.#probe;
   }
 
   get finding(): Finding {
@@ -140,16 +139,18 @@ export class AccountHealth {
     this.#isWatching = false;
   }
 
-  /** One connection that is met with silence may just be lost, so a second one has to meet silence before it is an outage. */
+  /** One connection may just be lost, so a second one has to meet silence as well. */
   async #confirmSilence(
     probe: Probe,
     tools: ProbeTools & { readonly signal: AbortSignal },
     isContradicted: () => boolean,
   ): Promise<void> {
-    const { kind, reason } = await sendProbe(probe, tools, () => {});
-    if (tools.signal.aborted || isContradicted()) return;
-    if (kind === 'well') this.recordAnswer();
-    else if (kind === 'failed') this.#change('outage', reason);
+    for (let attempt = 0; attempt < SECOND_CONNECTIONS; attempt += 1) {
+      const { kind, reason } = await sendProbe(probe, tools, () => {});
+      if (tools.signal.aborted || isContradicted()) return;
+      if (kind === 'well') return this.recordAnswer();
+      if (kind !== 'inconclusive') return kind === 'failed' ? this.#change('outage', reason) : undefined;
+    }
   }
 
   #conclude({ kind, reason }: ProbeResult, isContradicted: boolean): void {

@@ -88,12 +88,17 @@ export async function sendProbe(
   };
   const silentAfterMs = silenceMs(timeoutMs);
   const expired = new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
-  // After a lag, an answer that has arrived meanwhile is read first.
   const isExcused = () => signal.aborted || isOurFault();
+  let isOver = false;
   const reportSilence = () => {
+    if (isOver) return;
     if (!isExcused()) onSilence(silentAfterMs);
+    // After a lag of our own it takes longer until the silence says something about the service.
+    else silence = setTimeout(listen, silentAfterMs / 2);
   };
-  const silence = setTimeout(() => setImmediate(reportSilence), silentAfterMs);
+  // After a lag, an answer that has arrived meanwhile is read first.
+  const listen = () => setImmediate(reportSilence);
+  let silence = setTimeout(listen, silentAfterMs);
   const deadline = setTimeout(() => setImmediate(() => pending.abort(expired)), timeoutMs);
   signal.addEventListener('abort', () => pending.abort(new DeviceTrustError('CANCELLED')));
   let response: UpstreamResponse;
@@ -105,6 +110,7 @@ export async function sendProbe(
     if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason: error.internal ?? error.code };
     return isExcused() ? { kind: 'inconclusive', reason: 'this process was late' } : withoutAnswer(error);
   } finally {
+    isOver = true;
     clearTimeout(silence);
     clearTimeout(deadline);
     await pool.close();

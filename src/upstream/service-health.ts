@@ -119,5 +119,5 @@ export class ServiceHealth {
 /** An account at another address begins anew: what the old address has shown proves nothing about the new one. */
 function keptOf(before: ReadonlyMap<string, AccountHealth>, account: string, probe: Probe): AccountHealth | undefined {
   const known = before.get(account);
-  return known?.origin === probe.origin ? known : undefined;
+  return known?.probe.origin === probe.origin ? known : undefined;
 }

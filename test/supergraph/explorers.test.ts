@@ -44,7 +44,8 @@ describeInChromium('where nothing of the internet can be reached', () => {
     await expect.poll(press, { timeout: 15_000, interval: 2_000 }).toBe(1);
     const response = await sent[0]?.response();
     await shows('.graphiql-response', '"data"');
-    return { variables: sent[0]?.postDataJSON().variables, data: (await response?.json())?.data };
+    const answer = await response?.json();
+    return { variables: sent[0]?.postDataJSON().variables, data: answer?.data };
   }
 
   /** Is this a request for this operation? */

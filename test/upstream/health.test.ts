@@ -97,8 +97,8 @@ describe.concurrent('an outage', () => {
     const elapsed = startStopwatch();
     health.doubt();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
-    expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(510);
-    expect(elapsed()).toBeLessThan(1_100);
+    expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(400);
+    expect(elapsed()).toBeLessThan(2_000);
     expect(sentAt).toHaveLength(2);
     expect(changes).toEqual(['outage: no answer within 160 ms']);
   });
@@ -163,11 +163,11 @@ describe.concurrent('no outage is confirmed', () => {
   });
 
   test('by a service that is a little slower than silence', async ({ expect }) => {
-    const slow: Behaviour = (exchange) => setTimeout(() => well(exchange), 480);
-    const { changes, health, stateIs } = await start(slow);
+    const slow: Behaviour = (exchange) => setTimeout(() => well(exchange), 1_350);
+    const { changes, health, stateIs } = await start(slow, { timeoutMs: 3_000 });
     health.doubt();
     await expect.poll(stateIs).toBe('well');
-    await sleep(700);
+    await sleep(2_000);
     expect(changes).toEqual(['well']);
   });
 
