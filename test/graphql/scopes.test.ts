@@ -1,5 +1,4 @@
-import { type DirectiveNode, type GraphQLField, getNamedType, isObjectType, parse, print } from 'graphql';
-import { gql } from 'graphql-tag';
+import { type DirectiveNode, type GraphQLField, getNamedType, isObjectType, print } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID } from '../faults/documented.ts';
@@ -202,30 +201,4 @@ test('a caller without the scope reads neither token nor signal, and neither doe
   expect(signals.length).toBeGreaterThan(0);
   for (const value of hidden) expect(shown).not.toContain(value);
   for (const value of hidden.slice(0, 3)) expect(metrics).not.toContain(value);
-});
-
-describe('the schema refuses to be built', () => {
-  const build = (sdl: string) => buildSchema([{ typeDefs: gql(print(parse(sdl))), resolvers: {} }]);
-  const ENTITY = 'type Thing @key(fields: "id") { id: ID! }';
-  test.each([
-    [
-      'a field with the tag that cannot be null',
-      `type Query { a: Int! @tag(name: "risk") } ${ENTITY}`,
-      'expected a nullable type of Query.a',
-    ],
-    [
-      'a field of a type with the tag that cannot be null',
-      `type Query { a: A! } type A @tag(name: "risk") { b: Int } ${ENTITY}`,
-      'expected a nullable type of Query.a',
-    ],
-    [
-      'a union that leads to such a type',
-      `type Query { u: U } union U = A | Thing type A @tag(name: "risk") { b: Int } ${ENTITY}`,
-      'expected U to have the tag risk as A does',
-    ],
-  ])('with %s', (_what, sdl, message) => {
-    expect(() =>
-      build(`extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"]) ${sdl}`),
-    ).toThrow(message);
-  });
 });
