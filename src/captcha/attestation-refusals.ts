@@ -6,6 +6,7 @@ export const ATTESTATION_REFUSALS = [
   'captcha_id',
   'subject',
   'unverified_limit',
+  'unverified_captcha_id',
 ] as const;
 
 export type AttestationRefusal = (typeof ATTESTATION_REFUSALS)[number];

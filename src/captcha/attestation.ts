@@ -21,7 +21,7 @@ interface Audience {
 export interface AttestationSettings {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
-  /** Attestations without a verdict that this process may issue within any minute. */
+  /** Attestations without a verdict that this process may issue to one audience within any minute. */
   readonly unverifiedPerMinute: number;
   readonly audiences: readonly Audience[];
 }
@@ -48,8 +48,8 @@ interface CaptchaAccount {
 }
 
 export interface IssuingOptions {
-  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
-  /** Called with 1 for each attestation, and at the start with 0 for each pair that there can be. */
+  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find' | 'default'>;
+  /** Called with 1 for each attestation, and at the start with 0 for each audience and assurance. */
   readonly onIssued: (audience: string, assurance: Assurance, count: 0 | 1) => void;
   readonly onRefused: (reason: AttestationRefusal) => void;
   /** The time in ms since 1970. */
@@ -67,7 +67,10 @@ export function createPermits(options: Options): PermitAttestation {
   const { settings, signer, captchas, onIssued, onRefused, now = Date.now } = options;
   const audiences = new Map(settings?.audiences.map((audience) => [audience.id, audience]));
   for (const aud of audiences.keys()) for (const asr of ['verified', 'unverified'] as const) onIssued(aud, asr, 0);
-  const unverified = new SlidingWindow(settings?.unverifiedPerMinute ?? 0, 60_000);
+  /** One for each audience, so that none of them can use up what another one needs. */
+  const unverified = new Map(
+    settings?.audiences.map(({ id }) => [id, new SlidingWindow(settings.unverifiedPerMinute, 60_000)]),
+  );
 
   function refusal(reason: AttestationRefusal, error: DeviceTrustError): DeviceTrustError {
     onRefused(reason);
@@ -97,9 +100,12 @@ export function createPermits(options: Options): PermitAttestation {
     const issue = async (verdict: CaptchaVerdict): Promise<string | null> => {
       const asr = assuranceOf(verdict);
       if (!asr) return null;
-      if (asr === 'unverified' && !unverified.take()) {
-        onRefused('unverified_limit');
-        return null;
+      if (asr === 'unverified') {
+        // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
+        const isExpected = audience.captchaIds !== undefined || captcha.captchaId === captchas.default?.captchaId;
+        const isRefused = !isExpected || !unverified.get(aud)?.take();
+        if (isRefused) onRefused(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
+        if (isRefused) return null;
       }
       const iat = Math.floor(now() / 1_000);
       const { issuer: iss, lifetimeSeconds } = settings;

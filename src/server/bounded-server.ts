@@ -61,6 +61,9 @@ export function createBoundedServer({
     },
     receive,
   );
+  // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
+  // limited to 16 KiB in any case.
+  server.maxHeadersCount = 0;
   // With a listener, the interim response is up to us: see `continueWith`.
   server.on('checkContinue', receive);
   server.on('checkExpectation', (_request: IncomingMessage, response: ServerResponse) =>

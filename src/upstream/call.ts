@@ -8,7 +8,7 @@ import type { ServiceHealth } from './service-health.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
 /** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
-const MAX_DOUBT_AFTER_MS = 800;
+const MAX_DOUBT_AFTER_MS = 700;
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {

@@ -59,7 +59,7 @@ export interface ProbeTools {
 }
 
 /** No answer for this share of the deadline is silence, or for this time in ms if that is less. */
-const SILENCE = { share: 0.4, maxMs: 1_500 };
+const SILENCE = { share: 0.4, maxMs: 1_300 };
 
 /** How long a probe may go unanswered before that is silence, in ms. */
 export function silenceMs(timeoutMs: number): number {

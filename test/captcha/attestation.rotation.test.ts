@@ -6,6 +6,8 @@ import { readPage } from '../docs/markdown.ts';
 import { verifyAttestation } from '../support/attestations.ts';
 import { INPUT } from './support.ts';
 
+const CAPTCHA = { captchaId: 'a'.repeat(32), captchaKey: 'key' };
+
 /**
  * A rotation of the signing keys on a simulated clock, step by step as `deploy/README.md` says, in the worst case that it
  * allows: the files reach one replica at once and the other one a minute later, caches of HTTP keep the keys for as long as
@@ -42,7 +44,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
         audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' }],
       },
       signer,
-      captchas: { find: () => ({ captchaId: 'a'.repeat(32), captchaKey: 'key' }) },
+      captchas: { find: () => CAPTCHA, default: CAPTCHA },
       onIssued: () => {},
       onRefused: () => {},
       now: clock,

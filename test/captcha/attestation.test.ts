@@ -271,6 +271,25 @@ describe('attestations without a verdict', () => {
     expect(refused).toEqual(['unverified_limit']);
   });
 
+  test('for one audience leave those for another one', async () => {
+    const permit = permitsWith({ ...SETTINGS, unverifiedPerMinute: 1 });
+    const subscribe = { ...INPUT, audience: 'news', action: 'subscribe' };
+    const attestations = [NAMED, NAMED, subscribe].map((input) => permit(input, 'person-1')?.attest(OUTAGE));
+    expect((await Promise.all(attestations)).map(Boolean)).toEqual([true, false, true]);
+  });
+
+  test('are not issued for an id that is not the default one, unless the audience lists it', async () => {
+    const permit = permitsWith();
+    const subscribe = { ...INPUT, audience: 'news', action: 'subscribe', captchaId: SECOND };
+    expect(await permit(subscribe, undefined)?.attest(OUTAGE)).toBeNull();
+    expect(refused).toEqual(['unverified_captcha_id']);
+    const listed = permitsWith({
+      ...SETTINGS,
+      audiences: [{ id: 'news', actions: ['subscribe'], subject: 'optional', captchaIds: [SECOND] }],
+    });
+    expect(await listed(subscribe, undefined)?.attest(OUTAGE)).not.toBeNull();
+  });
+
   test('are never issued with a limit of 0', async () => {
     const permit = permitsWith({ ...SETTINGS, unverifiedPerMinute: 0 });
     expect(await permit(NAMED, 'person-1')?.attest(OUTAGE)).toBeNull();

@@ -110,8 +110,8 @@ describe('silence', () => {
     });
   });
 
-  test('is 40 % of the deadline, but at most 1.5 s', () => {
-    expect([500, 3_000, 5_000, 60_000].map(silenceMs)).toEqual([200, 1_200, 1_500, 1_500]);
+  test('is 40 % of the deadline, but at most 1.3 s', () => {
+    expect([500, 3_000, 5_000, 60_000].map(silenceMs)).toEqual([200, 1_200, 1_300, 1_300]);
   });
 });
 

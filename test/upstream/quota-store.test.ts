@@ -201,7 +201,7 @@ describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60
     onTestFinished(app.stop);
     isHanging = true;
     await judge(app, 25);
-    expect(app.logged()).toContain('The service is down');
+    await expect.poll(app.logged).toContain('The service is down');
   });
 });
 

@@ -20,7 +20,7 @@ export interface Proof {
 const MAX_LENGTH = 2_048;
 const CLAIMS = ['iss', 'aud', 'act', 'asr', 'cid', 'jti', 'iat', 'exp'];
 /** jose's codes for a token that is wrong. Any other error is about the keys, and says nothing about the token. */
-const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_ALG_NOT_ALLOWED|JOSE_NOT_SUPPORTED|JWKS_NO_MATCHING_KEY)/;
+const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO|MULTIPLE)_MATCHING_KEY)/;
 
 /** Verifies tokens for this action and person. Rejects if the keys cannot be fetched: never take that for a proof. */
 export function createVerifier({ jwksUrl, issuer, audience, subject }: AttestationConfig) {

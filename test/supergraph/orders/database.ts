@@ -93,17 +93,16 @@ export function openDatabase(file: string, seeds: readonly Order[]) {
       customerId,
       deviceToken,
     };
-    let outcome: 'PLACED' | 'PLACED_BEFORE' | 'SPENT' | 'SOLD_OUT' | 'FAILED' = 'FAILED';
     database.exec('BEGIN IMMEDIATE');
     try {
-      if (!insert(order, checkoutId)) outcome = 'PLACED_BEFORE';
-      else if (statements.spend.run(jti, id).changes === 0) outcome = 'SPENT';
-      else if (statements.takeFromStock.run(item.name).changes === 0) outcome = 'SOLD_OUT';
-      else outcome = 'PLACED';
+      if (!insert(order, checkoutId)) return 'PLACED_BEFORE';
+      if (statements.spend.run(jti, id).changes === 0) return 'SPENT';
+      if (statements.takeFromStock.run(item.name).changes === 0) return 'SOLD_OUT';
+      database.exec('COMMIT');
+      return 'PLACED';
     } finally {
-      database.exec(outcome === 'PLACED' ? 'COMMIT' : 'ROLLBACK');
+      if (database.isTransaction) database.exec('ROLLBACK');
     }
-    return outcome;
   }
 
   // The columns are named like the fields, and the tables hold nothing that was not inserted above.
