@@ -16,8 +16,8 @@ const config: CodegenConfig = {
         useIndexSignature: true,
         enumsAsTypes: true,
         useTypeImports: true,
-        // The parent of its resolvers is a whole judgement, never a bare reference.
-        mappers: { DeviceFingerprint: 'DeviceFingerprint' },
+        // The parent of their resolvers is a whole judgement, never a bare reference.
+        mappers: { DeviceFingerprint: 'DeviceFingerprint', DeviceJudgement: 'DeviceJudgement' },
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },

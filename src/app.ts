@@ -8,7 +8,10 @@ import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient } from './fingerprint/client.ts';
+import { type Deciding, startDeciding } from './fingerprint/decider.ts';
+import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import { countSignals } from './fingerprint/drift.ts';
+import { createJudgements } from './fingerprint/judgement.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
@@ -18,7 +21,7 @@ import { createTokenHash } from './observability/token-hash.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { attestationOf, openExplorer, openSandbox } from './sandbox-mode.ts';
+import { attestationOf, openExplorer, openSandbox, sealingKeysOf } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
 import { GRAPHQL_PATH } from './server/listener.ts';
 import type { Telemetry } from './server/operation-log.ts';
@@ -28,7 +31,7 @@ import { Accounts } from './upstream/accounts.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
-export interface App {
+export interface App extends Pick<Deciding, 'usePolicy'> {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   readonly graphqlUrl: string;
@@ -47,7 +50,7 @@ export interface App {
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger): Promise<App> {
+export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY): Promise<App> {
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -59,8 +62,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
-
     const metrics = createMetrics();
+    const deciding = startDeciding(policy, metrics);
     const { otlpEndpoint } = config;
     const tracing = otlpEndpoint ? (await import('./observability/tracing.ts')).startTracing(otlpEndpoint) : undefined;
     if (tracing) closers.push(tracing.stop);
@@ -96,10 +99,10 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
       upstream: captcha,
       captchas,
       log,
-      onVerdict: (verdict) =>
-        metrics.recordVerdict({ type: verdict.__typename, cause: causeOf(verdict), proceed: verdict.proceed }),
+      onVerdict: (verdict) => metrics.recordVerdict(verdict, causeOf(verdict)),
     });
 
+    const judgements = createJudgements(sealingKeysOf(config), metrics.recordJudgement);
     const attestations = await openAttestationIssuer(attestationOf(config), {
       captchas,
       onIssued: metrics.recordAttestation,
@@ -107,7 +110,15 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     });
     const { permit: permitAttestation, jwks } = attestations;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
-    const capabilities = { applicationFor, queryFingerprint, validateCaptcha, permitAttestation, limits: config };
+    const capabilities = {
+      applicationFor,
+      queryFingerprint,
+      deciding,
+      judgements,
+      validateCaptcha,
+      permitAttestation,
+      limits: config,
+    };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const trustsLoopback = sandbox !== undefined;
@@ -118,8 +129,8 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
     closers.push(admin.stop, server.stop);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
-
     const graphqlUrl = url + GRAPHQL_PATH;
+    const { usePolicy } = deciding;
     const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
@@ -132,12 +143,13 @@ export async function createApp(config: Config, log: Logger): Promise<App> {
         captcha.health.replace(captchas.map(captchaProbe));
       }
       if (next.attestation) attestations.replaceKeys(next.attestationKeys);
+      if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
-    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, stop };
+    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
   } catch (error) {
     await stop();
     throw error;

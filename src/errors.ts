@@ -24,6 +24,12 @@ export const ERROR_CATALOGUE = {
     message:
       'The fingerprint service does not accept the device token of this reference. Create a new one with the client SDK.',
   },
+  JUDGEMENT_UNREADABLE: {
+    side: 'caller',
+    retryable: false,
+    message:
+      'This judgement cannot be opened: it was altered, or the key that sealed it is no longer in use. A retry does not help.',
+  },
   UPSTREAM_TIMEOUT: {
     side: 'upstream',
     retryable: true,

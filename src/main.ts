@@ -5,8 +5,11 @@ import { type App, createApp } from './app.ts';
 import { addressesOf, isListenError, listenProblems } from './config/listening.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
-import type { Config } from './config/variables.ts';
+import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
+import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
+import type { RiskPolicy } from './fingerprint/policy.ts';
+import { loadPolicy, PolicyError } from './fingerprint/policy-file.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: its configuration, its signals and its exit code. */
@@ -57,20 +60,31 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
+const readFile = (path: string) => readFileSync(path, 'utf8');
+const readConfig = () => parseConfig(process.env, readFile);
 
-function readFirstConfig(): Config {
+/** @throws ConfigError with every mistake of the policy */
+function readPolicy({ riskPolicyFile: path }: Config): RiskPolicy {
   try {
-    return readConfig();
+    return path === undefined ? DEFAULT_POLICY : loadPolicy(path, readFile);
+  } catch (error) {
+    if (!(error instanceof PolicyError)) throw error;
+    throw new ConfigError(error.problems.map((problem) => `${VARIABLES.riskPolicyFile.name}: ${problem}`));
+  }
+}
+
+function orRefuse<Value>(read: () => Value): Value {
+  try {
+    return read();
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     refuseToStart('The configuration has to be corrected:', error.problems);
   }
 }
 
-async function start(config: Config, log: Logger): Promise<App> {
+async function start(config: Config, log: Logger, policy: RiskPolicy): Promise<App> {
   try {
-    return await createApp(config, log);
+    return await createApp(config, log, policy);
   } catch (error) {
     if (!isListenError(error)) throw error;
     refuseToStart('The subgraph cannot listen:', await listenProblems(addressesOf(config), error));
@@ -87,9 +101,10 @@ function welcome({ url, graphqlUrl, examples }: App): string {
   return `\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${commands}`;
 }
 
-const config = readFirstConfig();
+const config = orRefuse(readConfig);
+const policy = orRefuse(() => readPolicy(config));
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-app = await start(config, log);
+app = await start(config, log, policy);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 
 // Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
@@ -98,4 +113,15 @@ watchConfig(config, {
   everyMs: 2_000,
   onChange: app.rotate,
   onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use'),
+});
+
+// Watched apart from the secrets, so that a mistake in one does not keep the other from being replaced.
+watchConfig(policy, {
+  read: () => readPolicy(config),
+  everyMs: 2_000,
+  onChange: (next) => {
+    app?.usePolicy(next);
+    log?.info({ policy: next.id }, 'risk policy replaced');
+  },
+  onProblems: (problems) => log?.error({ problems }, 'the new risk policy cannot be used; the old one stays in use'),
 });

@@ -1,6 +1,7 @@
 import { generateKey } from './captcha/attestation-keys.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
 import type { Config } from './config/variables.ts';
+import { newSealingKey, type SealingKey } from './fingerprint/sealing-key.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import type { Explorer } from './server/listener.ts';
@@ -29,4 +30,9 @@ export async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer>
 export function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
   if (attestation) return { settings: attestation, keys: attestationKeys };
   return upstreamMode === 'sandbox' ? { settings: SANDBOX_ATTESTATION, keys: [generateKey('active')] } : undefined;
+}
+
+/** The configured keys. With none, sandbox mode makes one that lasts as long as the process. */
+export function sealingKeysOf({ sealingKeys, upstreamMode }: Config): readonly SealingKey[] {
+  return sealingKeys.length > 0 || upstreamMode === 'live' ? sealingKeys : [newSealingKey()];
 }

@@ -165,25 +165,43 @@ export type Device = {
 /** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
 export type DeviceBasic = Mobile | Web;
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
+ * `risk`, and everything else as usual.
+ */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
   clientType: ClientType;
+  /**
+   * What your company's risk policy says to do about this device, so that no team has to interpret signals by itself. The
+   * policy sees all signals, whatever the filters of `signals` leave out, and asking for the decision makes no call of its own.
+   *
+   * A policy can have rules for one `eventType` alone. They can match only below `Query.deviceFingerprint` with that
+   * argument, because a reference from another subgraph has no event type.
+   */
+  decision?: Maybe<RiskDecision>;
   /** The device itself, to be extended by other subgraphs. */
-  device: Device;
+  device?: Maybe<Device>;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
   /** Where the request came from. */
-  ipInfo: IpInfo;
+  ipInfo?: Maybe<IpInfo>;
+  /**
+   * What was judged just now, to be kept: store its `sealed` with whatever you decide by it, and refer to it later without
+   * another event. Null if this subgraph has no keys to seal with.
+   */
+  judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
   /** The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. */
-  signals: Array<Signal>;
+  signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
   token: Scalars['ID']['output'];
   /** Version of the fingerprint method. */
@@ -191,7 +209,12 @@ export type DeviceFingerprint = {
 };
 
 
-/** A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. */
+/**
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ *
+ * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
+ * `risk`, and everything else as usual.
+ */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
@@ -215,6 +238,55 @@ export type DeviceFingerprintRejectionReason =
 
 /** Either a judgement, or the reason why there can be none. */
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
+
+/**
+ * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
+ * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ */
+export type DeviceJudgement = {
+  __typename?: 'DeviceJudgement';
+  /** Which client SDK produced the token. */
+  clientType: ClientType;
+  /** What the risk policy decided then. Any later policy leaves it as it is. */
+  decision?: Maybe<RiskDecision>;
+  /** The device itself, to be extended by other subgraphs. */
+  device?: Maybe<Device>;
+  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. */
+  deviceBasic: DeviceBasic;
+  /** Identifies the event; quote it to the fingerprint service's support. */
+  eventId: Scalars['ID']['output'];
+  /** The `eventType` with which the judgement was made. */
+  eventType?: Maybe<Scalars['String']['output']>;
+  /** Where the request came from. */
+  ipInfo?: Maybe<IpInfo>;
+  /** When the fingerprint service answered. */
+  judgedAt: Scalars['DateTime']['output'];
+  /** The application whose credentials were used. */
+  publicKey: Scalars['ID']['output'];
+  /** Identifies the analysis of the token. */
+  requestId: Scalars['ID']['output'];
+  /** The whole judgement as an encrypted text of some 800 characters, for your database. It contains neither the token nor the metadata. */
+  sealed: Scalars['ID']['output'];
+  /**
+   * The signals that were hit, with the level and confidence that they had then, and the effect and meaning as the catalogue
+   * has them now. Both filters are inclusive and combine.
+   */
+  signals?: Maybe<Array<Signal>>;
+  /** The person on whose behalf the judgement was made, as the caller's trusted header named them; null without one. */
+  subject?: Maybe<Scalars['ID']['output']>;
+  /** Version of the fingerprint method. */
+  version: Scalars['String']['output'];
+};
+
+
+/**
+ * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
+ * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ */
+export type DeviceJudgementSignalsArgs = {
+  minConfidence?: InputMaybe<Scalars['Float']['input']>;
+  minLevel?: InputMaybe<SignalLevel>;
+};
 
 /** Business context of a query; every key is optional. Prefer the hashed form of personal data where there is one. */
 export type DeviceMetadataInput = {
@@ -323,8 +395,11 @@ export type Query = {
    * one event. Null together with an entry in `errors` means that there is no judgement.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
-  /** Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. */
-  signalCatalogue: Array<SignalDefinition>;
+  /**
+   * Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. Null with
+   * `FORBIDDEN` for a request without the scope `risk:read`, where scopes are enforced.
+   */
+  signalCatalogue?: Maybe<Array<SignalDefinition>>;
 };
 
 
@@ -334,6 +409,26 @@ export type QueryDeviceFingerprintArgs = {
   metadata?: InputMaybe<DeviceMetadataInput>;
   publicKey?: InputMaybe<Scalars['ID']['input']>;
   token: Scalars['String']['input'];
+};
+
+/** What to do about a device. */
+export type RiskAction =
+  /** Go on. */
+  | 'ALLOW'
+  /** Let the person prove more first, for example with a captcha. */
+  | 'CHALLENGE'
+  /** Do not go on, and do not tell the person why. */
+  | 'DENY';
+
+/** What to do about a device, and which rule of which policy says so. */
+export type RiskDecision = {
+  __typename?: 'RiskDecision';
+  /** What to do. */
+  action: RiskAction;
+  /** Identifies the content of the policy: the same policy has the same id in every process, and any change gives another one. */
+  policy: Scalars['ID']['output'];
+  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
+  rule: Scalars['ID']['output'];
 };
 
 /** A risk signal that was hit. */
@@ -619,6 +714,7 @@ export type DirectiveResolverFn<TResult = Record<PropertyKey, never>, TParent = 
 /** Mapping of federation types */
 export type FederationTypes = ResolversObject<{
   DeviceFingerprint: DeviceFingerprint;
+  DeviceJudgement: DeviceJudgement;
 }>;
 
 /** Mapping of federation reference types */
@@ -627,6 +723,9 @@ export type FederationReferenceTypes = ResolversObject<{
     ( { __typename: 'DeviceFingerprint' }
     & ( GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true}>
         | GraphQLRecursivePick<FederationTypes['DeviceFingerprint'], {"token":true,"publicKey":true}> ) );
+  DeviceJudgement:
+    ( { __typename: 'DeviceJudgement' }
+    & GraphQLRecursivePick<FederationTypes['DeviceJudgement'], {"sealed":true}> );
 }>;
 
 /** Mapping of union types */
@@ -673,6 +772,7 @@ export type ResolversTypes = ResolversObject<{
   DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
   DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
   DeviceFingerprintResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceFingerprintResult']>;
+  DeviceJudgement: ResolverTypeWrapper<DeviceJudgement>;
   DeviceMetadataInput: DeviceMetadataInput;
   FieldError: ResolverTypeWrapper<FieldError>;
   IpInfo: ResolverTypeWrapper<IpInfo>;
@@ -681,6 +781,8 @@ export type ResolversTypes = ResolversObject<{
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
   OperatingSystem: ResolverTypeWrapper<OperatingSystem>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
+  RiskAction: RiskAction;
+  RiskDecision: ResolverTypeWrapper<RiskDecision>;
   Signal: ResolverTypeWrapper<Signal>;
   SignalCode: SignalCode;
   SignalDefinition: ResolverTypeWrapper<SignalDefinition>;
@@ -710,6 +812,7 @@ export type ResolversParentTypes = ResolversObject<{
   Float: Scalars['Float']['output'];
   DeviceFingerprintRejected: DeviceFingerprintRejected;
   DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
+  DeviceJudgement: DeviceJudgement;
   DeviceMetadataInput: DeviceMetadataInput;
   FieldError: FieldError;
   IpInfo: IpInfo;
@@ -718,6 +821,7 @@ export type ResolversParentTypes = ResolversObject<{
   Mutation: Record<PropertyKey, never>;
   OperatingSystem: OperatingSystem;
   Query: Record<PropertyKey, never>;
+  RiskDecision: RiskDecision;
   Signal: Signal;
   SignalDefinition: SignalDefinition;
   ValidateCaptchaInput: ValidateCaptchaInput;
@@ -791,13 +895,15 @@ export type DeviceBasicResolvers<ContextType = any, ParentType extends Resolvers
 export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
   clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
-  device?: Resolver<ResolversTypes['Device'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  ipInfo?: Resolver<ResolversTypes['IpInfo'], ParentType, ContextType>;
+  ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
+  judgement?: Resolver<Maybe<ResolversTypes['DeviceJudgement']>, ParentType, ContextType>;
   publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  signals?: Resolver<Array<ResolversTypes['Signal']>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
+  signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceFingerprintSignalsArgs>>;
   token?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
@@ -811,6 +917,24 @@ export type DeviceFingerprintRejectedResolvers<ContextType = any, ParentType ext
 
 export type DeviceFingerprintResultResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintResult'] = ResolversParentTypes['DeviceFingerprintResult']> = ResolversObject<{
   __resolveType: TypeResolveFn<'DeviceFingerprint' | 'DeviceFingerprintRejected', ParentType, ContextType>;
+}>;
+
+export type DeviceJudgementResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceJudgement'] = ResolversParentTypes['DeviceJudgement'], FederationReferenceType extends FederationReferenceTypes['DeviceJudgement'] = FederationReferenceTypes['DeviceJudgement']> = ResolversObject<{
+  __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceJudgement']> | FederationReferenceType, FederationReferenceType, ContextType>;
+  clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
+  deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
+  eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
+  judgedAt?: Resolver<ResolversTypes['DateTime'], ParentType, ContextType>;
+  publicKey?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  requestId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  sealed?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  signals?: Resolver<Maybe<Array<ResolversTypes['Signal']>>, ParentType, ContextType, Partial<DeviceJudgementSignalsArgs>>;
+  subject?: Resolver<Maybe<ResolversTypes['ID']>, ParentType, ContextType>;
+  version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
 export type FieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
@@ -846,7 +970,13 @@ export type OperatingSystemResolvers<ContextType = any, ParentType extends Resol
 
 export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
   deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
-  signalCatalogue?: Resolver<Array<ResolversTypes['SignalDefinition']>, ParentType, ContextType>;
+  signalCatalogue?: Resolver<Maybe<Array<ResolversTypes['SignalDefinition']>>, ParentType, ContextType>;
+}>;
+
+export type RiskDecisionResolvers<ContextType = any, ParentType extends ResolversParentTypes['RiskDecision'] = ResolversParentTypes['RiskDecision']> = ResolversObject<{
+  action?: Resolver<ResolversTypes['RiskAction'], ParentType, ContextType>;
+  policy?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  rule?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 }>;
 
 export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
@@ -893,6 +1023,7 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   DeviceFingerprint?: DeviceFingerprintResolvers<ContextType>;
   DeviceFingerprintRejected?: DeviceFingerprintRejectedResolvers<ContextType>;
   DeviceFingerprintResult?: DeviceFingerprintResultResolvers<ContextType>;
+  DeviceJudgement?: DeviceJudgementResolvers<ContextType>;
   FieldError?: FieldErrorResolvers<ContextType>;
   IpInfo?: IpInfoResolvers<ContextType>;
   JSONObject?: GraphQLScalarType;
@@ -900,6 +1031,7 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   Mutation?: MutationResolvers<ContextType>;
   OperatingSystem?: OperatingSystemResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
+  RiskDecision?: RiskDecisionResolvers<ContextType>;
   Signal?: SignalResolvers<ContextType>;
   SignalDefinition?: SignalDefinitionResolvers<ContextType>;
   Web?: WebResolvers<ContextType>;

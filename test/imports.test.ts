@@ -22,6 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   observability: [
     'captcha/attestation-refusals',
     'fingerprint/drift',
+    'fingerprint/judgement-outcomes',
     'upstream/bulkhead',
     'upstream/health',
     'upstream/finding',
@@ -31,11 +32,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'errors',
   ],
   explorer: [],
-  keys: ['captcha/attestation-keys'],
+  keys: ['captcha/attestation-keys', 'fingerprint/sealing-key'],
   server: ['graphql', 'observability', 'upstream', 'runtime', 'errors'],
   // What the two documents say, and nothing that acts on it; its main reads one variable.
   sandbox: ['fingerprint/contract', 'fingerprint/signals', 'captcha/contract', 'runtime', 'config'],
-  'sandbox-mode': ['config', 'captcha', 'explorer', 'sandbox', 'server'],
+  'sandbox-mode': ['config', 'captcha', 'explorer', 'fingerprint/sealing-key', 'sandbox', 'server'],
   'service-client': ['config', 'observability', 'upstream'],
   app: [
     'config',
@@ -52,7 +53,24 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'service-client',
     'upstream',
   ],
-  main: ['app', 'config', 'errors', 'observability/logger'],
+  // Its main prints what a policy decides.
+  policy: [
+    'fingerprint/default-policy',
+    'fingerprint/policy',
+    'fingerprint/policy-file',
+    'fingerprint/signal-set',
+    'fingerprint/signals',
+    'schema.generated',
+  ],
+  main: [
+    'app',
+    'config',
+    'errors',
+    'fingerprint/default-policy',
+    'fingerprint/policy',
+    'fingerprint/policy-file',
+    'observability/logger',
+  ],
 };
 
 const partOf = (file: string) => file.replace(/\.ts$/, '').split('/')[0] ?? '';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { entryOf, expecting, listOf, parsedJson, secretText, textThat } from './values.ts';
+import { entryOf, expecting, listOf, oneOf, parsedJson, secretText, textThat } from './values.ts';
 
 /** The values that say who may ask, and on whose behalf. */
 
@@ -53,13 +53,49 @@ const headerName = textThat(
   (text) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(text) && !UNTRUSTED.test(text.toLowerCase()),
 ).transform((text) => text.toLowerCase());
 
-/** The headers in which a router or a service says on whose behalf it asks. */
+const from = oneOf(['header', 'header-or-argument']).optional();
+const metadataHeader = entryOf({ header: headerName, from }).optional();
+const hopsError = { error: 'expected a whole number from 1 to 16' };
+const hops = z.int(hopsError).min(1, hopsError).max(16, hopsError);
+const port = z.boolean({ error: 'expected true or false' });
+
+/** A header for each key of the metadata, and one for an IP address of either kind. */
+const metadataHeaders = entryOf({
+  ipAddr: entryOf({ header: headerName, from, hops: hops.optional(), port: port.optional() }).optional(),
+  accountId: metadataHeader,
+  phoneNum: metadataHeader,
+  phoneSha256: metadataHeader,
+  phoneCountryCode: metadataHeader,
+  phonePrefix: metadataHeader,
+  email: metadataHeader,
+  emailSha256: metadataHeader,
+  emailDomain: metadataHeader,
+  ipAddrV4: metadataHeader,
+  ipAddrV6: metadataHeader,
+  userAgent: metadataHeader,
+  ja3: metadataHeader,
+  ja4: metadataHeader,
+  macPrefix: metadataHeader,
+  wifiBssidPrefix: metadataHeader,
+  tlsCipher: metadataHeader,
+})
+  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one key at least' })
+  .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
+    error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
+  });
+
+/** The headers in which a router or a service says on whose behalf it asks, and what it knows about the client. */
 export const trustedHeaders = {
-  expected: 'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes"}, with one of both or both',
+  expected:
+    'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
   schema: parsedJson
-    .pipe(entryOf({ subject: headerName.optional(), scopes: headerName.optional() }))
-    .refine(({ subject, scopes }) => subject !== undefined || scopes !== undefined, {
-      error: 'expected one header at least',
-    }),
+    .pipe(
+      entryOf({
+        subject: headerName.optional(),
+        scopes: headerName.optional(),
+        metadata: metadataHeaders.optional(),
+      }),
+    )
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' }),
   hasParts: true,
 } as const;

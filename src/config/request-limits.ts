@@ -6,7 +6,7 @@ export const REQUEST_LIMITS = {
     name: 'MAX_BODY_BYTES',
     description: 'Size of a request body',
     ...whole(1_024, 10_485_760),
-    default: '131072',
+    default: '524288',
   },
   maxTokens: { name: 'MAX_TOKENS', description: 'Lexical tokens of a document', ...whole(10, 5_000), default: '2000' },
   maxDepth: { name: 'MAX_DEPTH', description: 'Levels of a document', ...whole(1, 100), default: '12' },
@@ -27,7 +27,7 @@ export const REQUEST_LIMITS = {
     name: 'MAX_COST',
     description: 'Cost of a request: its fields, once for each reference and each item of a list, and its values',
     ...whole(100, 10_000_000),
-    default: '114000',
+    default: '119000',
   },
   maxAnswerBytes: {
     name: 'MAX_ANSWER_BYTES',

@@ -1,20 +1,19 @@
 import { ConfigError } from './parser.ts';
-import type { Config } from './variables.ts';
 
-interface Options {
-  /** Reads the configuration again, files included. Throws a ConfigError if it is wrong. */
-  readonly read: () => Config;
+interface Options<Value> {
+  /** Reads the value again, files included. Throws a ConfigError if it is wrong. */
+  readonly read: () => Value;
   readonly everyMs: number;
-  readonly onChange: (config: Config) => void;
-  /** The new configuration is wrong. Called once for each change, so that a log does not fill up. */
+  readonly onChange: (value: Value) => void;
+  /** The new value is wrong. Called once for each change, so that a log does not fill up. */
   readonly onProblems: (problems: readonly string[]) => void;
 }
 
 /**
- * Reads the configuration every `everyMs` ms and reports a change. Only values in files can have changed. It polls, because
- * file events miss how a mounted secret changes: one symbolic link replaces another.
+ * Reads the configuration, or another value with a JSON text of its own, every `everyMs` ms and reports a change. Only values in
+ * files can have changed. It polls, because file events miss how a mounted secret changes: one symbolic link replaces another.
  */
-export function watchConfig(first: Config, { read, everyMs, onChange, onProblems }: Options): void {
+export function watchConfig<Value>(first: Value, { read, everyMs, onChange, onProblems }: Options<Value>): void {
   let last = JSON.stringify(first);
   const poll = () => {
     const { state, report } = readAgain();
@@ -24,8 +23,8 @@ export function watchConfig(first: Config, { read, everyMs, onChange, onProblems
   };
   function readAgain(): { readonly state: string; readonly report: () => void } {
     try {
-      const config = read();
-      return { state: JSON.stringify(config), report: () => onChange(config) };
+      const value = read();
+      return { state: JSON.stringify(value), report: () => onChange(value) };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       return { state: error.message, report: () => onProblems(error.problems) };

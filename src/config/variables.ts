@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { ATTESTATIONS } from './attestation.ts';
 import { serviceList, trustedHeaders } from './callers.ts';
+import { PROCESS_LIMITS } from './process-limits.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
+import { sealingKeyList } from './sealing-keys.ts';
 import {
   address,
   applicationList,
@@ -55,7 +57,8 @@ export const VARIABLES = {
   },
   trustedHeaders: {
     name: 'TRUSTED_HEADERS',
-    description: 'Headers in which the router and services name the person who asks, and the scopes of this person',
+    description:
+      'Headers in which the router and services name the person who asks, the scopes of this person, and what is known about the client',
     ...trustedHeaders,
   },
   allowDirectAccess: {
@@ -87,6 +90,13 @@ export const VARIABLES = {
     default: '3000',
   },
   fingerprintQuota: { name: 'FINGERPRINT_QUOTA', description: 'Calls allowed for one application', ...quota },
+  riskPolicyFile: {
+    name: 'RISK_POLICY_FILE',
+    description:
+      'File with the risk policy, which is read again when it changes; without one the built-in policy decides',
+    expected: 'the path of a JSON file',
+    schema: z.string(),
+  },
   captchaConfigurations: {
     name: 'CAPTCHA_CONFIGURATIONS',
     description: 'Captcha ids; the first serves when a mutation names none',
@@ -111,6 +121,13 @@ export const VARIABLES = {
     default: 'faults',
   },
   captchaQuota: { name: 'CAPTCHA_QUOTA', description: 'Verifications allowed for one captcha id', ...quota },
+  sealingKeys: {
+    name: 'SEALING_KEYS',
+    description: 'Keys of sealed judgements: the first seals, and all open; `npm run keys` makes one',
+    ...sealingKeyList,
+    absent: [],
+    secret: true,
+  },
   upstreamCheck: {
     name: 'UPSTREAM_CHECK',
     description: 'Accounts that have to work before the process is ready: the first of each service, all, or none',
@@ -126,30 +143,7 @@ export const VARIABLES = {
   ...ATTESTATIONS,
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', description: 'Valkey or Redis where all replicas count', ...storeAddress },
   ...REQUEST_LIMITS,
-  maxConnections: {
-    name: 'MAX_CONNECTIONS',
-    description: 'Open connections of callers; near it, those that brought no operation are closed first',
-    ...whole(1, 100_000),
-    default: '4096',
-  },
-  upstreamMaxInFlight: {
-    name: 'UPSTREAM_MAX_IN_FLIGHT',
-    description: 'Calls under way to one service in one region',
-    ...whole(1, 10_000),
-    default: '512',
-  },
-  upstreamMaxQueue: {
-    name: 'UPSTREAM_MAX_QUEUE',
-    description: 'Calls that wait for one of those to end; the next one fails at once',
-    ...whole(0, 10_000),
-    default: '512',
-  },
-  maxEventLoopDelayMs: {
-    name: 'MAX_EVENT_LOOP_DELAY_MS',
-    description: 'How late the event loop may run, in ms, before requests get a 503',
-    ...whole(10, 10_000),
-    default: '200',
-  },
+  ...PROCESS_LIMITS,
   shutdownGraceMs: {
     name: 'SHUTDOWN_GRACE_MS',
     description: 'How long readiness fails, in ms, before a stopping process closes its connections',

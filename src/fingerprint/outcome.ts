@@ -1,9 +1,11 @@
 import { DeviceTrustError } from '../errors.ts';
 import type {
   ClientType,
+  Device,
   DeviceFingerprint,
   DeviceFingerprintRejected,
   FieldError,
+  IpInfo,
   Mobile,
   Signal,
   SignalDefinition,
@@ -23,8 +25,12 @@ import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
-type JudgedDevice = Omit<DeviceFingerprint, 'deviceBasic' | 'signals'> & {
+export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
   __typename: 'DeviceFingerprint';
+  device: Device;
+  ipInfo: IpInfo;
+  /** The business event that was asked about. Never known for a reference of another subgraph. */
+  eventType: string | undefined;
   signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
@@ -94,9 +100,10 @@ function toFieldError({ field, reason, type }: WireFieldError): FieldError {
   return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
 
-function toDevice({ application, token }: FingerprintRequest, data: FingerprintData): JudgedDevice {
+function toDevice({ application, token, eventType }: FingerprintRequest, data: FingerprintData): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
+    eventType,
     token,
     publicKey: application.publicKey,
     requestId: data.request_id,
@@ -106,7 +113,7 @@ function toDevice({ application, token }: FingerprintRequest, data: FingerprintD
     device: { id: data.fp_detail.device_id },
     deviceBasic: toDeviceBasic(data.detail),
     ipInfo: { ip: data.detail.ip_info.ip },
-    signals: data.signals.map(toSignal),
+    signals: data.signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
   };
 }
 
@@ -147,10 +154,11 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
   return { ...picked, additional: Object.keys(additional).length > 0 ? additional : null };
 }
 
-function toSignal({ signal, level, confidence }: FingerprintData['signals'][number]): JudgedSignal {
-  const documented = findSignal(signal);
+/** A signal with what the catalogue knows about it. */
+export function toSignal({ name, level, confidence }: Pick<Signal, 'name' | 'level' | 'confidence'>): JudgedSignal {
+  const documented = findSignal(name);
   return {
-    name: signal,
+    name,
     code: documented?.code ?? null,
     level,
     confidence,

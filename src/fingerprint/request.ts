@@ -37,6 +37,8 @@ export function prepareApplication({ publicKey, secret, region, baseUrl }: Appli
 export interface FingerprintRequest {
   readonly application: Application;
   readonly token: string;
+  /** The business event, for the risk policy and for the record of a judgement. */
+  readonly eventType: string | undefined;
   /** The body as canonical JSON: equal arguments give equal text. */
   readonly body: string;
   /** Requests with the same key can share a call. */
@@ -55,7 +57,8 @@ export function toRequest(
   const application = applicationFor(args.publicKey);
   if (!application) throw badUserInput('publicKey', 'the public key of a configured application', 'an unknown one');
   const body = toBody(args);
-  return { application, token: args.token, body, key: `${application.publicKey}\n${body}` };
+  const eventType = args.eventType ?? undefined;
+  return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
 }
 
 /**

@@ -64,6 +64,9 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
   RUNNING_IN_SYSTEM_CLONED: ['LOW', 0.9, 'The app may run in a second instance that the system made.'],
 };
 
+/** The levels as numbers that can be compared. */
+export const LEVEL_RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
+
 /**
  * What a signal means for a decision. The service names its lists the wrong way round (2.9): `WHITELIST_*` is described
  * as a blacklist, and `BLACKLIST_*` as a whitelist. Names stay as the service sends them, and the effect follows the

@@ -86,7 +86,7 @@ function variableCheckOf(schema: GraphQLSchema, { variableDefinitions = [] }: Op
  * - A name is one that every object has, such as `constructor`.
  * - A variable stands inside the literal of an object or a list, where graphql-jit can lose it.
  * - Several fields can set their parent to null. graphql-js reports the first such error, and graphql-jit all of them. In
- *   our schema these fields are `signals` with `minConfidence`, and `_entities` with an answer that costs too much.
+ *   our schema this is `_entities` with an answer that costs too much.
  */
 function canBeCompiled(
   document: DocumentNode,
@@ -96,7 +96,6 @@ function canBeCompiled(
   const isAlone = first?.kind === 'Field' && others.length === 0;
   let isSame = variableDefinitions.every(({ variable, defaultValue }) => !defaultValue && !(variable.name.value in {}));
   let nesting = 0;
-  let filters = 0;
   const nested = {
     enter() {
       nesting += 1;
@@ -115,9 +114,6 @@ function canBeCompiled(
       if ((alias ?? name).value in {}) isSame = false;
       if (name.value === '_entities' && !isAlone) isSame = false;
     },
-    Argument({ name }) {
-      if (name.value === 'minConfidence') filters += 1;
-    },
   });
-  return isSame && filters <= 1;
+  return isSame;
 }

@@ -4,10 +4,12 @@ import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
+import { createDecider, type Decider, type Deciding } from '../fingerprint/decider.ts';
+import type { Judgements } from '../fingerprint/judgement.ts';
 import { createFingerprintLoader } from '../fingerprint/loader.ts';
-import type { FingerprintOutcome } from '../fingerprint/outcome.ts';
+import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { Application, FingerprintRequest } from '../fingerprint/request.ts';
-import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { CaptchaValidation, DeviceJudgement, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { Caller } from './caller.ts';
 
@@ -16,9 +18,12 @@ export interface Capabilities {
   readonly queryFingerprint: FingerprintClient;
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
+  readonly deciding: Pick<Deciding, 'policy' | 'record'>;
   readonly validateCaptcha: CaptchaValidator;
   /** Checks before a verification whether it may be attested. */
   readonly permitAttestation: PermitAttestation;
+  /** Seals and opens judgements. */
+  readonly judgements: Judgements;
   /** How much one request may ask. */
   readonly limits: RequestLimits;
 }
@@ -48,6 +53,14 @@ export interface GraphQLContext {
   /** Asks about a token. Equal requests share one call. */
   lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
+  /** What the risk policy says about a device that `lookUp` returned. */
+  readonly decide: Decider;
+  /**
+   * Opens a sealed judgement, without a call.
+   *
+   * @throws DeviceTrustError JUDGEMENT_UNREADABLE
+   */
+  openJudgement(sealed: string): DeviceJudgement;
   /**
    * Verifies a captcha.
    *
@@ -62,18 +75,34 @@ export interface GraphQLContext {
    * @throws DeviceTrustError OVERLOADED if all fields together cost more than a request may
    */
   countCost(cost: number): void;
+  /**
+   * Refuses a field of an object, which becomes null.
+   *
+   * @throws the error that is given; nothing once the request has 100 of them
+   */
+  refuseField(makeError: () => DeviceTrustError): null;
   readonly recorder: OperationRecorder;
   readonly caller: Caller;
 }
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { queryFingerprint, applicationFor, validateCaptcha, permitAttestation, limits } = capabilities;
-  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const { queryFingerprint, applicationFor, deciding, judgements, limits } = capabilities;
+  const { validateCaptcha, permitAttestation } = capabilities;
+  const policy = deciding.policy();
+  let decider: Decider | undefined;
+  const decide: Decider = (device) => {
+    // Most operations do not ask for a decision.
+    decider ??= createDecider(policy, deciding.record);
+    return decider(device);
+  };
+  const judge = judging(queryFingerprint, judgements, decide, caller);
+  const loader = createFingerprintLoader(judge, limits.maxUpstreamCalls, recorder);
   // Made only where an audience is named, because most requests need none.
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
   let totalCost = 0;
+  let refusedFields = 0;
   return {
     applicationFor,
     recorder,
@@ -83,6 +112,12 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       const outcome = await loader.load(request);
       recorder.recordOutcome(outcome.__typename);
       return outcome;
+    },
+    decide,
+    openJudgement: (sealed) => {
+      const judgement = judgements.open(sealed);
+      recorder.recordOutcome('DeviceJudgement');
+      return judgement;
     },
     validateCaptcha: async (input) => {
       captchas += 1;
@@ -102,8 +137,42 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (totalCost <= limits.maxCost) return;
       throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
     },
+    refuseField: (makeError) => {
+      refusedFields += 1;
+      if (refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
+      return null;
+    },
   };
 }
+
+/**
+ * The client with a judgement added to each device. It has the time of the answer, and is made when it is selected; its
+ * decision is made when it is selected or sealed, and is the one of the field `decision`.
+ */
+function judging(
+  query: FingerprintClient,
+  judgements: Judgements,
+  decide: Decider,
+  { subject }: Caller,
+): FingerprintClient {
+  return async (request, context) => {
+    const outcome = await query(request, context);
+    if (outcome.__typename === 'DeviceFingerprintRejected' || !judgements.canSeal) return outcome;
+    const at = new Date();
+    let judgement: DeviceJudgement | undefined;
+    const device: JudgedDevice = {
+      ...outcome,
+      get judgement() {
+        judgement ??= judgements.of(device, { at, subject, decide: () => decide(device) });
+        return judgement;
+      },
+    };
+    return device;
+  };
+}
+
+/** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
+const MAX_REFUSED_FIELDS = 100;
 
 /** The lists of the entities can be longer than was assumed when the request was accepted. */
 function tooCostly(limit: number): string {

@@ -1,38 +1,63 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { JudgedDevice } from '../fingerprint/outcome.ts';
 import { toRequest } from '../fingerprint/request.ts';
-import { SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { Resolvers, SignalLevel } from '../schema.generated.ts';
+import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
+import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
-
-const RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
+import { asksOnlyForbidden, forbiddenDevice } from './scopes.ts';
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, { lookUp, applicationFor }) => lookUp(toRequest(args, applicationFor)),
+    deviceFingerprint: (_root, args, context, info) => {
+      const { completeMetadata } = context.caller;
+      const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
+      const request = toRequest(complete, context.applicationFor);
+      return asksOnlyForbidden(context, info) ? forbiddenDevice(request) : context.lookUp(request);
+    },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async (reference, { lookUp, applicationFor }) => {
+    __resolveReference: async (reference, context, info) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
-      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments.
+      // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
+      // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const outcome = await lookUp(toRequest({ token, publicKey }, applicationFor));
+      const request = toRequest({ token, publicKey }, context.applicationFor);
+      if (asksOnlyForbidden(context, info)) return forbiddenDevice(request);
+      const outcome = await context.lookUp(request);
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    signals: ({ signals }, { minLevel, minConfidence }) => {
-      if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-        throw badUserInput('minConfidence', 'a number from 0 to 1', 'one outside');
-      }
-      if (minLevel == null && minConfidence == null) return signals;
-      return signals.filter(
-        ({ level, confidence }) => RANK[level] >= RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
-      );
+    // Sound: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
+    decision: (device, _args, { decide }) => decide(device as JudgedDevice),
+    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
+  },
+  DeviceJudgement: {
+    __resolveReference: async ({ sealed }, { openJudgement }) => {
+      if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
+      return openJudgement(sealed);
     },
+    // Compiled code expects a resolver where a field can fail.
+    sealed: (judgement) => judgement.sealed,
+    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
 };
+
+function filtered(
+  signals: Signal[],
+  { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
+  { refuseField }: GraphQLContext,
+): Signal[] | null {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+    return refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
+  }
+  if (minLevel == null && minConfidence == null) return signals;
+  return signals.filter(
+    ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
+  );
+}
 
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {

@@ -5,6 +5,7 @@ import { gql } from 'graphql-tag';
 import { isolateRepresentations } from './entities.ts';
 import { captchaResolvers, fingerprintResolvers } from './resolvers.ts';
 import { DateTime, JSONObject } from './scalars.ts';
+import { requireScopes } from './scopes.ts';
 
 /** The path is the same from `src/graphql/` and from the build's `dist/server/`. */
 const SCHEMA_FOLDER = new URL('../../schema/', import.meta.url);
@@ -21,7 +22,7 @@ const MODULES: GraphQLSchemaModule[] = [
 
 /** An executable subgraph schema: the SDL of `schema/` with the resolvers of each capability, or other modules. */
 export function buildSchema(modules = MODULES): GraphQLSchema {
-  return printSdlOnce(isolateRepresentations(buildSubgraphSchema(modules)));
+  return printSdlOnce(isolateRepresentations(requireScopes(buildSubgraphSchema(modules))));
 }
 
 /** @apollo/subgraph prints the SDL for each `_service` field, which takes 2 ms, and a request may have a hundred of them. */

@@ -1,15 +1,19 @@
 import { generateKey } from '../captcha/attestation-keys.ts';
+import { newSealingKey } from '../fingerprint/sealing-key.ts';
 
 /** Prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
 
-const keys = JSON.stringify([generateKey('active'), generateKey('next')]);
+const attestationKeys = JSON.stringify([generateKey('active'), generateKey('next')]);
+const sealingKeys = JSON.stringify([newSealingKey()]);
 const example = JSON.stringify({
   issuer: 'https://device-trust.example',
   audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'required' }],
 });
 
 process.stdout.write(`# This is a secret: the keys that sign attestations.
-export ATTESTATION_KEYS='${keys}'
+export ATTESTATION_KEYS='${attestationKeys}'
 # This is an example: put in an address, services and actions of your own.
 export ATTESTATION='${example}'
+# This is a secret: the key that seals judgements. Whatever it sealed is lost with it.
+export SEALING_KEYS='${sealingKeys}'
 `);

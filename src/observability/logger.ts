@@ -25,6 +25,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'ms',
   'operation',
   'outcomes',
+  'policy',
   'problems',
   'reason',
   'region',

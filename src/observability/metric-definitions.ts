@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { ATTESTATION_REFUSALS } from '../captcha/attestation-refusals.ts';
 import { ERROR_CATALOGUE } from '../errors.ts';
 import { SIGNAL_DRIFTS } from '../fingerprint/drift.ts';
+import { JUDGEMENT_OUTCOMES } from '../fingerprint/judgement-outcomes.ts';
 
 /** Upper bounds of the histograms in seconds: from an immediate refusal to the longest deadline. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -67,6 +68,17 @@ export function defineMetrics(registry: Registry) {
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
     drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
+    decisions: counter('decisions_total', 'Decisions about devices, by action and rule; shadow rules only count', [
+      'action',
+      'rule',
+      'shadow',
+    ]),
+    judgements: counter('judgements_total', 'Judgements that were sealed, opened, or could not be opened', ['outcome']),
+    droppedMetadata: counter(
+      'metadata_dropped_total',
+      'Arguments of the metadata that did not count, because a trusted header carries the same, by key',
+      ['key'],
+    ),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
     attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
       'audience',
@@ -86,6 +98,7 @@ export function defineMetrics(registry: Registry) {
   }
   for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
+  for (const outcome of JUDGEMENT_OUTCOMES) metrics.judgements.inc({ outcome }, 0);
   for (const cause of NO_VERDICT_CAUSES)
     metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);
   metrics.verdicts.inc({ type: 'CaptchaFailed', cause: 'ILLEGAL_SIGN_TOKEN', proceed: 'false' }, 0);

@@ -1,10 +1,12 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { AttestationRefusal } from '../captcha/attestation-refusals.ts';
 import type { SignalDrift } from '../fingerprint/drift.ts';
+import type { JudgementOutcome } from '../fingerprint/judgement-outcomes.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
 import { HEALTH_STATES } from '../upstream/finding.ts';
 import type { AccountHealth } from '../upstream/health.ts';
 import type { QuotaState } from '../upstream/quota.ts';
+import { type CountedDecision, DecisionCounter, type DecisionLabels } from './decision-counter.ts';
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';
 import { defineMetrics } from './metric-definitions.ts';
@@ -23,10 +25,19 @@ export interface Metrics {
   readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
   /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
   readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
-  readonly recordVerdict: (verdict: VerdictLabels) => void;
+  /** A decision of the risk policy, or what one of its shadow rules would have decided. */
+  readonly recordDecision: (decision: CountedDecision, isShadow: boolean) => void;
+  /** Reads the labels of the rules of the policy in use whenever Prometheus reads. Other rules have no series. */
+  readonly watchPolicy: (rules: () => readonly DecisionLabels[]) => void;
+  /** The outcome of a captcha verification, with its cause if it has one. */
+  readonly recordVerdict: (verdict: Verdict, cause: string) => void;
+  /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
+  readonly recordDroppedMetadata: (key: string, count: number) => void;
   /** Attestations for an audience that were issued; 0 creates the counter. */
   readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
   readonly recordAttestationRefusal: (reason: AttestationRefusal) => void;
+  /** A judgement that was sealed, opened, or could not be opened. */
+  readonly recordJudgement: (outcome: JudgementOutcome) => void;
   /** An upstream call that was refused because its quota is used up. */
   readonly recordQuotaRefusal: (service: string, window: string) => void;
   /** Is the store of the quotas away? */
@@ -61,10 +72,9 @@ interface FinishedOperation {
   readonly lookups: number;
 }
 
-/** The labels under which a captcha verification counts. */
-interface VerdictLabels {
-  readonly type: string;
-  readonly cause: string;
+/** What is counted of a captcha verification. */
+interface Verdict {
+  readonly __typename: string;
   readonly proceed: boolean;
 }
 
@@ -79,6 +89,7 @@ export function createMetrics(): Metrics {
   const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
   const operations = new LabelCounter();
   const signals = new LabelCounter();
+  const decisions = new DecisionCounter(metrics.decisions);
   let operationsInFlight = 0;
   let lookups = 0;
   let fingerprintCalls = 0;
@@ -126,9 +137,14 @@ export function createMetrics(): Metrics {
       signals.increment(code ?? 'unknown', level);
       if (drift) metrics.drift.inc({ kind: drift });
     },
-    recordVerdict: ({ type, cause, proceed }) => metrics.verdicts.inc({ type, cause, proceed: String(proceed) }),
+    recordDecision: (decision, isShadow) => decisions.increment(decision, isShadow),
+    watchPolicy: (rules) => beforeRender.push(() => decisions.flush(rules())),
+    recordVerdict: ({ __typename: type, proceed }, cause) =>
+      metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
+    recordDroppedMetadata: (key, count) => metrics.droppedMetadata.inc({ key }, count),
     recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
+    recordJudgement: (outcome) => metrics.judgements.inc({ outcome }),
     recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service, states) => {

@@ -5,7 +5,8 @@ import { DEVICES } from './devices.ts';
 import { errorResponse, invalidRequest, invalidToken, success } from './envelopes.ts';
 import type { JsonResponse } from './http.ts';
 import { deviceId, eventId, requestId } from './ids.ts';
-import { parseToken, type TokenMeaning } from './token.ts';
+import { parseToken, type TokenMeaning, withTokenExpired } from './token.ts';
+import type { UsedTokens } from './used-tokens.ts';
 import { validateQuery } from './validation.ts';
 
 /** An HTTP request for a query. */
@@ -28,7 +29,7 @@ interface QueryRequest {
  * the application, its secret, whether it is disabled, the allow-list, the fields, the token. Rejects only if the client
  * disconnects.
  */
-export async function queryFingerprint(request: QueryRequest): Promise<JsonResponse> {
+export async function queryFingerprint(request: QueryRequest, usedTokens: UsedTokens): Promise<JsonResponse> {
   const application = findApplication(request.publicKey, request.region);
   if (!application) return errorResponse(404);
   if (!isBearer(request.authorization, application.secret)) return errorResponse(401);
@@ -40,16 +41,22 @@ export async function queryFingerprint(request: QueryRequest): Promise<JsonRespo
   const meaning = parseToken(query.deviceToken);
   if (!meaning) return invalidToken();
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { signal: request.abortSignal });
-  return responseFor(meaning, application.publicKey, query.deviceToken);
+  return responseFor(meaning, application.publicKey, query.deviceToken, usedTokens);
 }
 
-function responseFor(meaning: TokenMeaning, publicKey: string, deviceToken: string): JsonResponse {
+function responseFor(
+  meaning: TokenMeaning,
+  publicKey: string,
+  deviceToken: string,
+  usedTokens: UsedTokens,
+): JsonResponse {
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
+  const isExpired = meaning.isForOneQuery === true && usedTokens.use(deviceToken);
   return success({
     request_id: requestId(publicKey, deviceToken),
     event_id: eventId(),
     fp_detail: { device_id: deviceId(deviceToken), version: '1.0' },
-    signals: meaning.signals,
+    signals: isExpired ? withTokenExpired(meaning.signals) : meaning.signals,
     detail: DEVICES[meaning.device],
   });
 }

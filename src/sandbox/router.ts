@@ -5,14 +5,21 @@ import type { ChallengeStore } from './challenges.ts';
 import { errorResponse } from './envelopes.ts';
 import { queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, readBody, send } from './http.ts';
+import type { UsedTokens } from './used-tokens.ts';
 
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
-export function createRequestListener(region: SandboxRegion, challenges: ChallengeStore): RequestListener {
+export function createRequestListener(
+  region: SandboxRegion,
+  challenges: ChallengeStore,
+  usedTokens: UsedTokens,
+): RequestListener {
   return async (request, response) => {
     const disconnect = new AbortController();
     response.once('close', () => disconnect.abort());
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
-    const result = await route(request, region, challenges, disconnect.signal).catch(() => errorResponse(500));
+    const result = await route(request, region, challenges, usedTokens, disconnect.signal).catch(() =>
+      errorResponse(500),
+    );
     if (!disconnect.signal.aborted) send(response, result);
   };
 }
@@ -21,6 +28,7 @@ async function route(
   request: IncomingMessage,
   region: SandboxRegion,
   challenges: ChallengeStore,
+  usedTokens: UsedTokens,
   abortSignal: AbortSignal,
 ): Promise<JsonResponse> {
   const { method, headers } = request;
@@ -31,15 +39,11 @@ async function route(
   if (method === 'POST' && publicKey !== undefined) {
     const { authorization } = headers;
     const { remoteAddress } = request.socket;
-    return queryFingerprint({
-      region,
-      publicKey,
-      authorization,
-      contentType,
-      remoteAddress,
-      readBody: () => readBody(request),
-      abortSignal,
-    });
+    const body = () => readBody(request);
+    return queryFingerprint(
+      { region, publicKey, authorization, contentType, remoteAddress, readBody: body, abortSignal },
+      usedTokens,
+    );
   }
   if ((method === 'POST' || method === 'GET') && path === '/validate') {
     const body = await readBody(request);

@@ -10,6 +10,7 @@ import {
 } from './accounts.ts';
 import { createChallengeStore } from './challenges.ts';
 import { createRequestListener } from './router.ts';
+import { createUsedTokens } from './used-tokens.ts';
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -39,7 +40,8 @@ export async function startSandbox(options: {
   const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
   // One store for all regions, so that a challenge in the wrong region is recognised as one of another captcha id.
   const challenges = createChallengeStore(challengeLifetimeMs);
-  const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges)));
+  const usedTokens = createUsedTokens();
+  const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges, usedTokens)));
   const stop = async () => {
     await Promise.all(servers.map(close));
   };

@@ -1,7 +1,9 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../graphql/caller.ts';
-import { scopesOf, singleHeader, subjectOf, type TrustedHeaders } from './trusted-headers.ts';
+import { createMetadataReader, type MetadataReader, type OnDropped } from './metadata-headers.ts';
+import { singleHeader } from './single-header.ts';
+import { scopesOf, subjectOf, type TrustedHeaders } from './trusted-headers.ts';
 
 /** The secrets that callers present. */
 export interface CallerSecrets {
@@ -20,6 +22,8 @@ interface Options extends CallerSecrets {
   readonly trustedHeaders: TrustedHeaders | undefined;
   /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
   readonly trustsLoopback: boolean;
+  /** Is told about arguments that do not count, because a header carries the same. */
+  readonly onDroppedMetadata?: OnDropped;
 }
 
 /** The name of the router in the log and the metrics, which no service may have. */
@@ -46,13 +50,16 @@ interface KnownCaller {
 export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
   readonly #trustsLoopback: boolean;
+  readonly #metadataOf: MetadataReader | undefined;
   #anyone = ANYONE;
   #routers: readonly KnownCaller[] = [];
   #services: readonly KnownCaller[] = [];
 
-  constructor({ trustedHeaders = {}, trustsLoopback, ...secrets }: Options) {
+  constructor({ trustedHeaders = {}, trustsLoopback, onDroppedMetadata = () => {}, ...secrets }: Options) {
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
+    const { metadata } = trustedHeaders;
+    this.#metadataOf = metadata && createMetadataReader(metadata, onDroppedMetadata);
     this.replaceSecrets(secrets);
   }
 
@@ -73,7 +80,7 @@ export class Callers {
   identify(request: IncomingMessage): Caller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-      return isTrusted ? this.#onBehalf(this.#anyone, request) : this.#anyone;
+      return isTrusted ? this.#onBehalf(this.#anyone, request) : this.#withMetadata(this.#anyone, undefined);
     }
     const router = find(this.#routers, String(request.headers['router-authorization'] ?? ''));
     if (router) return this.#onBehalf(router, request);
@@ -86,14 +93,19 @@ export class Callers {
   #onBehalf(caller: Caller, request: IncomingMessage): Caller {
     const header = this.#trustedHeaders.scopes;
     if (header === undefined) return this.#withSubject(caller, request);
-    const { name, subject } = this.#withSubject(caller, request);
-    return { name, subject, scopes: scopesOf(request, header) ?? NO_SCOPES };
+    return { ...this.#withSubject(caller, request), scopes: scopesOf(request, header) ?? NO_SCOPES };
   }
 
   #withSubject(caller: Caller, request: IncomingMessage): Caller {
     const header = this.#trustedHeaders.subject;
     const subject = header === undefined ? undefined : subjectOf(request, header);
-    return subject === undefined ? caller : { name: caller.name, subject, scopes: caller.scopes };
+    const known = this.#withMetadata(caller, request);
+    return subject === undefined ? known : { ...known, subject };
+  }
+
+  /** Arguments do not count in place of a header for those either whose headers are ignored. */
+  #withMetadata(caller: Caller, trusted: IncomingMessage | undefined): Caller {
+    return this.#metadataOf ? { ...caller, completeMetadata: this.#metadataOf(trusted) } : caller;
   }
 }
 

@@ -8,6 +8,7 @@ import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import type { AnswerWriter } from './answer.ts';
 import { readJsonBody } from './body.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { ROUTER } from './callers.ts';
 import { negotiateContentType } from './content-type.ts';
 import { refusalOfDocument } from './limits.ts';
@@ -22,6 +23,8 @@ interface HandlerOptions {
   readonly limits: CostLimits;
   readonly writer: AnswerWriter;
   readonly maxBodyBytes: number;
+  /** What the bodies of all requests share. */
+  readonly bodies: BodyBudget;
   readonly telemetry: Telemetry;
   /** Called once the body has arrived, which can be long after the headers. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
@@ -49,8 +52,22 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes) : undefined;
-  if (response.destroyed) return;
+  const share = options.bodies.open();
+  try {
+    const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes, share) : undefined;
+    if (!response.destroyed) await runOperation(options, request, response, body, caller);
+  } finally {
+    share.release();
+  }
+}
+
+async function runOperation(
+  options: HandlerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  body: unknown,
+  caller: Caller,
+): Promise<void> {
   options.beforeOperation();
   const operation = new OperationLog(request.headers, caller, options.telemetry);
   response.on('close', () => operation.cancel());

@@ -6,6 +6,7 @@ import { createDocumentCache } from '../graphql/document-cache.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
+import { BodyBudget } from './body-budget.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
 import type { Health } from './health.ts';
@@ -70,7 +71,11 @@ export async function createServer(
   const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
   const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
-  const callers = new Callers({ trustsLoopback: false, ...options });
+  const callers = new Callers({
+    trustsLoopback: false,
+    ...options,
+    onDroppedMetadata: telemetry.metrics.recordDroppedMetadata,
+  });
   const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {
@@ -80,6 +85,7 @@ export async function createServer(
     limits: options,
     writer,
     maxBodyBytes,
+    bodies: new BodyBudget(),
     telemetry,
     beforeOperation,
   };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import documentedKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
 import { CANARY, LIVE, parse, problemsOf, SERVICE } from './support.ts';
 
 /** The values that say who may ask. */
@@ -86,7 +87,8 @@ describe('SERVICES', () => {
 });
 
 describe('TRUSTED_HEADERS', () => {
-  const EXPECTED = 'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes"}, with one of both or both';
+  const EXPECTED =
+    'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three';
   const HEADER = 'expected the name of a header that is neither hop-by-hop nor for credentials';
   const read = (value: unknown) => parse({ ...ENV, TRUSTED_HEADERS: JSON.stringify(value) }).trustedHeaders;
 
@@ -97,6 +99,14 @@ describe('TRUSTED_HEADERS', () => {
     });
     expect(read({ subject: 'x-user-id' })).toEqual({ subject: 'x-user-id' });
     expect(parse(ENV).trustedHeaders).toBeUndefined();
+  });
+
+  test('can carry every documented key of the metadata, and an address of either kind', () => {
+    const keys = documentedKeys.map(({ graphql }) => graphql);
+    const metadata = Object.fromEntries(keys.map((key) => [key, { header: `x-${key}`, from: 'header-or-argument' }]));
+    expect(Object.keys(read({ metadata })?.metadata ?? {}).sort()).toEqual([...keys].sort());
+    const ipAddr = { header: 'X-Forwarded-For', hops: 2, port: true };
+    expect(read({ metadata: { ipAddr } })).toEqual({ metadata: { ipAddr: { ...ipAddr, header: 'x-forwarded-for' } } });
   });
 
   test.each([
@@ -127,8 +137,50 @@ describe('TRUSTED_HEADERS', () => {
     ['no object', ['x-user-id'], 'expected an object'],
     ['nothing in it', {}, 'expected one header at least'],
     ['null', { subject: null }, `subject: ${HEADER}`],
-    // Nothing reads metadata from headers, and an operator who sets it expects that something does.
-    ['metadata', { subject: 'x-user-id', metadata: { ipAddr: {} } }, 'expected no unknown key "metadata"'],
+    ['no metadata in it', { subject: 'x-user-id', metadata: {} }, 'metadata: expected one key at least'],
+    ['metadata without a header', { metadata: { ipAddr: {} } }, `metadata.ipAddr.header: ${HEADER}, but it is missing`],
+    ['a header of a credential', { metadata: { ja4: { header: 'cookie' } } }, `metadata.ja4.header: ${HEADER}`],
+    ['the name alone', { metadata: { ja4: 'x-ja4' } }, 'metadata.ja4: expected an object'],
+    [
+      'a key of the wire',
+      { metadata: { ja4: { header: 'x-ja4' }, account_id: { header: 'x-id' } } },
+      'metadata: expected no unknown key "account_id"',
+    ],
+    [
+      'hops of a text',
+      { metadata: { ja4: { header: 'x-ja4', hops: 1 } } },
+      'metadata.ja4: expected no unknown key "hops"',
+    ],
+    [
+      'no hop',
+      { metadata: { ipAddr: { header: 'x-ip', hops: 0 } } },
+      'metadata.ipAddr.hops: expected a whole number from 1 to 16',
+    ],
+    [
+      'half a hop',
+      { metadata: { ipAddr: { header: 'x-ip', hops: 1.5 } } },
+      'metadata.ipAddr.hops: expected a whole number from 1 to 16',
+    ],
+    [
+      'too many hops',
+      { metadata: { ipAddr: { header: 'x-ip', hops: 17 } } },
+      'metadata.ipAddr.hops: expected a whole number from 1 to 16',
+    ],
+    [
+      'a port that is no boolean',
+      { metadata: { ipAddr: { header: 'x-ip', port: 1 } } },
+      'metadata.ipAddr.port: expected true or false',
+    ],
+    [
+      'another source',
+      { metadata: { ja4: { header: 'x-ja4', from: 'argument' } } },
+      'metadata.ja4.from: expected header or header-or-argument',
+    ],
+    [
+      'an address of either kind beside one of one kind',
+      { metadata: { ipAddr: { header: 'x-ip' }, ipAddrV6: { header: 'x-ip6' } } },
+      'metadata: expected either ipAddr or ipAddrV4 and ipAddrV6',
+    ],
     [
       'several mistakes',
       { subject: 'te', scopes: 7, user: 'x' },

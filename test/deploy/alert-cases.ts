@@ -318,6 +318,14 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       fires: 10,
     },
   ],
+  DeviceTrustJudgementsUnreadable: [
+    {
+      when: 'ten cannot be opened within a minute',
+      series: { 'device_trust_judgements_total{outcome="unreadable"}': '0+0x29 10+0x30' },
+      silent: 29,
+      fires: 32,
+    },
+  ],
   DeviceTrustInternalError: ['errors', 'requests_refused'].flatMap((what) =>
     [ONCE, BORN].map((values) => ({
       when: `it happens once among ${what} (${values})`,

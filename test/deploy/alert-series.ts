@@ -57,6 +57,7 @@ export const HEALTHY: Series = {
   // A burst of calls now and then is refused by the limit of a second, and nobody has to act.
   [`device_trust_quota_refused_total{${SECOND}}`]: growing(1),
   device_trust_quota_store_away: steady(0),
+  'device_trust_judgements_total{outcome="opened"}': growing(60),
   'device_trust_errors_total{code="BAD_USER_INPUT"}': growing(60),
   'device_trust_requests_refused_total{code="BAD_REQUEST"}': growing(60),
 };

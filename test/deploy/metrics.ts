@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { ATTESTATION_REFUSALS } from '../../src/captcha/attestation-refusals.ts';
 import { FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
+import { JUDGEMENT_OUTCOMES } from '../../src/fingerprint/judgement-outcomes.ts';
 import { HEALTH_STATES } from '../../src/upstream/finding.ts';
 import { isPromql, labelNamesIn, metricNamesIn, valuesOf } from './promql.ts';
 
@@ -38,9 +39,12 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_fingerprint_lookups_total: { type: 'counter', labels: [] },
   device_trust_fingerprint_calls_total: { type: 'counter', labels: [] },
   device_trust_captcha_outcomes_total: { type: 'counter', labels: ['type', 'cause', 'proceed'] },
+  device_trust_metadata_dropped_total: { type: 'counter', labels: ['key'] },
   device_trust_attestations_total: { type: 'counter', labels: ['audience', 'assurance'] },
   device_trust_attestation_refusals_total: { type: 'counter', labels: ['reason'] },
   device_trust_signals_total: { type: 'counter', labels: ['code', 'level'] },
+  device_trust_decisions_total: { type: 'counter', labels: ['action', 'rule', 'shadow'] },
+  device_trust_judgements_total: { type: 'counter', labels: ['outcome'] },
   device_trust_catalogue_drift_total: { type: 'counter', labels: ['kind'] },
   nodejs_eventloop_lag_p99_seconds: { type: 'gauge', labels: [] },
   nodejs_heap_size_used_bytes: { type: 'gauge', labels: [] },
@@ -72,6 +76,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
     'http_4xx',
     'http_5xx',
     'UPSTREAM_.+',
+    ...JUDGEMENT_OUTCOMES,
     ...Object.keys(ERROR_CATALOGUE),
   ],
   type: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
@@ -79,6 +84,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   proceed: ['true', 'false'],
   assurance: ['verified', 'unverified'],
   reason: ATTESTATION_REFUSALS,
+  shadow: ['true', 'false'],
   window: ['second', 'day'],
   state: HEALTH_STATES,
   result: ['well', 'refused', 'no_such_host', 'failed', 'inconclusive'],

@@ -33,8 +33,8 @@ describe('configuration', () => {
   });
 
   test('every secret is a file that the Secret has', () => {
-    // A store, services and attestations are optional, and a file that is not there stops the start.
-    const optional = ['QUOTA_STORE_URL', 'SERVICES', 'ATTESTATION_KEYS'];
+    // A store, services, attestations and sealed judgements are optional, and a file that is not there stops the start.
+    const optional = ['QUOTA_STORE_URL', 'SERVICES', 'ATTESTATION_KEYS', 'SEALING_KEYS'];
     const needed = secretNames.filter(({ name }) => !optional.includes(name));
     const files = needed.map(({ name }) => env[`${name}_FILE`]);
     const keys = Object.keys(manifestOf('Secret')['stringData']);

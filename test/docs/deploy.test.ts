@@ -16,7 +16,11 @@ import { codeIn, commandsOf, readPage } from './markdown.ts';
 /** What the operator's page says is true: its tables, its log lines and its commands. */
 
 const page = readPage('deploy/README.md');
-const app = await startInSandboxMode({ logLevel: 'debug', fingerprintQuota: { perDay: 1_000 } });
+const app = await startInSandboxMode({
+  logLevel: 'debug',
+  fingerprintQuota: { perDay: 1_000 },
+  trustedHeaders: { metadata: { ja4: { header: 'x-ja4' } } },
+});
 afterAll(() => app.stop());
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -46,6 +50,36 @@ test('who may ask: the example is accepted once its placeholder is replaced', ()
   expect(read.services).toMatchObject([{ name: 'orders', scopes: ['risk:read'] }]);
   expect(read.trustedHeaders).toEqual({ subject: 'x-user-id', scopes: 'x-user-scopes' });
   expect(placeholdersIn(VARIABLES.services, env['SERVICES'] ?? '')).toHaveLength(1);
+});
+
+describe('what is known about the client', () => {
+  const [, example] = page.blocks.filter(({ language }) => language === 'env');
+
+  test('the example is accepted', () => {
+    const TRUSTED_HEADERS = example?.text.trim().replace('TRUSTED_HEADERS=', '') ?? '';
+    const read = parseConfig({ UPSTREAM_MODE: 'sandbox', TRUSTED_HEADERS }, () => '').trustedHeaders;
+    expect(Object.keys(read?.metadata ?? {})).toEqual(['ipAddr', 'accountId', 'userAgent', 'ja4']);
+  });
+
+  test('every header of an edge is one that can be configured', () => {
+    const rows = page.rowsOf('edge', 'client IP', 'JA3', 'JA4', 'what to know');
+    expect(rows.map(([edge]) => edge)).toHaveLength(5);
+    const names = rows
+      .flatMap((row) => row.slice(1, 4))
+      .flatMap((cell = '') => cell.match(/(?<=`)[\w-]+-[\w-]+(?=`)/g) ?? []);
+    expect(names).toEqual(expect.arrayContaining(['cf-connecting-ip', 'cf-ja4', 'CloudFront-Viewer-Address']));
+    for (const header of names) {
+      const TRUSTED_HEADERS = JSON.stringify({ metadata: { ipAddr: { header } } });
+      expect(() => parseConfig({ UPSTREAM_MODE: 'sandbox', TRUSTED_HEADERS }, () => '')).not.toThrow();
+    }
+  });
+
+  test('the snippets for gateways are YAML that names this subgraph', () => {
+    const snippets = page.blocks.filter(({ language }) => language === 'yaml').map(({ text }) => parse(text));
+    const rules = snippets.map(({ headers }) => JSON.stringify(headers.subgraphs['device-trust'].request));
+    expect(rules).toHaveLength(2);
+    for (const rule of rules) expect(rule).toMatch(/x-user-id.*x-user-scopes.*x-client-ip/);
+  });
 });
 
 describe('health', () => {

@@ -55,12 +55,15 @@ test.each(page.rowsOf('captcha id', 'key', 'region'))('the captcha id %s with %s
 });
 
 test('each kind of token answers what the page says', async () => {
-  const [kinds = [], signals = [], error = [], delay = []] = page
+  const [kinds = [], signals = [], error = [], delay = [], once = []] = page
     .rowsOf('token', 'response')
     .map(([cell = '']) => codeIn(cell));
   const statusOf = async (token: string) => (await ask('GLB', 'pk_sandbox_glb', 'sk_sandbox_glb', token)).status;
   expect(await Promise.all([...kinds, ...signals].map(statusOf))).toEqual([200, 200, 200, 200]);
   expect(await Promise.all(error.map(statusOf))).toEqual([500]);
+  expect(await Promise.all(once.slice(0, 2).map(statusOf))).toEqual([200, 200]);
+  for (const token of once.slice(0, 2))
+    expect((await ask('GLB', 'pk_sandbox_glb', 'sk_sandbox_glb', token)).text).toContain('"TOKEN_EXPIRED"');
   const soon = delay.map((token) => token.replace('2000', '20'));
   expect(await Promise.all(soon.map(statusOf))).toEqual([200, 500]);
   expect(await Promise.all([...kinds.map((token) => `${token}#anything`), 'made-up'].map(statusOf))).toEqual([

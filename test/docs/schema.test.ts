@@ -164,7 +164,7 @@ describe('tables', () => {
       await request('/elsewhere', { method: 'POST' }),
       await request('/graphql', { method: 'PUT' }),
       await send('{"query":"{ __typename }"}', { ...json, accept: 'text/plain' }),
-      await send(`{"query":"{ __typename }","padding":"${' '.repeat(131_072)}"}`),
+      await send(`{"query":"{ __typename }","padding":"${' '.repeat(524_288)}"}`),
       await send('{"query":"{ __typename }"}', { 'content-type': 'text/plain' }),
     ];
     expect(met).toEqual([200, 400, 404, 405, 406, 413, 415]);

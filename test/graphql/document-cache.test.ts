@@ -87,10 +87,6 @@ describe('a document is never compiled', () => {
       'query ($t: String!, $a: String!) { deviceFingerprint(token: $t, metadata: { additional: { list: [$a] } }) { __typename } }',
     ],
     ['with an alias that every object has', '{ __proto__: __typename }'],
-    [
-      'with two filters that can fail below one parent',
-      'query ($c: Float) { deviceFingerprint(token: "a") { ... on DeviceFingerprint { x: signals(minConfidence: $c) { name } y: signals(minConfidence: $c) { name } } } }',
-    ],
     ['with two operations', 'query A { __typename } query B { __typename }'],
     [
       'with references beside another field, which they can set to null if they are too many',

@@ -1,3 +1,5 @@
+import { sealedJudgements } from '../support/judgements.ts';
+
 /** Makes up operations that are valid against our schema, one for each seed: as a router might send them, and odder. */
 
 export interface MadeUp {
@@ -31,6 +33,8 @@ function randomOf(seed: number): () => number {
 }
 
 const TOKENS = ['android', 'android', 'web', 'rejected', 'unavailable', 'broken', ''];
+/** Two sealed judgements, whose keys `sealedJudgements` has as well, and a text that nobody sealed. */
+const SEALED = [...sealedJudgements().map(({ sealed }) => sealed), 'made up'];
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   Signal: ['name', 'code', 'level', 'confidence', 'effect', 'meaning', '__typename'],
   SignalDefinition: ['code', 'level', 'confidence', 'effect', 'meaning', '__typename'],
@@ -109,8 +113,8 @@ function some(writer: Writer, type: string, fields: readonly string[]): string {
   const kept = chosen.length > 0 ? chosen : [pick(fields)];
   const written = kept.map((field) => {
     const condition = () => `${pick(['@skip', '@include'])}(if: ${value('Boolean!', chance(0.5))})`;
-    if (chance(0.1) && /^\w+$/.test(field)) return `${field} ${condition()}`;
-    if (chance(0.1)) return `... on ${type}${chance(0.3) ? ` ${condition()}` : ''} { ${field} }`;
+    if (chance(0.08) && /^\w+$/.test(field)) return `${field} ${condition()}`;
+    if (chance(0.1)) return `... on ${type}${chance(0.2) ? ` ${condition()}` : ''} { ${field} }`;
     return chance(0.08) ? fragment(type, field) : field;
   });
   if (chance(0.1)) written.push(pick(kept));
@@ -132,10 +136,28 @@ function device(writer: Writer): string {
     'version',
     'clientType',
     '__typename',
+    `decision { ${some(writer, 'RiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
     `${alias()}device { ${some(writer, 'Device', ['id', '__typename'])} }`,
     `${alias()}ipInfo { ${some(writer, 'IpInfo', ['ip', '__typename'])} }`,
     `${alias()}deviceBasic { __typename ... on Mobile { ${mobile(writer)} } ... on Web { ${web(writer)} } }`,
+    `judgement { ${some(writer, 'DeviceJudgement', ['eventId', 'eventType', 'subject', 'decision { action }', 'device { id }', 'signals { name }'])} }`,
     `a_signals: signals${filters.length > 0 ? `(${filters.join(', ')})` : ''} { ${leaves(writer, 'Signal')} }`,
+  ]);
+}
+
+/** A judgement that was sealed before. Its name for the signals is another than that of `device`, whose are not null. */
+function stored(writer: Writer): string {
+  const { alias } = writer;
+  return some(writer, 'DeviceJudgement', [
+    'j_sealed: sealed',
+    'judgedAt',
+    'subject',
+    'eventType',
+    'j_id: eventId',
+    `j_device: device { ${some(writer, 'Device', ['id', '__typename'])} }`,
+    `${alias()}decision { action rule policy }`,
+    `j_basic: deviceBasic { __typename ... on Mobile { ${mobile(writer)} } ... on Web { ${web(writer)} } }`,
+    `j_signals: signals(minLevel: ${writer.value('SignalLevel', writer.pick(['LOW', 'HIGH', null]))}) { ${leaves(writer, 'Signal')} }`,
   ]);
 }
 
@@ -157,12 +179,12 @@ function root(writer: Writer): string {
   if (kind === '__typename') return kind;
   if (kind === 'catalogue') return `signalCatalogue { ${leaves(writer, 'SignalDefinition')} }`;
   if (kind === 'entities') {
-    const one = () => ({
-      __typename: pick(['DeviceFingerprint', 'DeviceFingerprint', 'Nothing']),
-      token: pick(TOKENS),
-    });
+    const one = () =>
+      chance(0.3)
+        ? { __typename: 'DeviceJudgement', sealed: pick(SEALED) }
+        : { __typename: pick(['DeviceFingerprint', 'DeviceFingerprint', 'Nothing']), token: pick(TOKENS) };
     const references = Array.from({ length: pick([0, 1, 2, 5]) }, one);
-    return `_entities(representations: ${value('[_Any!]!', references)}) { __typename ... on DeviceFingerprint { ${device(writer)} } }`;
+    return `_entities(representations: ${value('[_Any!]!', references)}) { __typename ... on DeviceFingerprint { ${device(writer)} } ... on DeviceJudgement { ${stored(writer)} } }`;
   }
   const arguments_ = [
     `token: ${value('String!', pick(TOKENS))}`,

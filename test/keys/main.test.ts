@@ -10,7 +10,7 @@ import { ask, request } from '../support/requests.ts';
 
 /** `npm run keys`, and a server that starts with what it prints. */
 
-const NAMES = ['ATTESTATION', 'ATTESTATION_KEYS'];
+const NAMES = ['ATTESTATION', 'ATTESTATION_KEYS', 'SEALING_KEYS'];
 
 let printed: string;
 let env: NodeJS.Dict<string>;
@@ -37,13 +37,19 @@ async function start(settings: Readonly<Record<string, string>>) {
 }
 
 describe('npm run keys', () => {
-  test('prints both variables, with an active key and the next one, each fresh', async () => {
+  test('prints all variables, with an active key and the next one, and a key that seals, each fresh', async () => {
     expect(Object.keys(env).sort()).toEqual(NAMES);
     const keys: { kid: string; state: string; d: string }[] = JSON.parse(String(env['ATTESTATION_KEYS']));
     expect(keys.map(({ state }) => state)).toEqual(['active', 'next']);
     expect(keys[0]?.d).not.toBe(keys[1]?.d);
     const again = parseEnv(await shell('npm run --silent keys'));
     expect(again['ATTESTATION']).toBe(env['ATTESTATION']);
+    const [sealing, ...others]: { kid: string; k: string }[] = JSON.parse(String(env['SEALING_KEYS']));
+    expect(others).toEqual([]);
+    for (const part of [sealing?.kid, sealing?.k]) {
+      expect(part).toMatch(/.{8}/);
+      expect(again['SEALING_KEYS']).not.toContain(part);
+    }
     for (const { kid, d } of keys) {
       expect(again['ATTESTATION_KEYS']).not.toContain(kid);
       expect(again['ATTESTATION_KEYS']).not.toContain(d);
@@ -70,6 +76,26 @@ describe('npm run keys', () => {
     });
   }, 20_000);
 });
+
+test('one of two servers opens what the other has sealed with the printed key, and nobody does without it', async () => {
+  const SEALING_KEYS = String(env['SEALING_KEYS']);
+  const SEAL =
+    '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { eventId judgement { sealed } } } }';
+  const OPEN =
+    'query ($references: [_Any!]!) { _entities(representations: $references) { ... on DeviceJudgement { eventId } } }';
+  const first = await start({ SEALING_KEYS });
+  const { eventId, judgement } = (await ask(`${first.url}/graphql`, SEAL)).data.deviceFingerprint;
+  await first.child.stop();
+  const opened = async (settings: Readonly<Record<string, string>>) => {
+    const { url, child } = await start(settings);
+    const references = [{ __typename: 'DeviceJudgement', sealed: judgement.sealed }];
+    const { data } = await ask(`${url}/graphql`, OPEN, { references });
+    await child.stop();
+    return data._entities;
+  };
+  expect(await opened({ SEALING_KEYS })).toEqual([{ eventId }]);
+  expect(await opened({})).toEqual([null]);
+}, 30_000);
 
 test('keys in a file are replaced without a restart, and a broken file changes nothing', async () => {
   open.folder = await mkdtemp(join(tmpdir(), 'keys-'));

@@ -60,6 +60,7 @@ test('all four are rotated under load without a failed request, and a broken fil
     CAPTCHA_CONFIGURATIONS_FILE: path('captchas'),
     ROUTER_SECRETS_FILE: path('router'),
     SERVICES_FILE: path('services'),
+    TRUSTED_HEADERS: '{"scopes":"x-user-scopes"}',
     FINGERPRINT_URL_GLB: open.upstream.url,
     CAPTCHA_URL_GLB: open.upstream.url,
   });
@@ -68,7 +69,10 @@ test('all four are rotated under load without a failed request, and a broken fil
 
   let secret = 'the-old-router-secret';
   const ask = (query: string, variables: object, as = secret) =>
-    post(graphqlUrl, JSON.stringify({ query, variables }), { 'router-authorization': as });
+    post(graphqlUrl, JSON.stringify({ query, variables }), {
+      'router-authorization': as,
+      'x-user-scopes': 'risk:read',
+    });
   let serviceSecret = 'the-old-secret-of-orders';
   const askAsService = (as = serviceSecret) =>
     post(graphqlUrl, '{"query":"{ __typename }"}', { authorization: `Bearer ${as}` });

@@ -54,7 +54,7 @@ describe('in sandbox mode', () => {
 
 test.each([
   ['ROUTER_SECRETS', 'the-secret-of-the-router,the-one-of-before', 'the-secret-of-the-router'],
-  ['SERVICES', '[{"name":"orders","secret":"the-secret-of-orders"}]', 'the-secret-of-orders'],
+  ['SERVICES', '[{"name":"orders","secret":"the-secret-of-orders","scopes":["risk:read"]}]', 'the-secret-of-orders'],
 ])(
   'in sandbox mode with %s every command asks for the secret, and none shows it',
   async (name, value, secret) => {

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isAllowed, queryFingerprint } from '../../src/sandbox/fingerprint.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { createUsedTokens } from '../../src/sandbox/used-tokens.ts';
 import { dataOf, errorsOf, INVALID_TOKEN, query } from './support.ts';
 
 let sandbox: Sandbox;
@@ -164,7 +165,7 @@ describe('a device token', () => {
   test('with a delay stops waiting when the client disconnects', async () => {
     const client = new AbortController();
     const body = JSON.stringify({ device_token: 'sandbox:delay:60000:android' });
-    const response = queryFingerprint({
+    const request = {
       region: 'GLB',
       publicKey: 'pk_sandbox_glb',
       authorization: 'Bearer sk_sandbox_glb',
@@ -172,7 +173,8 @@ describe('a device token', () => {
       remoteAddress: '127.0.0.1',
       readBody: async () => Buffer.from(body),
       abortSignal: client.signal,
-    });
+    } as const;
+    const response = queryFingerprint(request, createUsedTokens());
     client.abort();
     await expect(response).rejects.toMatchObject({ name: 'AbortError' });
   });

@@ -30,6 +30,12 @@ describe('device tokens', () => {
     expect(names('sandbox:ios:EMULATOR,EMULATOR')).toEqual(['EMULATOR']);
   });
 
+  test.each(['android', 'ios', 'web'])('sandbox:once:%s is for one query', (device) => {
+    expect(parseToken(`sandbox:once:${device}:VPN_ENABLED#17`)).toMatchObject({ device, isForOneQuery: true });
+    expect(parseToken(`sandbox:delay:5:once:${device}`)).toMatchObject({ delayMs: 5, device, isForOneQuery: true });
+    expect(parseToken(`sandbox:${device}`)).not.toHaveProperty('isForOneQuery');
+  });
+
   test.each([400, 401, 403, 404, 500])('sandbox:error:%i is an error', (error) => {
     expect(parseToken(`sandbox:error:${error}`)).toEqual({ delayMs: 0, error });
   });
@@ -57,6 +63,11 @@ describe('device tokens', () => {
     'sandbox:android:EMULATOR,',
     'sandbox:android:EMULATOR, VPN_ENABLED',
     'sandbox:android:__proto__',
+    'sandbox:once',
+    'sandbox:once:',
+    'sandbox:once:error:500',
+    'sandbox:once:once:web',
+    'sandbox:once:delay:5:web',
     'sandbox:error',
     'sandbox:error:200',
     'sandbox:error:418',

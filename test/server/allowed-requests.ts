@@ -93,6 +93,8 @@ export const ALLOWED: readonly Row[] = [
   ['9,500 keys of metadata for 8 calls', ...metadata(9_500, 8)],
   ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
   ['30,000 characters for 55 calls', ...texts(30_000, 55)],
+  ['250,000 characters for 6 calls', ...texts(250_000, 6)],
+  ['a list of 110,000 values', ...([metadata(0, 1)[0], { m: { list: Array(110_000).fill(1) } }] as const)],
   ['a list of 50,000 values', ...([metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }] as const)],
   [
     '49 fragments with equal fields',

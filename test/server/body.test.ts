@@ -11,7 +11,7 @@ afterAll(() => Promise.all(MODES.map((mode) => apps[mode].stop())));
 
 const CANARY = 'canary-7f3a';
 const QUERY = '{"query":"{ __typename }"}';
-const LIMIT = 131_072;
+const LIMIT = 524_288;
 
 /** The same bytes in pieces, so that no content-length is sent. */
 function inPieces(text: string): RequestInit {
@@ -98,7 +98,7 @@ describe.each(MODES)('in %s mode', (mode) => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  test('128 KiB are accepted, with and without content-length', async () => {
+  test('512 KiB are accepted, with and without content-length', async () => {
     const body = QUERY.padEnd(LIMIT);
     for (const init of [json(body), inPieces(body)]) expect((await request(graphqlUrl, init)).status).toBe(200);
   });

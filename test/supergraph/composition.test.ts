@@ -42,7 +42,7 @@ describe('the contract variant for browsers, which leaves out what is tagged `ri
       'requestId',
       'version',
     ]);
-    expect(publicSdl).not.toMatch(/Signal|IpInfo|^type Device \{|EMULATOR/m);
+    expect(publicSdl).not.toMatch(/Signal|IpInfo|Risk|^type Device \{|EMULATOR/m);
   });
 });
 

@@ -10,20 +10,22 @@ import { subgraphHeaders } from './subgraph-headers.ts';
 import { SIGNED_IN } from './users.ts';
 
 /**
- * Two gateways of other makers, on loopback. A company's gateway sets `x-user-id` from the session that it verified, and
- * never passes on what a client sent. There is no login here, so a client may say who it is, and is Ada by default.
+ * Two gateways of other makers, on loopback. A company's gateway sets `x-user-id` and `x-user-scopes` from the session that it
+ * verified, its edge overwrites the others, and neither passes on what a client sent. There is no login and no edge here, so a
+ * client may say who it is, and is Ada by default.
  */
 
 /** Apollo's gateway for Node, on a free port. */
 async function startApolloGateway(supergraphSdl: string): Promise<Running> {
-  const server = new ApolloServer<{ userId?: string }>({
+  const server = new ApolloServer<{ userId?: string; headerOf?: (name: string) => string | undefined }>({
     gateway: new ApolloGateway({
       supergraphSdl,
       buildService: ({ name, url = '' }) =>
         new RemoteGraphQLDataSource({
           url,
-          willSendRequest: ({ request, context: { userId } }) => {
-            for (const header of Object.entries(subgraphHeaders(name, userId))) request.http?.headers.set(...header);
+          willSendRequest: ({ request, context: { userId, headerOf } }) => {
+            const headers = subgraphHeaders(name, userId, headerOf);
+            for (const header of Object.entries(headers)) request.http?.headers.set(...header);
           },
         }),
     }),
@@ -32,7 +34,10 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
   });
   const { url } = await startStandaloneServer(server, {
     listen: { host: '127.0.0.1', port: 0 },
-    context: async ({ req }: { req: IncomingMessage }) => ({ userId: String(req.headers['x-user-id'] ?? SIGNED_IN) }),
+    context: async ({ req }: { req: IncomingMessage }) => ({
+      userId: String(req.headers['x-user-id'] ?? SIGNED_IN),
+      headerOf: (name: string) => req.headers[name]?.toString(),
+    }),
   });
   return { url, stop: () => server.stop() };
 }
@@ -56,7 +61,11 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
     },
     propagateHeaders: {
       fromClientToSubgraphs: ({ request, subgraphName }) =>
-        subgraphHeaders(subgraphName, request.headers.get('x-user-id') ?? SIGNED_IN),
+        subgraphHeaders(
+          subgraphName,
+          request.headers.get('x-user-id') ?? SIGNED_IN,
+          (name) => request.headers.get(name) ?? undefined,
+        ),
     },
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: CROSS_SUBGRAPH_QUERY },

@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
+import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readMetrics } from '../observability/exposition.ts';
@@ -52,10 +53,18 @@ const BULK = Array.from({ length: FIFTY }, (_, i) => ({
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
 
+interface Options {
+  readonly unverifiedPerMinute?: number;
+  readonly trustedHeaders?: Config['trustedHeaders'];
+}
+
 /** For the order service, and only on behalf of a person. */
 const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
 
-export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Promise<TestSupergraph> {
+export async function startTestSupergraph({
+  unverifiedPerMinute = 60,
+  trustedHeaders = { subject: 'x-user-id' },
+}: Options = {}): Promise<TestSupergraph> {
   // What a test changes, which is there before anything asks the upstreams.
   const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
     done: [],
@@ -88,7 +97,7 @@ export async function startTestSupergraph({ unverifiedPerMinute = 60 } = {}): Pr
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, unverifiedPerMinute, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [ROUTER_SECRET],
-      trustedHeaders: { subject: 'x-user-id' },
+      trustedHeaders,
     },
   );
   const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };

@@ -1,5 +1,7 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
+import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
@@ -23,8 +25,10 @@ const refuse = async () => {
 const NO_CAPABILITIES: Capabilities = {
   queryFingerprint: refuse,
   applicationFor: () => undefined,
+  deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   validateCaptcha: refuse,
   permitAttestation: () => undefined,
+  judgements: createJudgements([], () => {}),
   limits: DEFAULTS,
 };
 

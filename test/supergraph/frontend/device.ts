@@ -28,7 +28,6 @@ export async function judgeDevice(client: ApolloClient, token: string): Promise<
 const CLIENTS: Readonly<Record<ClientType, string>> = { ANDROID: 'Android app', IOS: 'iOS app', WEB_H5: 'Web page' };
 
 function judgementAnswer({ clientType, device, deviceBasic, ipInfo, signals }: JudgementFragment): Answer {
-  const high = signals.filter(({ level }) => level === 'HIGH').length;
   const facts = [
     ['Client', CLIENTS[clientType]],
     ...(deviceBasic.__typename === 'Mobile'
@@ -41,13 +40,21 @@ function judgementAnswer({ clientType, device, deviceBasic, ipInfo, signals }: J
           ['Machine', words(deviceBasic.device.vendor, deviceBasic.device.model)],
           ['System', words(deviceBasic.os.name, deviceBasic.os.version)],
         ]),
-    ['IP address', ipInfo.ip],
-    ['Device id', device.id],
+    ['IP address', ipInfo?.ip ?? WITHHELD],
+    ['Device id', device?.id ?? WITHHELD],
   ].map(([name, value]) => make('div', '', make('dt', '', name), make('dd', '', value)));
   return {
-    summary: `${CLIENTS[clientType]}: ${signals.length} ${signals.length === 1 ? 'signal' : 'signals'}, ${high} of level HIGH.`,
-    details: [make('dl', 'facts', ...facts), signalsView(signals)],
+    summary: `${CLIENTS[clientType]}: ${signals ? summaryOf(signals) : `signals ${WITHHELD}`}.`,
+    details: [make('dl', 'facts', ...facts), ...(signals ? [signalsView(signals)] : [])],
   };
+}
+
+/** Without the scope `risk:read` these fields are null, and the rest of the judgement is there. */
+const WITHHELD = 'not shown to you';
+
+function summaryOf(signals: NonNullable<JudgementFragment['signals']>): string {
+  const high = signals.filter(({ level }) => level === 'HIGH').length;
+  return `${signals.length} ${signals.length === 1 ? 'signal' : 'signals'}, ${high} of level HIGH`;
 }
 
 function words(...parts: readonly (string | null)[]): string {

@@ -1,7 +1,7 @@
 import { make } from './dom.ts';
 import type { JudgementFragment, SignalEffect, SignalLevel } from './generated/graphql.ts';
 
-type Signal = JudgementFragment['signals'][number];
+type Signal = NonNullable<JudgementFragment['signals']>[number];
 
 /** The signals as a table, the most serious and then the surest first. */
 export function signalsView(signals: readonly Signal[]): HTMLElement {

@@ -19,6 +19,7 @@ const TABLES = `
     status TEXT NOT NULL,
     device_token TEXT NOT NULL,
     device_id TEXT NOT NULL,
+    sealed TEXT,
     UNIQUE (customer_id, checkout_id)
   );
   CREATE INDEX IF NOT EXISTS orders_by_device ON orders (device_id);
@@ -28,9 +29,10 @@ const TABLES = `
   );
 `;
 const ORDER = `SELECT id, item, price_cents AS "priceCents", status, customer_id AS "customerId",
-  device_token AS "deviceToken" FROM orders`;
-const INSERT_ORDER = `INSERT INTO orders (id, customer_id, checkout_id, item, price_cents, status, device_token, device_id)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  device_token AS "deviceToken", sealed FROM orders`;
+const INSERT_ORDER = `INSERT INTO orders
+  (id, customer_id, checkout_id, item, price_cents, status, device_token, device_id, sealed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 /** What a customer wants, once it is decided that they may have it. */
 export interface Purchase {
@@ -69,9 +71,9 @@ export function openDatabase(file: string, seeds: readonly Order[]) {
   };
 
   /** Did it change a row? */
-  const insert = ({ id, item, priceCents, status, customerId, deviceToken }: Order, checkoutId: string) =>
+  const insert = ({ id, item, priceCents, status, customerId, deviceToken, sealed }: Order, checkoutId: string) =>
     statements.insertOrder.run(
-      ...[id, customerId, checkoutId, item, priceCents, status, deviceToken, deviceIdOf(deviceToken)],
+      ...[id, customerId, checkoutId, item, priceCents, status, deviceToken, deviceIdOf(deviceToken), sealed ?? null],
     ).changes === 1;
 
   database.exec('BEGIN IMMEDIATE');

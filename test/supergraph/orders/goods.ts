@@ -7,6 +7,8 @@ export interface Order {
   readonly status: 'PLACED' | 'PAID' | 'SHIPPED';
   readonly customerId: string;
   readonly deviceToken: string;
+  /** What was judged when the order was placed: the sealed text of the judgement. */
+  readonly sealed?: string | null;
 }
 
 export interface Item {

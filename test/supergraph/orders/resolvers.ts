@@ -23,6 +23,7 @@ export function createResolvers(shop: Shop) {
       __resolveReference: async ({ id }: { id: string }) => database.order(id),
       customer: ({ customerId }: Order) => ({ id: customerId }),
       deviceFingerprint: ({ deviceToken }: Order) => ({ token: deviceToken }),
+      judgement: ({ sealed }: Order) => (sealed == null ? null : { sealed }),
     },
     Device: {
       __resolveReference: async ({ id }: { id: string }) => ({ id }),

@@ -236,17 +236,17 @@ export type JudgeDeviceQueryVariables = Exact<{
 
 
 export type JudgeDeviceQuery = { deviceFingerprint:
-    | { __typename: 'DeviceFingerprint', clientType: ClientType, device: { id: string }, deviceBasic:
+    | { __typename: 'DeviceFingerprint', clientType: ClientType, device: { id: string } | null, deviceBasic:
         | { __typename: 'Mobile', model: string, architecture: string, os: { name: string | null, version: string | null } }
         | { __typename: 'Web', browser: { name: string | null, version: string | null }, device: { vendor: string | null, model: string | null }, os: { name: string | null, version: string | null } }
-      , ipInfo: { ip: string }, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> }
+      , ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> | null }
     | { __typename: 'DeviceFingerprintRejected', reason: DeviceFingerprintRejectionReason, errors: Array<{ field: string, reason: string, type: string }> }
    | null };
 
-export type JudgementFragment = { clientType: ClientType, device: { id: string }, deviceBasic:
+export type JudgementFragment = { clientType: ClientType, device: { id: string } | null, deviceBasic:
     | { __typename: 'Mobile', model: string, architecture: string, os: { name: string | null, version: string | null } }
     | { __typename: 'Web', browser: { name: string | null, version: string | null }, device: { vendor: string | null, model: string | null }, os: { name: string | null, version: string | null } }
-  , ipInfo: { ip: string }, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> };
+  , ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> | null };
 
 export type RejectionFragment = { reason: DeviceFingerprintRejectionReason, errors: Array<{ field: string, reason: string, type: string }> };
 

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { loadPolicy, PolicyError, parsePolicy } from '../../src/fingerprint/policy-file.ts';
+
+/** What is refused in a policy's file, and in which words. */
+
+const problemsOf = (read: () => unknown): readonly string[] => {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof PolicyError) return error.problems;
+    throw error;
+  }
+  return [];
+};
+const problems = (json: unknown) => problemsOf(() => parsePolicy(JSON.stringify(json)));
+const rule = (changes: object) => ({ ...JSON.parse('{"id":"a","when":{"effect":"DENY"},"then":"DENY"}'), ...changes });
+const withRule = (changes: object) => problems({ rules: [rule(changes)], otherwise: 'ALLOW' });
+const CODE = 'expected the code of a documented signal';
+const ID = 'expected 1 to 48 of a-z, 0-9, - and _, and not otherwise';
+const KEYS = 'anyOf, noneOf, effect, minLevel, minConfidence, atLeast, eventType, clientType';
+
+test('a rule with every key is accepted', () => {
+  const when = {
+    ...{ anyOf: ['EMULATOR'], noneOf: ['BLACKLIST_IP'], effect: 'RISK', minLevel: 'LOW', minConfidence: 0, atLeast: 1 },
+    ...{ eventType: ['login', 'sign-up'], clientType: 'WEB_H5' },
+  };
+  expect(withRule({ when, shadow: true })).toEqual([]);
+});
+
+test.each<[object, string]>([
+  [{ id: 'Upper' }, `rules.0.id: ${ID}, but got "Upper".`],
+  [{ id: 'otherwise' }, `rules.0.id: ${ID}, but got "otherwise".`],
+  [{ id: '' }, `rules.0.id: ${ID}, but got "".`],
+  [{ id: 'a'.repeat(49) }, `rules.0.id: ${ID}, but got "${'a'.repeat(39)}….`],
+  [{ id: undefined }, `rules.0.id: ${ID}, but got nothing.`],
+  [{ when: {} }, 'rules.0.when: expected an object with at least one condition, but got an empty object.'],
+  [{ when: undefined }, 'rules.0.when: expected an object with at least one condition, but got nothing.'],
+  [{ when: [] }, 'rules.0.when: expected an object with at least one condition, but got a list of 0.'],
+  [{ when: { anyof: ['EMULATOR'] } }, `rules.0.when: expected no key but ${KEYS}, but got "anyof".`],
+  [{ when: { anyOf: ['EMULATER'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "EMULATER".`],
+  [{ when: { noneOf: ['VPN_ENABLED', 7] } }, `rules.0.when.noneOf.1: ${CODE}, but got 7.`],
+  [{ when: { anyOf: [] } }, 'rules.0.when.anyOf: expected a list of signals, but got a list of 0.'],
+  [{ when: { anyOf: 'EMULATOR' } }, 'rules.0.when.anyOf: expected a list of signals, but got "EMULATOR".'],
+  [{ when: { effect: 'BLOCK' } }, 'rules.0.when.effect: expected RISK, DENY or ALLOW, but got "BLOCK".'],
+  [{ when: { minLevel: 'high' } }, 'rules.0.when.minLevel: expected LOW, MEDIUM or HIGH, but got "high".'],
+  [{ when: { minConfidence: 80 } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got 80.'],
+  [{ when: { minConfidence: null } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got null.'],
+  [{ when: { atLeast: 0 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 0.'],
+  [{ when: { atLeast: 1.5 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
+  [{ when: { eventType: '' } }, 'rules.0.when.eventType: expected a text of 1 to 100 characters, but got "".'],
+  [
+    { when: { eventType: ['a', {}] } },
+    'rules.0.when.eventType.1: expected a text of 1 to 100 characters, but got an empty object.',
+  ],
+  [{ when: { clientType: 'iOS' } }, 'rules.0.when.clientType: expected ANDROID, IOS or WEB_H5, but got "iOS".'],
+  [{ when: { clientType: [] } }, 'rules.0.when.clientType: expected a list of client types, but got a list of 0.'],
+  // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+  [{ then: 'BLOCK' }, 'rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".'],
+  [{ shadow: 'yes' }, 'rules.0.shadow: expected true or false, but got "yes".'],
+  [{ note: 'why' }, 'rules.0: expected no key but id, when, then, shadow, but got "note".'],
+])('%j is refused', (changes, sentence) => {
+  expect(withRule(changes)).toEqual([sentence]);
+});
+
+test.each<[unknown, string[]]>([
+  [[], ['expected an object with rules and otherwise, but got a list of 0.']],
+  [null, ['expected an object with rules and otherwise, but got null.']],
+  [{ otherwise: 'ALLOW' }, ['rules: expected a list of 1 to 64 rules, but got nothing.']],
+  [{ rules: [rule({})] }, ['otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.']],
+  [{ rules: [], otherwise: 'ALLOW' }, ['rules: expected a list of 1 to 64 rules, but got a list of 0.']],
+  [
+    { rules: Array.from({ length: 65 }, (_, at) => rule({ id: `r${at}` })), otherwise: 'ALLOW' },
+    ['rules: expected a list of 1 to 64 rules, but got a list of 65.'],
+  ],
+  [{ rules: ['a'], otherwise: 'ALLOW' }, ['rules.0: expected a rule, which is an object, but got "a".']],
+])('%j is refused as a policy', (json, sentences) => {
+  expect(problems(json)).toEqual(sentences);
+});
+
+test('every mistake is named at once', () => {
+  const rules = [rule({}), rule({ when: { effect: 'NO', minLevel: 1 }, note: '' }), rule({ id: 'b', shadow: 1 })];
+  expect(problems({ rules, otherwise: 'DROP', version: 1 }).map((sentence) => sentence.split(':')[0])).toEqual([
+    'expected no key but rules, otherwise, but got "version".',
+    'rules.1',
+    'rules.1.when.effect',
+    'rules.1.when.minLevel',
+    'rules.2.shadow',
+    'otherwise',
+    'rules.1.id',
+  ]);
+});
+
+test.each([
+  ['{"rules": [', ''],
+  ['', ''],
+  ['{\n  "rules": [] "otherwise"\n}', ' at position 16 (line 2 column 15)'],
+  ['secret-canary', ''],
+])('a text that is not JSON is refused without quoting it: %j', (text, where) => {
+  expect(problemsOf(() => parsePolicy(text))).toEqual([`expected JSON, but got a text that is not JSON${where}.`]);
+});
+
+test('a file that cannot be read is refused', () => {
+  const read = () => {
+    throw new Error('ENOENT: /a/path');
+  };
+  expect(problemsOf(() => loadPolicy('/a/path', read))).toEqual([
+    'expected a readable file, but got a path that cannot be read.',
+  ]);
+});

@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest';
+import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { decide, type PolicyQuestion } from '../../src/fingerprint/policy.ts';
+import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { findSignal } from '../../src/fingerprint/signals.ts';
+import type { ClientType } from '../../src/schema.generated.ts';
+import { readPage } from '../docs/markdown.ts';
+
+/** What each condition means, and what the built-in policy decides. */
+
+type Device = Parameters<typeof decide>[1];
+
+/** A documented signal by its name, or one that is newer than the catalogue. */
+const signalOf = (name: string) => {
+  const row = findSignal(name);
+  return row ? { ...row, name } : { name, code: null, effect: null, level: 'HIGH' as const, confidence: 0.7 };
+};
+const device = (names: readonly string[], clientType: ClientType = 'ANDROID'): Device => ({
+  clientType,
+  signals: names.map(signalOf),
+});
+const NO_EVENT: PolicyQuestion = { eventType: undefined };
+
+/** Does a rule with these conditions match? */
+function hits(when: object, about: Device, asked = NO_EVENT): boolean {
+  const policy = `{"rules":[{"id":"rule","when":${JSON.stringify(when)},"then":"DENY"}],"otherwise":"ALLOW"}`;
+  return decide(parsePolicy(policy), about, asked).rule === 'rule';
+}
+
+test.each<[object, string[], boolean]>([
+  [{ anyOf: ['EMULATOR', 'VPN_ENABLED'] }, ['VPN_ENABLED'], true],
+  [{ anyOf: ['EMULATOR'] }, ['VPN_ENABLED'], false],
+  [{ anyOf: ['EMULATOR'] }, [], false],
+  [{ noneOf: ['EMULATOR'] }, [], true],
+  [{ noneOf: ['EMULATOR'] }, ['VPN_ENABLED', 'EMULATOR'], false],
+  [{ anyOf: ['VPN_ENABLED'], noneOf: ['EMULATOR'] }, ['VPN_ENABLED', 'EMULATOR'], false],
+  [{ effect: 'DENY' }, ['WHITELIST_IP'], true],
+  [{ effect: 'DENY' }, ['BLACKLIST_IP', 'EMULATOR'], false],
+  [{ effect: 'ALLOW' }, ['BLACKLIST_IP'], true],
+  [{ effect: 'RISK' }, ['BRAND_NEW'], false],
+  [{ minLevel: 'MEDIUM' }, ['TOKEN_EXPIRED'], true],
+  [{ minLevel: 'HIGH' }, ['TOKEN_EXPIRED'], false],
+  [{ minLevel: 'HIGH' }, ['BRAND_NEW'], true],
+  [{ minConfidence: 0.6 }, ['IP_MALICIOUS_ATTACK'], true],
+  [{ minConfidence: 0.61 }, ['IP_MALICIOUS_ATTACK'], false],
+  [{ minLevel: 'HIGH', minConfidence: 0.9 }, ['IP_MALICIOUS_ATTACK', 'VPN_ENABLED'], false],
+  [{ minLevel: 'LOW' }, [], false],
+  [{ atLeast: 2 }, ['VPN_ENABLED', 'BRAND_NEW'], true],
+  [{ atLeast: 2 }, ['VPN_ENABLED', 'VPN_ENABLED'], false],
+  [{ atLeast: 2 }, ['BRAND_NEW', 'BRAND_NEW'], false],
+  [{ minLevel: 'HIGH', atLeast: 2 }, ['EMULATOR', 'VPN_ENABLED'], false],
+  [{ minLevel: 'HIGH', atLeast: 2 }, ['EMULATOR', 'BRAND_NEW'], true],
+])('%j with the signals %j: %s', (when, names, expected) => {
+  expect(hits(when, device(names))).toBe(expected);
+});
+
+test.each<[object, string | undefined, ClientType, boolean]>([
+  [{ eventType: 'login' }, 'login', 'IOS', true],
+  [{ eventType: ['login', 'checkout'] }, 'checkout', 'IOS', true],
+  [{ eventType: 'login' }, 'Login', 'IOS', false],
+  [{ eventType: 'login' }, undefined, 'IOS', false],
+  [{ clientType: 'IOS' }, undefined, 'IOS', true],
+  [{ clientType: ['IOS', 'ANDROID'] }, undefined, 'WEB_H5', false],
+  [{ clientType: 'IOS', eventType: 'login' }, 'login', 'ANDROID', false],
+])('%j for the event %s on %s: %s', (when, eventType, clientType, expected) => {
+  expect(hits(when, device([], clientType), { eventType })).toBe(expected);
+});
+
+test('a signal of another level than documented counts as it was sent, and not twice beside the documented one', () => {
+  const vpn = { ...signalOf('VPN_ENABLED'), level: 'HIGH' as const };
+  const about = { clientType: 'IOS' as const, signals: [vpn] };
+  expect(hits({ anyOf: ['VPN_ENABLED'], minLevel: 'HIGH' }, about)).toBe(true);
+  expect(hits({ noneOf: ['VPN_ENABLED'] }, about)).toBe(false);
+  expect(hits({ atLeast: 2 }, { ...about, signals: [vpn, signalOf('VPN_ENABLED')] })).toBe(false);
+});
+
+test('the id changes with the content, and not with spaces, the order of keys, or what is the default anyway', () => {
+  const id = (text: string) => parsePolicy(text).id;
+  const one = '{"rules":[{"id":"a","when":{"anyOf":["EMULATOR","VPN_ENABLED"]},"then":"DENY"}],"otherwise":"ALLOW"}';
+  const same =
+    '{"otherwise": "ALLOW", "rules": [{"then":"DENY", "shadow":false, "when":{"anyOf":["VPN_ENABLED","EMULATOR"]},"id":"a"}]}';
+  expect(id(one)).toMatch(/^[0-9a-f]{12}$/);
+  expect(id(same)).toBe(id(one));
+  expect(id(one.replace('ALLOW', 'CHALLENGE'))).not.toBe(id(one));
+  expect(id(one.replace('"a"', '"b"'))).not.toBe(id(one));
+  expect(id(one.replace('},"then"', ',"atLeast":2},"then"'))).not.toBe(id(one));
+});
+
+test.each<[string, string[], string]>([
+  ['nothing was noticed', [], 'ALLOW otherwise'],
+  ['only something harmless', ['VPN_ENABLED', 'BROWSER_INCOGNITO_MODE'], 'ALLOW otherwise'],
+  ['an emulator', ['EMULATOR'], 'CHALLENGE serious'],
+  ['a serious signal that is not documented', ['BRAND_NEW'], 'CHALLENGE serious'],
+  ['a phone of a hobbyist', ['DEVICE_ROOTED', 'DEVICE_BOOTLOADER_UNLOCKED'], 'CHALLENGE serious'],
+  ['a blacklist, in spite of a whitelist', ['BLACKLIST_IP', 'WHITELIST_ACCOUNT_ID'], 'DENY listed'],
+  ['a whitelist, in spite of an emulator', ['EMULATOR', 'BLACKLIST_ACCOUNT_ID'], 'ALLOW trusted'],
+  [
+    'a token that was used before, in spite of a whitelist',
+    ['BLACKLIST_IP', 'TOKEN_EXPIRED'],
+    'CHALLENGE reused-token',
+  ],
+  ['a victim who is guided', ['SCREEN_SHARING', 'VOICE_CONNECTED'], 'CHALLENGE guided'],
+  ['two that are of medium level', ['NETWORK_PROXY', 'RUNNING_ON_MACOS'], 'CHALLENGE several'],
+  [
+    'two tools in use, which only a shadow rule refuses',
+    ['ANTIDETECT_BROWSER', 'PSEUDO_BROWSER_ENV'],
+    'CHALLENGE serious',
+  ],
+])('the built-in policy about %s', (_what, names, expected) => {
+  const { action, rule } = decide(DEFAULT_POLICY, device(names), NO_EVENT);
+  expect(`${action} ${rule}`).toBe(expected);
+});
+
+test('the built-in policy is the one that the documentation shows', () => {
+  const blocks = readPage('schema/README.md').blocks.filter(({ text }) => text.includes('"otherwise"'));
+  expect(blocks.map(({ text }) => parsePolicy(text))).toEqual([DEFAULT_POLICY]);
+});

@@ -1,0 +1,146 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { ask } from '../support/requests.ts';
+
+/** The field `decision`, and how decisions are counted. */
+
+const app = await startInSandboxMode();
+afterAll(() => app.stop());
+afterEach(() => app.usePolicy(DEFAULT_POLICY));
+
+/** How Apollo Server and compiled code answer the same document: it is compiled once it was sent several times. */
+async function askBothWays(document: string, variables: Record<string, unknown>) {
+  const answers = [];
+  for (let time = 0; time < 5; time += 1) answers.push(await ask(app.graphqlUrl, document, variables));
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
+  const [{ data, errors } = { data: undefined, errors: undefined }] = answers;
+  expect(errors).toBeUndefined();
+  return data;
+}
+
+const DECISION = 'decision { action rule policy }';
+const BY_TOKEN = `query ($token: String!, $eventType: String) {
+  deviceFingerprint(token: $token, eventType: $eventType) { ... on DeviceFingerprint { ${DECISION} } }
+}`;
+const BY_REFERENCE = `query ($representations: [_Any!]!) {
+  _entities(representations: $representations) { ... on DeviceFingerprint { ${DECISION} } }
+}`;
+const reference = (token: string) => ({ __typename: 'DeviceFingerprint', token });
+
+/** How often each series has counted, since the app was started. */
+async function counted() {
+  const { samples } = await readMetrics(app);
+  const all = samples.filter(({ name }) => name === 'device_trust_decisions_total');
+  return Object.fromEntries(
+    all.map(({ labels: { action, rule, shadow }, value }) => [
+      `${action} ${rule}${shadow === 'true' ? ' shadow' : ''}`,
+      value,
+    ]),
+  );
+}
+
+/** What was counted while this ran. */
+async function countedDuring(run: () => Promise<unknown>) {
+  const before = await counted();
+  await run();
+  const grown = Object.entries(await counted()).map(([key, value]) => [key, value - (before[key] ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, count]) => count > 0));
+}
+
+const LOGIN_ONLY = parsePolicy(`{
+  "rules": [
+    { "id": "watch", "when": { "minLevel": "LOW" }, "then": "DENY", "shadow": true },
+    { "id": "login", "when": { "eventType": "login", "anyOf": ["EMULATOR"] }, "then": "DENY" }
+  ],
+  "otherwise": "ALLOW"
+}`);
+
+test.each([
+  ['sandbox:android', 'ALLOW', 'otherwise'],
+  ['sandbox:android:EMULATOR', 'CHALLENGE', 'serious'],
+  ['sandbox:web:WHITELIST_IP,VPN_ENABLED', 'DENY', 'listed'],
+  ['sandbox:ios:BLACKLIST_ACCOUNT_ID,DEVICE_JAILBREAK', 'ALLOW', 'trusted'],
+])('the built-in policy about %s: %s by %s', async (token, action, rule) => {
+  const decision = { action, rule, policy: DEFAULT_POLICY.id };
+  expect(await askBothWays(BY_TOKEN, { token })).toEqual({ deviceFingerprint: { decision } });
+  expect(await askBothWays(BY_REFERENCE, { representations: [reference(token)] })).toEqual({
+    _entities: [{ decision }],
+  });
+});
+
+test('the event type of the query is what rules see, and with a reference they see none', async () => {
+  app.usePolicy(LOGIN_ONLY);
+  const token = 'sandbox:android:EMULATOR';
+  const ruleOf = async (eventType?: string) =>
+    (await askBothWays(BY_TOKEN, { token, eventType })).deviceFingerprint.decision.rule;
+  expect([await ruleOf('login'), await ruleOf('checkout'), await ruleOf()]).toEqual([
+    'login',
+    'otherwise',
+    'otherwise',
+  ]);
+  const entity = { ...reference(token), eventType: 'login' };
+  const [{ decision }] = (await askBothWays(BY_REFERENCE, { representations: [entity] }))._entities;
+  expect(decision.rule).toBe('otherwise');
+});
+
+test('the filters of `signals` do not hide a signal from the policy', async () => {
+  const document = `query ($token: String!) {
+    deviceFingerprint(token: $token) {
+      ... on DeviceFingerprint { signals(minConfidence: 1) { name } decision { action } }
+    }
+  }`;
+  expect(await askBothWays(document, { token: 'sandbox:android:EMULATOR' })).toEqual({
+    deviceFingerprint: { signals: [], decision: { action: 'CHALLENGE' } },
+  });
+});
+
+describe('the metric', () => {
+  const TWICE = `query ($token: String!) {
+    one: deviceFingerprint(token: $token) { ... on DeviceFingerprint { a: decision { rule } b: decision { action } } }
+    two: deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DECISION} } }
+  }`;
+
+  test('counts a decision once for each lookup, however often it is selected', async () => {
+    const token = 'sandbox:android:EMULATOR';
+    expect(await countedDuring(() => ask(app.graphqlUrl, TWICE, { token }))).toEqual({ 'CHALLENGE serious': 1 });
+    expect(await countedDuring(() => askBothWays(TWICE, { token }))).toEqual({ 'CHALLENGE serious': 5 });
+  });
+
+  test('counts equal references once, and different tokens each', async () => {
+    const representations = ['sandbox:ios', 'sandbox:ios', 'sandbox:web', 'made-up'].map(reference);
+    const asking = () => ask(app.graphqlUrl, BY_REFERENCE, { representations });
+    expect(await countedDuring(asking)).toEqual({ 'ALLOW otherwise': 2 });
+  });
+
+  test('counts nothing if no decision is selected', async () => {
+    const document = 'query ($token: String!) { deviceFingerprint(token: $token) { __typename } }';
+    expect(await countedDuring(() => ask(app.graphqlUrl, document, { token: 'sandbox:ios' }))).toEqual({});
+  });
+
+  test('counts a shadow rule beside the one that decides, once for each lookup', async () => {
+    app.usePolicy(LOGIN_ONLY);
+    const asking = () => ask(app.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
+    expect(await countedDuring(asking)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
+  });
+
+  test('has a series for each rule of the policy in use from the start, and none of another one', async () => {
+    expect(Object.keys(await counted()).sort()).toEqual(
+      [
+        'DENY listed',
+        'DENY tools-in-use shadow',
+        'CHALLENGE reused-token',
+        'ALLOW trusted',
+        'CHALLENGE serious',
+        'CHALLENGE guided',
+        'CHALLENGE several',
+        'ALLOW otherwise',
+      ].sort(),
+    );
+    app.usePolicy(LOGIN_ONLY);
+    expect(Object.keys(await counted()).sort()).toEqual(['ALLOW otherwise', 'DENY login', 'DENY watch shadow']);
+    expect(await counted()).toMatchObject({ 'DENY login': 0, 'DENY watch shadow': 0 });
+  });
+});
