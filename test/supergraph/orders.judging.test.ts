@@ -8,6 +8,7 @@ import { startInSandboxMode } from '../support/app.ts';
 import { post } from '../support/requests.ts';
 import type { Running } from './listen.ts';
 import type { DeviceTrustConfig } from './orders/device-trust.ts';
+import { ORDERS, type Seed } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { orderInput, orderOutcome } from './orders-client.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
@@ -40,9 +41,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function startReplica(changes: Partial<DeviceTrustConfig> = {}): Promise<string> {
+async function startReplica(changes: Partial<DeviceTrustConfig> = {}, seeds: readonly Seed[] = []): Promise<string> {
   const attestation = { jwksUrl: keyServer.jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE };
-  const replica = await startOrders({ attestation, deviceTrust: { ...deviceTrust, ...changes }, file, seeds: [] });
+  const replica = await startOrders({ attestation, deviceTrust: { ...deviceTrust, ...changes }, file, seeds });
   running.push(replica);
   return replica.url;
 }
@@ -118,6 +119,16 @@ describe('a clean device needs a captcha, with which it is ordered,', () => {
     const query = `{ order(id: "${order?.id}") { judgement { sealed } } }`;
     expect((await post(url, JSON.stringify({ query }))).data).toEqual({ order: { judgement: null } });
   });
+});
+
+test('the orders of a new shop are judged when it opens first, and not again', async () => {
+  const seeds = ORDERS.slice(0, 3);
+  const before = await events();
+  const look = JSON.stringify({ query: '{ order(id: "order-1") { judgement { sealed } } }' });
+  const first = await post(await startReplica({}, seeds), look);
+  expect(first.data.order.judgement.sealed).toMatch(/^eyJ/);
+  expect((await post(await startReplica({}, seeds), look)).data).toEqual(first.data);
+  expect((await events()) - before).toBe(3);
 });
 
 test('the database keeps the sealed text, and no token', async () => {

@@ -29,8 +29,10 @@ export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as co
 export async function startOrders(options: OrdersOptions): Promise<Running> {
   const { attestation, deviceTrust, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;
   const judge = deviceTrust && createJudge(deviceTrust);
-  const orders = await Promise.all(seeds.map((seed) => judged(seed, judge)));
-  const database = openDatabase(file, orders, judge);
+  const database = openDatabase(file, judge);
+  // A database that is opened again has its orders, and what was judged.
+  const missing = seeds.filter(({ id }) => !database.order(id));
+  for (const order of await Promise.all(missing.map((seed) => judged(seed, judge)))) database.add(order);
   const shop = { database, verify: createVerifier(attestation), audience: attestation.audience, placed };
   const { url, stop } = await startSubgraph('orders.graphql', createResolvers(shop), port);
   return {

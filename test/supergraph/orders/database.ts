@@ -49,13 +49,12 @@ export interface Purchase {
 export type Database = ReturnType<typeof openDatabase>;
 
 /**
- * Opens the database, and fills it if it is new. Whoever opens one closes it.
+ * Opens the database, and adds the items of the shop if it is new. Whoever opens one closes it.
  *
  * @param file its path; `:memory:` keeps it in this process
- * @param seeds the orders of a new database
  * @param judge asks for the judgement of a checkout; without it there is never one
  */
-export function openDatabase(file: string, seeds: readonly Order[], judge: Judge | undefined) {
+export function openDatabase(file: string, judge: Judge | undefined) {
   // Other replicas may hold the lock for a moment.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec('PRAGMA journal_mode = WAL');
@@ -79,8 +78,6 @@ export function openDatabase(file: string, seeds: readonly Order[], judge: Judge
 
   database.exec('BEGIN IMMEDIATE');
   for (const { name, priceCents, stock } of ITEMS) statements.insertItem.run(name, priceCents, stock);
-  // No checkout has such an id, so none finds an order that it did not place.
-  for (const order of seeds) insert(order, `before:${order.id}`);
   database.exec('COMMIT');
 
   /** The order, the attestation and the stock: all of them change, or none. */
@@ -116,6 +113,8 @@ export function openDatabase(file: string, seeds: readonly Order[], judge: Judge
       statements.orderOf.get(customerId, checkoutId) as Order | undefined,
     ordersFrom: (deviceId: string) => statements.ordersFrom.all(deviceId) as unknown as Order[],
     place,
+    /** Adds an order that was placed elsewhere. No checkout has such an id, so none finds an order that it did not place. */
+    add: (order: Order) => insert(order, `before:${order.id}`),
     judgedCheckouts: createJudgedCheckouts(database, judge),
     close: () => database.close(),
   };
