@@ -101,20 +101,29 @@ describe('the schema of an order subgraph', () => {
     const { errors, hints, supergraphSdl } = apollo.composeServices(await compositionWith(snippet?.text ?? ''));
     expect(errors).toBeUndefined();
     expect(hints?.map(({ message }) => message)).toEqual([]);
-    expect(supergraphSdl).toMatch(/type Order\b[^}]*deviceFingerprint: DeviceFingerprint/);
+    expect(supergraphSdl).toMatch(/type Order\b[^}]*judgement: DeviceJudgement/);
   });
 
-  test('composes with ours as it is, by @theguild/federation-composition, and the token is not public', async () => {
-    const { errors, publicSdl } = guild.composeServices(await compositionWith(snippet?.text ?? ''));
+  test('composes with ours as it is, by @theguild/federation-composition, and a variant without `risk` has no judgement', async () => {
+    const services = await compositionWith(snippet?.text ?? '');
+    const { errors, publicSdl } = guild.composeServices(services);
     expect(errors).toBeUndefined();
-    expect(publicSdl).toMatch(/type DeviceFingerprint \{(?![^}]*\btoken:)[^}]*requestId/);
+    expect(publicSdl).toMatch(/type Order \{[^}]*judgement: DeviceJudgement/);
     expect(publicSdl).toMatch(/type Device \{[^}]*orders/);
+    const tags = { exclude: new Set(['risk']), include: new Set<string>() };
+    const variant = guild.composeSchemaContract(services, tags, true);
+    expect(variant.errors).toBeUndefined();
+    expect(variant.publicSdl).toContain('type DeviceFingerprint {');
+    expect(variant.publicSdl).not.toMatch(/DeviceJudgement|^ +(judgement|sealed)\b/m);
   });
 
-  test('does not compose without the line that imports the directives', async () => {
-    const [, withoutLink = ''] = snippet?.text.split(/^extend schema .*\n/) ?? [];
-    expect(apollo.composeServices(await compositionWith(withoutLink)).errors).not.toEqual([]);
-    expect(apollo.composeServices(await compositionWith(withoutLink)).supergraphSdl).toBeUndefined();
+  test.each(['@key', '@tag'])('does not compose without the import of %s', async (directive) => {
+    const imports = /import: (\[.*?\])/.exec(snippet?.text ?? '')?.[1] ?? '';
+    const others = JSON.parse(imports).filter((name: string) => name !== directive);
+    const text = snippet?.text.replace(imports, JSON.stringify(others)) ?? '';
+    const { errors, supergraphSdl } = apollo.composeServices(await compositionWith(text));
+    expect(errors?.map(({ message }) => message).join('\n')).toContain(`Unknown directive "${directive}"`);
+    expect(supergraphSdl).toBeUndefined();
   });
 });
 

@@ -20,7 +20,7 @@ beforeEach(async () => {
 const VERDICT = `__typename proceed attestation ... on CaptchaIndeterminate { cause code }`;
 const VERIFY = `mutation ($captcha: ValidateCaptchaInput!) { validateCaptcha(input: $captcha) { ${VERDICT} } }`;
 const ORDERED = `__typename
-  ... on OrderPlaced { order { status customer { name } deviceFingerprint { clientType signals { code } } } }
+  ... on OrderPlaced { order { status customer { name } judgement { clientType signals { code } } } }
   ... on ChallengeRequired { reason }`;
 const ORDER = `mutation ($order: PlaceOrderInput!) { placeOrder(input: $order) { ${ORDERED} } }`;
 const BOTH = `mutation ($captcha: ValidateCaptchaInput!, $order: PlaceOrderInput!) {
@@ -51,7 +51,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     expect(verified.errors).toBeUndefined();
     expect(verified.data.validateCaptcha).toEqual({ __typename: 'CaptchaPassed', proceed: true, attestation: TOKEN });
     const { attestation } = verified.data.validateCaptcha;
-    const input = orderInput({ attestation, deviceToken: 'sandbox:ios:VPN_ENABLED' });
+    const input = orderInput({ attestation, deviceToken: 'sandbox:ios:VPN_ENABLED,CLOUD_PHONE' });
     const { data, errors } = await query(ORDER, { order: input });
     expect(errors).toBeUndefined();
     expect(data.placeOrder).toEqual({
@@ -59,7 +59,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
       order: {
         status: 'PLACED',
         customer: { name: 'Ada' },
-        deviceFingerprint: { clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }] },
+        judgement: { clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }, { code: 'CLOUD_PHONE' }] },
       },
     });
     expect(supergraph.done).toEqual(['captcha verified', 'order placed']);

@@ -5,7 +5,7 @@ export const CROSS_SUBGRAPH_QUERY = `query Crossing {
     orders {
       id
       item
-      deviceFingerprint {
+      judgement {
         clientType
         signals(minLevel: MEDIUM) { code level confidence effect }
         device {

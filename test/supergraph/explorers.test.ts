@@ -97,7 +97,7 @@ describeInChromium('where nothing of the internet can be reached', () => {
   test('the gateway shows GraphiQL, with a question that crosses all subgraphs and works', async () => {
     ({ page } = await visit(browser, gateway.url));
     const { data } = await execute('Crossing');
-    const customers = data.user.orders[0].deviceFingerprint.device.orders.map((order: Order) => order.customer.name);
+    const customers = data.user.orders[0].judgement.device.orders.map((order: Order) => order.customer.name);
     expect(customers).toEqual(['Ada', 'Grace', 'Mallory']);
   });
 });

@@ -182,6 +182,25 @@ describeInChromium('the page, with a clean console and no token in any address',
     await page.screenshot({ path: join(SCREENSHOTS, 'order.png'), fullPage: true });
   });
 
+  test('a clean device orders with one request and no captcha', async () => {
+    await page.getByLabel('Device token').fill('sandbox:ios');
+    const operations = watchOperations();
+    expect(await place()).toBe('The order is placed.');
+    expect(await result('order')).toMatch(/^Order: PLACED/);
+    expect(operations).toEqual(['PlaceOrder']);
+    expect(supergraph.done).toEqual(['order placed']);
+  });
+
+  test('a blacklisted device is refused without a captcha or a reason, and another one is free to order', async () => {
+    await page.getByLabel('Device token').fill('sandbox:ios:WHITELIST_ACCOUNT_ID');
+    const operations = watchOperations();
+    expect(await place()).toBe('The order is refused.');
+    expect(await result('order')).toMatch(/^Order: refused, UNDER_REVIEW\s+We'll look into it\.$/);
+    expect(operations).toEqual(['PlaceOrder']);
+    await page.getByLabel('Device token').fill('sandbox:ios');
+    expect(await place()).toBe('The order is placed.');
+  });
+
   test('the next order is another one, with another captcha', async () => {
     await place();
     expect(await place()).toBe('The order is placed.');

@@ -13,8 +13,8 @@ beforeEach(async () => {
   supergraph.asked.length = 0;
 });
 
-const ORDERS_OF = `query ($user: ID!) {
-  user(id: $user) { name orders { id item deviceFingerprint { requestId clientType } } }
+const SESSIONS_OF = `query ($user: ID!) {
+  user(id: $user) { name sessions { id deviceFingerprint { requestId clientType } } }
 }`;
 const JUDGE = `query ($token: String!) {
   deviceFingerprint(token: $token) {
@@ -36,7 +36,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     expect(data.user.orders[0]).toEqual({
       id: 'order-1',
       item: 'Kettle',
-      deviceFingerprint: {
+      judgement: {
         clientType: 'ANDROID',
         signals: [{ code: 'EMULATOR', level: 'HIGH', confidence: 0.95, effect: 'RISK' }],
         device: {
@@ -48,41 +48,40 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
         },
       },
     });
-    expect(data.user.orders[1].deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [] });
-    expect(supergraph.asked).toHaveLength(2);
+    expect(data.user.orders[1].judgement).toMatchObject({ clientType: 'IOS', signals: [] });
+    expect(supergraph.asked).toEqual([]);
     expect(text).not.toContain('sandbox:');
   });
 
-  test('fifty orders from five devices are five upstream calls', async () => {
-    const { data, errors } = await query(ORDERS_OF, { user: BULK_BUYER });
+  test('fifty sign-ins from five devices are five upstream calls', async () => {
+    const { data, errors } = await query(SESSIONS_OF, { user: BULK_BUYER });
     expect(errors).toBeUndefined();
-    const analyses = data.user.orders.map((order: Order) => order.deviceFingerprint?.requestId);
+    const analyses = data.user.sessions.map((session: Session) => session.deviceFingerprint?.requestId);
     expect(analyses).toHaveLength(FIFTY);
     expect(new Set(analyses).size).toBe(5);
     expect(supergraph.asked).toHaveLength(5);
   });
 
   test('the token is not part of the public graph', async () => {
-    const { errors } = await query('{ me { orders { deviceFingerprint { token } } } }');
+    const { errors } = await query('{ me { sessions { deviceFingerprint { token } } } }');
     expect(errors?.[0]?.message).toContain('Cannot query field "token"');
     expect(supergraph.asked).toEqual([]);
   });
 
   test('references that cannot be judged are null with a code, and their neighbours whole', async () => {
-    const { data, errors, text } = await query(ORDERS_OF, { user: 'user-3' });
+    const { data, errors, text } = await query(SESSIONS_OF, { user: 'user-3' });
     expect(data.user).toEqual({
       name: 'Mallory',
-      orders: [
+      sessions: [
         {
-          id: 'order-5',
-          item: 'Gift card',
+          id: 'session-1',
           deviceFingerprint: { requestId: expect.stringMatching(/^req_/), clientType: 'ANDROID' },
         },
-        { id: 'order-6', item: 'Gift card', deviceFingerprint: null },
-        { id: 'order-7', item: 'Gift card', deviceFingerprint: null },
+        { id: 'session-2', deviceFingerprint: null },
+        { id: 'session-3', deviceFingerprint: null },
       ],
     });
-    expect(codesByOrder(errors)).toEqual({
+    expect(codesBySession(errors)).toEqual({
       1: { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
       2: { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
     });
@@ -110,26 +109,26 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
       { path: ['deviceFingerprint'], extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } },
     ]);
 
-    const referred = await query(ORDERS_OF, { user: 'user-1' });
-    expect(referred.data.user.orders).toEqual([
-      { id: 'order-1', item: 'Kettle', deviceFingerprint: null },
-      { id: 'order-2', item: 'Lamp', deviceFingerprint: null },
+    const referred = await query(SESSIONS_OF, { user: 'user-1' });
+    expect(referred.data.user.sessions).toEqual([
+      { id: 'session-1', deviceFingerprint: null },
+      { id: 'session-2', deviceFingerprint: null },
     ]);
     const lost = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
-    expect(codesByOrder(referred.errors)).toEqual({ 0: lost, 1: lost });
+    expect(codesBySession(referred.errors)).toEqual({ 0: lost, 1: lost });
     expect(asked.text + referred.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
   });
 });
 
-interface Order {
+interface Session {
   readonly deviceFingerprint: { readonly requestId: string } | null;
 }
 
-/** The error of each order's fingerprint. The path of an error is longer with some gateways. */
-function codesByOrder(errors: Awaited<ReturnType<typeof ask>>['errors'] = []) {
+/** The error of each session's fingerprint. The path of an error is longer with some gateways. */
+function codesBySession(errors: Awaited<ReturnType<typeof ask>>['errors'] = []) {
   return Object.fromEntries(
     errors.map(({ path = [], extensions: { code, retryable } }) => {
-      expect(path.slice(0, 4)).toEqual(['user', 'orders', path[2], 'deviceFingerprint']);
+      expect(path.slice(0, 4)).toEqual(['user', 'sessions', path[2], 'deviceFingerprint']);
       return [path[2], { code, retryable }];
     }),
   );

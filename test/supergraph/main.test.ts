@@ -13,7 +13,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const [command] = await child.waitFor(/^curl [^\n]+'\n/m);
     const { data, errors } = JSON.parse(await shell(command));
     expect(errors).toBeUndefined();
-    expect(data.user.orders[0].deviceFingerprint.device.orders).toHaveLength(3);
+    expect(data.user.orders[0].judgement.device.orders).toHaveLength(3);
 
     const urls = [...new Set(child.stdout().match(/http:\/\/127\.0\.0\.1:\d+/g))];
     expect(urls).toHaveLength(8); // a page, a gateway, three subgraphs, three regions

@@ -8,6 +8,7 @@ import { startFrontend } from './frontend.ts';
 import { startHiveGateway } from './gateways.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { problemsOf, readPorts } from './ports.ts';
+import { ORDERS_SERVICE, ROUTER_SECRET, TRUSTED_HEADERS } from './subgraph-headers.ts';
 import { startUsers } from './users.ts';
 
 /**
@@ -28,7 +29,11 @@ async function start(): Promise<string> {
   // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
   const shared = { MAX_EVENT_LOOP_DELAY_MS: '10000', SHUTDOWN_GRACE_MS: '0' };
   // The gateway says who is signed in, and the attestation names this person.
-  const trusted = { TRUSTED_HEADERS: '{"subject":"x-user-id"}' };
+  const trusted = {
+    TRUSTED_HEADERS: JSON.stringify(TRUSTED_HEADERS),
+    ROUTER_SECRETS: ROUTER_SECRET,
+    SERVICES: JSON.stringify([ORDERS_SERVICE]),
+  };
   const own = { PORT: String(devicePort), ADMIN_PORT: '0', SANDBOX_PORT: String(sandboxPort), ...trusted, ...shared };
   const app = await createApp(
     parseConfig({ UPSTREAM_MODE: 'sandbox', ...own }, () => ''),
@@ -39,7 +44,8 @@ async function start(): Promise<string> {
   closers.push(users.stop);
   const jwksUrl = new URL('/.well-known/jwks.json', app.url).href;
   const attestation = { jwksUrl, issuer: SANDBOX_ATTESTATION.issuer, ...ORDERS_AUDIENCE };
-  const orders = await startOrders({ attestation, port: ordersPort });
+  const deviceTrust = { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret };
+  const orders = await startOrders({ attestation, deviceTrust, port: ordersPort });
   closers.push(orders.stop);
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
   const page = await startFrontend(`${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`, pagePort);

@@ -11,9 +11,9 @@ fragment Result on PlaceOrderResult {
   ... on OrderRefused { code }
 }`;
 
-/** A wish for a vase that nobody sent before, with these changes. */
+/** A wish for a vase that nobody sent before, from a device that needs a captcha, with these changes. */
 export function orderInput(changes: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
-  return { checkoutId: randomUUID(), item: 'Vase', deviceToken: 'sandbox:ios', ...changes };
+  return { checkoutId: randomUUID(), item: 'Vase', deviceToken: 'sandbox:android:EMULATOR', ...changes };
 }
 
 /** Sends one order on behalf of this person; `undefined` is nobody. */

@@ -1,7 +1,8 @@
 import type { Running } from './listen.ts';
 import { type AttestationConfig, createVerifier } from './orders/attestation.ts';
 import { openDatabase } from './orders/database.ts';
-import { ORDERS, type Order } from './orders/goods.ts';
+import { createJudge, type DeviceTrustConfig, type Judge } from './orders/device-trust.ts';
+import { ORDERS, type Order, type Seed } from './orders/goods.ts';
 import { createResolvers } from './orders/resolvers.ts';
 import { startSubgraph } from './subgraph.ts';
 
@@ -10,12 +11,14 @@ import { startSubgraph } from './subgraph.ts';
 export interface OrdersOptions {
   /** Which attestations count. */
   readonly attestation: AttestationConfig;
+  /** Who judges devices. Without it every order needs a captcha, as if nobody answered there. */
+  readonly deviceTrust?: DeviceTrustConfig | undefined;
   /** Port 0 picks a free one. */
   readonly port?: number;
   /** Path of the database; by default it is kept in this process. */
   readonly file?: string;
-  /** The orders of a new database. */
-  readonly seeds?: readonly Order[];
+  /** The orders of a new database. Each is judged as it would have been at its checkout. */
+  readonly seeds?: readonly Seed[];
   /** Called with each new order, as soon as it stands. */
   readonly placed?: (order: Order) => void;
 }
@@ -24,8 +27,12 @@ export interface OrdersOptions {
 export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as const;
 
 export async function startOrders(options: OrdersOptions): Promise<Running> {
-  const { attestation, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;
-  const database = openDatabase(file, seeds);
+  const { attestation, deviceTrust, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;
+  const judge = deviceTrust && createJudge(deviceTrust);
+  const database = openDatabase(file, judge);
+  // A database that is opened again has its orders, and what was judged.
+  const missing = seeds.filter(({ id }) => !database.order(id));
+  for (const order of await Promise.all(missing.map((seed) => judged(seed, judge)))) database.add(order);
   const shop = { database, verify: createVerifier(attestation), audience: attestation.audience, placed };
   const { url, stop } = await startSubgraph('orders.graphql', createResolvers(shop), port);
   return {
@@ -35,4 +42,10 @@ export async function startOrders(options: OrdersOptions): Promise<Running> {
       database.close();
     },
   };
+}
+
+/** The order of a seed. It has no judgement if the token of the seed is one that cannot be judged. */
+async function judged({ deviceToken, ...order }: Seed, judge: Judge | undefined): Promise<Order> {
+  const judgement = await judge?.(deviceToken, order.customerId).catch(() => undefined);
+  return { ...order, deviceId: judgement?.deviceId ?? null, sealed: judgement?.sealed ?? null };
 }

@@ -3,8 +3,18 @@
 /** Proves to the device-trust subgraph that the router asks. Nobody else gets it. */
 export const ROUTER_SECRET = 'the-router-secret-of-the-example-supergraph';
 
-/** What a person may see, and what the edge has measured about the client. */
-const FOR_DEVICE_TRUST = ['x-user-scopes', 'x-client-ip', 'x-ja4'];
+/** The secret with which the order subgraph asks the device-trust subgraph, and what it may see there. */
+export const ORDERS_SERVICE = {
+  name: 'orders',
+  secret: 'the-secret-of-the-order-subgraph-of-the-example',
+  scopes: ['risk:read'],
+} as const;
+
+/** The headers in which the gateways and the order subgraph say who asks, and what this person may see. */
+export const TRUSTED_HEADERS = { subject: 'x-user-id', scopes: 'x-user-scopes' } as const;
+
+/** What the edge has measured about the client. */
+const FOR_DEVICE_TRUST = ['x-client-ip', 'x-ja4'];
 
 /**
  * The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks.
@@ -22,5 +32,12 @@ export function subgraphHeaders(
     const value = headerOf(name);
     return value === undefined ? [] : [[name, value]];
   });
-  return { ...person, ...Object.fromEntries(passedOn), 'router-authorization': ROUTER_SECRET };
+  // Who has no scopes of its own may see everything here, because this example has no login.
+  const scopes = headerOf('x-user-scopes') ?? 'risk:read';
+  return {
+    ...person,
+    ...Object.fromEntries(passedOn),
+    'x-user-scopes': scopes,
+    'router-authorization': ROUTER_SECRET,
+  };
 }

@@ -5,17 +5,20 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
+import { SEALING_KEYS } from '../support/judgements.ts';
 import { type Answer, passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER, type Signer } from './signer.ts';
-import { ROUTER_SECRET } from './subgraph-headers.ts';
-import { startUsers, USERS } from './users.ts';
+import { ORDERS_SERVICE, ROUTER_SECRET, TRUSTED_HEADERS } from './subgraph-headers.ts';
+import { sessions, startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
 export interface TestSupergraph {
   readonly supergraphSdl: string;
+  /** Where each subgraph answers, without a gateway. */
+  readonly subgraphs: Readonly<Record<string, string>>;
   /** Everything that our subgraph asked its upstreams. */
   readonly asked: TestUpstream['received'];
   /** What was done, in the order in which it was finished. */
@@ -38,7 +41,7 @@ export interface TestSupergraph {
   stop(): Promise<void>;
 }
 
-/** A customer with this many orders, placed from five devices in turn. */
+/** A customer with this many orders and sign-ins, from five devices in turn. */
 export const FIFTY = 50;
 export const BULK_BUYER = 'user-bulk';
 const BULK = Array.from({ length: FIFTY }, (_, i) => ({
@@ -63,7 +66,7 @@ const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subjec
 
 export async function startTestSupergraph({
   unverifiedPerMinute = 60,
-  trustedHeaders = { subject: 'x-user-id' },
+  trustedHeaders = TRUSTED_HEADERS,
 }: Options = {}): Promise<TestSupergraph> {
   // What a test changes, which is there before anything asks the upstreams.
   const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
@@ -97,23 +100,25 @@ export async function startTestSupergraph({
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, unverifiedPerMinute, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [ROUTER_SECRET],
+      services: [ORDERS_SERVICE],
       trustedHeaders,
+      sealingKeys: SEALING_KEYS,
     },
   );
-  const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id) };
+  const bulkSessions = sessions(...BULK.map(({ deviceToken }) => deviceToken));
+  const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id), sessions: bulkSessions };
   const users = await startUsers(0, [...USERS, bulkBuyer]);
   const jwksUrl = `${app.url}/.well-known/jwks.json`;
   const orders = await startOrders({
     attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+    deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
     seeds: [...ORDERS, ...BULK],
     placed: () => controls.done.push('order placed'),
   });
+  const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
   return Object.assign(controls, {
-    supergraphSdl: await composeSupergraph({
-      'device-trust': app.graphqlUrl,
-      users: users.url,
-      orders: orders.url,
-    }),
+    supergraphSdl: await composeSupergraph(subgraphs),
+    subgraphs,
     asked: upstream.received,
     signer,
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,

@@ -3,17 +3,34 @@ import { type SubgraphContext, startSubgraph } from './subgraph.ts';
 
 /** The users team's subgraph: who the customers are, and which orders are theirs. */
 
-interface User {
+export interface User {
   readonly id: string;
   readonly name: string;
   /** Numbers of their orders. What an order is, this subgraph leaves to the one that has them. */
   readonly orderIds: readonly string[];
+  readonly sessions: readonly Session[];
+}
+
+/** A sign-in, with the token that the device sent then: whoever wants a fresh look at the device refers to it by the token. */
+interface Session {
+  readonly id: string;
+  readonly deviceToken: string;
 }
 
 export const USERS: readonly User[] = [
-  { id: 'user-1', name: 'Ada', orderIds: ['order-1', 'order-2'] },
-  { id: 'user-2', name: 'Grace', orderIds: ['order-3', 'order-4'] },
-  { id: 'user-3', name: 'Mallory', orderIds: ['order-5', 'order-6', 'order-7'] },
+  {
+    id: 'user-1',
+    name: 'Ada',
+    orderIds: ['order-1', 'order-2'],
+    sessions: sessions('sandbox:android:EMULATOR', 'sandbox:ios'),
+  },
+  { id: 'user-2', name: 'Grace', orderIds: ['order-3', 'order-4'], sessions: sessions('sandbox:web') },
+  {
+    id: 'user-3',
+    name: 'Mallory',
+    orderIds: ['order-5', 'order-6', 'order-7'],
+    sessions: sessions('sandbox:android', 'not-a-token', 'sandbox:error:500'),
+  },
 ];
 
 /** The number of whoever is signed in, unless a client says otherwise. */
@@ -31,6 +48,14 @@ export function startUsers(port = 0, users = USERS): Promise<Running> {
       __resolveReference: async ({ id }: { id: string }) => byId.get(id),
       orders: ({ orderIds }: User) => orderIds.map((id) => ({ id })),
     },
+    Session: {
+      deviceFingerprint: ({ deviceToken }: Session) => ({ token: deviceToken }),
+    },
   };
   return startSubgraph('users.graphql', resolvers, port);
+}
+
+/** Numbered sign-ins with these tokens. */
+export function sessions(...deviceTokens: readonly string[]): Session[] {
+  return deviceTokens.map((deviceToken, at) => ({ id: `session-${at + 1}`, deviceToken }));
 }

@@ -80,6 +80,7 @@ const REFUSALS: Readonly<Record<OrderRefusalCode, string>> = {
   UNKNOWN_ITEM: 'There is no such item.',
   SOLD_OUT: 'The last one is gone. Another item needs no further captcha for now.',
   UNVERIFIED: 'Captchas cannot be verified at the moment, and this item costs too much to go without. Try again later.',
+  UNDER_REVIEW: "We'll look into it.",
 };
 
 function orderStep({ data, error }: NonNullable<Checkout['placed']>): HTMLElement {

@@ -13,17 +13,24 @@ const token = find('token', HTMLInputElement);
 
 onSubmit('device', (fields) => {
   const example = fields.get('example');
-  if (typeof example === 'string') token.value = example;
+  if (typeof example === 'string') {
+    token.value = example;
+    startPurchase();
+  }
   return judgeDevice(client, token.value);
 });
 
 const button = find('place', HTMLButtonElement);
-/** A purchase keeps its number until it is placed or another item is chosen, so that a retry never orders twice. */
+/**
+ * A purchase keeps its number until it is placed, or another item or device is chosen, so that a retry never orders twice and
+ * the shop judges the device once.
+ */
 let checkoutId = crypto.randomUUID();
 /** The proof outlives an attempt that failed. The shop says when it needs another one. */
 let attestation: string | null | undefined;
 
 find('item', HTMLSelectElement).addEventListener('change', startPurchase);
+token.addEventListener('input', startPurchase);
 
 function startPurchase(): void {
   checkoutId = crypto.randomUUID();

@@ -1,6 +1,8 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import type { Judge, Judgement } from './device-trust.ts';
 import { ITEMS, type Item, type Order } from './goods.ts';
+import { createJudgedCheckouts, JUDGEMENTS_TABLE } from './judged-checkouts.ts';
 
 /** The tables of the shop, in SQLite. Every statement but the pragma is one that Postgres takes as well. */
 
@@ -17,8 +19,7 @@ const TABLES = `
     item TEXT NOT NULL,
     price_cents INTEGER NOT NULL,
     status TEXT NOT NULL,
-    device_token TEXT NOT NULL,
-    device_id TEXT NOT NULL,
+    device_id TEXT,
     sealed TEXT,
     UNIQUE (customer_id, checkout_id)
   );
@@ -29,34 +30,35 @@ const TABLES = `
   );
 `;
 const ORDER = `SELECT id, item, price_cents AS "priceCents", status, customer_id AS "customerId",
-  device_token AS "deviceToken", sealed FROM orders`;
+  device_id AS "deviceId", sealed FROM orders`;
 const INSERT_ORDER = `INSERT INTO orders
-  (id, customer_id, checkout_id, item, price_cents, status, device_token, device_id, sealed)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+  (id, customer_id, checkout_id, item, price_cents, status, device_id, sealed)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
 /** What a customer wants, once it is decided that they may have it. */
 export interface Purchase {
   readonly customerId: string;
   readonly checkoutId: string;
   readonly item: Item;
-  readonly deviceToken: string;
-  /** Of the attestation. */
-  readonly jti: string;
+  /** Of the device that it is ordered from, if there is one. */
+  readonly judgement: Judgement | undefined;
+  /** Of the attestation, if the order needs one. */
+  readonly jti: string | undefined;
 }
 
 export type Database = ReturnType<typeof openDatabase>;
 
 /**
- * Opens the database, and fills it if it is new. Whoever opens one closes it.
+ * Opens the database, and adds the items of the shop if it is new. Whoever opens one closes it.
  *
  * @param file its path; `:memory:` keeps it in this process
- * @param seeds the orders of a new database
+ * @param judge asks for the judgement of a checkout; without it there is never one
  */
-export function openDatabase(file: string, seeds: readonly Order[]) {
+export function openDatabase(file: string, judge: Judge | undefined) {
   // Other replicas may hold the lock for a moment.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec('PRAGMA journal_mode = WAL');
-  database.exec(TABLES);
+  database.exec(TABLES + JUDGEMENTS_TABLE);
   const statements = {
     item: database.prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?'),
     insertItem: database.prepare(
@@ -71,19 +73,15 @@ export function openDatabase(file: string, seeds: readonly Order[]) {
   };
 
   /** Did it change a row? */
-  const insert = ({ id, item, priceCents, status, customerId, deviceToken, sealed }: Order, checkoutId: string) =>
-    statements.insertOrder.run(
-      ...[id, customerId, checkoutId, item, priceCents, status, deviceToken, deviceIdOf(deviceToken), sealed ?? null],
-    ).changes === 1;
+  const insert = ({ id, item, priceCents, status, customerId, deviceId, sealed }: Order, checkoutId: string) =>
+    statements.insertOrder.run(id, customerId, checkoutId, item, priceCents, status, deviceId, sealed).changes === 1;
 
   database.exec('BEGIN IMMEDIATE');
   for (const { name, priceCents, stock } of ITEMS) statements.insertItem.run(name, priceCents, stock);
-  // No checkout has such an id, so none finds an order that it did not place.
-  for (const order of seeds) insert(order, `before:${order.id}`);
   database.exec('COMMIT');
 
   /** The order, the attestation and the stock: all of them change, or none. */
-  function place({ customerId, checkoutId, item, deviceToken, jti }: Purchase) {
+  function place({ customerId, checkoutId, item, judgement, jti }: Purchase) {
     const id = `order-${randomUUID()}`;
     const order: Order = {
       id,
@@ -91,12 +89,13 @@ export function openDatabase(file: string, seeds: readonly Order[]) {
       priceCents: item.priceCents,
       status: 'PLACED',
       customerId,
-      deviceToken,
+      deviceId: judgement?.deviceId ?? null,
+      sealed: judgement?.sealed ?? null,
     };
     database.exec('BEGIN IMMEDIATE');
     try {
       if (!insert(order, checkoutId)) return 'PLACED_BEFORE';
-      if (statements.spend.run(jti, id).changes === 0) return 'SPENT';
+      if (jti !== undefined && statements.spend.run(jti, id).changes === 0) return 'SPENT';
       if (statements.takeFromStock.run(item.name).changes === 0) return 'SOLD_OUT';
       database.exec('COMMIT');
       return 'PLACED';
@@ -113,14 +112,9 @@ export function openDatabase(file: string, seeds: readonly Order[]) {
       statements.orderOf.get(customerId, checkoutId) as Order | undefined,
     ordersFrom: (deviceId: string) => statements.ordersFrom.all(deviceId) as unknown as Order[],
     place,
+    /** Adds an order that was placed elsewhere. No checkout has such an id, so none finds an order that it did not place. */
+    add: (order: Order) => insert(order, `before:${order.id}`),
+    judgedCheckouts: createJudgedCheckouts(database, judge),
     close: () => database.close(),
   };
-}
-
-/**
- * Which device a token comes from. The sandbox makes device ids like this, so the order subgraph needs no call;
- * with the real service it would store the id when the order is placed.
- */
-function deviceIdOf(deviceToken: string): string {
-  return createHash('sha256').update(deviceToken).digest('hex');
 }

@@ -6,9 +6,15 @@ export interface Order {
   readonly priceCents: number;
   readonly status: 'PLACED' | 'PAID' | 'SHIPPED';
   readonly customerId: string;
-  readonly deviceToken: string;
+  /** The device that it was placed from; null if it could not be judged. */
+  readonly deviceId: string | null;
   /** What was judged when the order was placed: the sealed text of the judgement. */
-  readonly sealed?: string | null;
+  readonly sealed: string | null;
+}
+
+/** An order of a new shop, and the token of the device that it is placed from. */
+export interface Seed extends Omit<Order, 'deviceId' | 'sealed'> {
+  readonly deviceToken: string;
 }
 
 export interface Item {
@@ -32,7 +38,7 @@ export const ITEMS: readonly Item[] = [
 const SHARED = 'sandbox:android:EMULATOR,VPN_ENABLED';
 
 /** Three customers share an emulator; the last has tokens that cannot be judged as well. */
-export const ORDERS: readonly Order[] = [
+export const ORDERS: readonly Seed[] = [
   order('order-1', 'Kettle', 3_900, 'SHIPPED', 'user-1', SHARED),
   order('order-2', 'Lamp', 5_000, 'PAID', 'user-1', 'sandbox:ios'),
   order('order-3', 'Gift card', 10_000, 'PAID', 'user-2', SHARED),
@@ -49,6 +55,6 @@ function order(
   status: Order['status'],
   customerId: string,
   deviceToken: string,
-): Order {
+): Seed {
   return { id, item, priceCents, status, customerId, deviceToken };
 }

@@ -23,7 +23,8 @@ export interface Shop {
 type Result =
   | { readonly __typename: 'OrderPlaced'; readonly order: Order }
   | { readonly __typename: 'ChallengeRequired'; readonly reason: ChallengeReason; audience: string; action: string }
-  | { readonly __typename: 'OrderRefused'; readonly code: 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' };
+  | { readonly __typename: 'OrderRefused'; readonly code: OrderRefusalCode };
+type OrderRefusalCode = 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' | 'UNDER_REVIEW';
 type ChallengeReason = 'MISSING' | 'INVALID' | 'EXPIRED' | 'SPENT';
 
 /** While the captcha service is down, orders up to this value are placed with an unverified captcha. */
@@ -50,14 +51,22 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
   const challenge = (reason: ChallengeReason): Result => {
     return { __typename: 'ChallengeRequired', reason, audience: shop.audience, action: ACTION };
   };
-  if (typeof attestation !== 'string') return challenge('MISSING');
-  const proof = await shop.verify(attestation, ACTION, customerId).catch(throwUnavailable);
-  if (typeof proof === 'string') return challenge(proof);
-  if (proof.assurance === 'unverified' && item.priceCents > MAX_UNVERIFIED_CENTS) {
-    return { __typename: 'OrderRefused', code: 'UNVERIFIED' };
+  const judgement = await database.judgedCheckouts.judgementOf(customerId, checkoutId, deviceToken);
+  // A refusal says nothing about the reason, and no captcha changes it.
+  if (judgement?.action === 'DENY') return { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
+  let jti: string | undefined;
+  // Without a judgement nobody knows the device, so a person has to be there.
+  if (judgement?.action !== 'ALLOW') {
+    if (typeof attestation !== 'string') return challenge('MISSING');
+    const proof = await shop.verify(attestation, ACTION, customerId).catch(throwUnavailable);
+    if (typeof proof === 'string') return challenge(proof);
+    if (proof.assurance === 'unverified' && item.priceCents > MAX_UNVERIFIED_CENTS) {
+      return { __typename: 'OrderRefused', code: 'UNVERIFIED' };
+    }
+    jti = proof.jti;
   }
 
-  const outcome = database.place({ customerId, checkoutId, item, deviceToken, jti: proof.jti });
+  const outcome = database.place({ customerId, checkoutId, item, judgement, jti });
   if (outcome === 'SPENT') return challenge('SPENT');
   if (outcome === 'SOLD_OUT') return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
   const order = database.orderOf(customerId, checkoutId);

@@ -22,7 +22,6 @@ export function createResolvers(shop: Shop) {
     Order: {
       __resolveReference: async ({ id }: { id: string }) => database.order(id),
       customer: ({ customerId }: Order) => ({ id: customerId }),
-      deviceFingerprint: ({ deviceToken }: Order) => ({ token: deviceToken }),
       judgement: ({ sealed }: Order) => (sealed == null ? null : { sealed }),
     },
     Device: {

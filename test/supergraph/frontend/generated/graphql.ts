@@ -57,6 +57,8 @@ export type DeviceFingerprintRejectionReason =
 export type OrderRefusalCode =
   /** The last one is gone. The attestation is still good for another item. */
   | 'SOLD_OUT'
+  /** We'll look into it. */
+  | 'UNDER_REVIEW'
   /** The shop has no such item. */
   | 'UNKNOWN_ITEM'
   /** The captcha could not be verified because its service is down, and the item costs too much to go without. Try again later. */
