@@ -27,7 +27,8 @@ async function startRedirected(
   const { PATH = '' } = process.env;
   const child = startCommand(['bash', '--norc', '-c', `exec "${process.execPath}" ${MAIN} ${redirections}`], {
     cwd: ROOT,
-    env: { PATH, PORT: `${port}`, ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', ...env },
+    // On a busy machine the process would refuse requests, and those have no line.
+    env: { PATH, PORT: `${port}`, ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0', MAX_EVENT_LOOP_DELAY_MS: '10000', ...env },
   });
   onTestFinished(child.stop);
   const url = `http://127.0.0.1:${port}`;

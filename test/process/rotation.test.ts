@@ -55,6 +55,8 @@ test('all four are rotated under load without a failed request, and a broken fil
     PORT: '0',
     ADMIN_PORT: '0',
     SHUTDOWN_GRACE_MS: '0',
+    // On a busy machine the process would refuse requests for another reason.
+    MAX_EVENT_LOOP_DELAY_MS: '10000',
     LOG_LEVEL: 'info',
     FINGERPRINT_APPLICATIONS_FILE: path('applications'),
     CAPTCHA_CONFIGURATIONS_FILE: path('captchas'),
