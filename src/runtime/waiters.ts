@@ -20,10 +20,10 @@ export class Waiters<Value> {
         this.#waiting.delete(end);
         resolve(value);
       };
-      const giveUp = () => end(tooLate());
-      const timer = setTimeout(giveUp, timeoutMs);
+      const expire = () => end(tooLate());
+      const timer = setTimeout(expire, timeoutMs);
       this.#waiting.add(end);
-      onWait(giveUp);
+      onWait(expire);
     });
   }
 
