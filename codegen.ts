@@ -1,7 +1,20 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
-import { publicSdl } from './test/supergraph/public-schema.ts';
+import { shopSdl } from './test/supergraph/public-schema.ts';
 
 const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
+
+/** Types of what a page in `test/supergraph/` asks, from the schema that its gateway shows. */
+function page(folder: string, schema: string): CodegenConfig['generates'] {
+  return {
+    [`test/supergraph/${folder}/generated/`]: {
+      schema,
+      documents: `test/supergraph/${folder}/operations.ts`,
+      preset: 'client',
+      presetConfig: { fragmentMasking: false },
+      config: { strictScalars: true, scalars, enumsAsTypes: true, useTypeImports: true, importExtension: '.ts' },
+    },
+  };
+}
 
 const config: CodegenConfig = {
   generates: {
@@ -21,14 +34,8 @@ const config: CodegenConfig = {
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },
-    // The frontend of the test's supergraph: types of its documents, from what the gateway shows it.
-    'test/supergraph/frontend/generated/': {
-      schema: publicSdl(),
-      documents: 'test/supergraph/frontend/operations.ts',
-      preset: 'client',
-      presetConfig: { fragmentMasking: false },
-      config: { strictScalars: true, scalars, enumsAsTypes: true, useTypeImports: true, importExtension: '.ts' },
-    },
+    // The shop of the test's supergraph: types of its documents, from what its gateway shows it.
+    ...page('shop', shopSdl()),
   },
 };
 

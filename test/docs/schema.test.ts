@@ -62,7 +62,7 @@ describe('operations', () => {
 
 test('the recipes are the code that the example supergraph runs', () => {
   const snippets = page.blocks.filter(({ language }) => language === 'ts').map(({ text }) => text);
-  const files = ['orders/attestation.ts', 'frontend/checkout.ts'];
+  const files = ['orders/attestation.ts', 'shop/checkout.ts'];
   expect(snippets).toEqual(files.map((file) => readFileSync(join(ROOT, 'test/supergraph', file), 'utf8')));
 });
 

@@ -4,6 +4,7 @@ import { ask, post } from '../support/requests.ts';
 import { FORGERIES } from './forgeries.ts';
 import { GATEWAYS } from './gateways.ts';
 import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
+import { CLAIMED_SCOPE } from './people.ts';
 import { createSigner } from './signer.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
@@ -34,7 +35,7 @@ const CHALLENGE = { __typename: 'ChallengeRequired', reason: 'MISSING' };
 describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   const gateway = await startGateway(supergraph.supergraphSdl);
   afterAll(() => gateway.stop());
-  const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
+  const query = (document: string, variables = {}) => ask(gateway.url, document, variables, CLAIMED_SCOPE);
   const solve = async () => ({ ...(await supergraph.solve()), ...FOR_ORDERS });
   const order = (changes: Parameters<typeof orderInput>[0], person?: string) =>
     orderOutcome(gateway.url, orderInput(changes), person);

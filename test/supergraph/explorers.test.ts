@@ -2,8 +2,10 @@ import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { describeInChromium, launchChromium, visit } from '../support/chromium.ts';
+import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
+import { STAFF } from './people.ts';
 import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 
 /** Pages for people in development, in a browser that reaches this machine and nothing else. */
@@ -19,7 +21,10 @@ describeInChromium('where nothing of the internet can be reached', () => {
     browser = await launchChromium();
     app = await startInSandboxMode();
     supergraph = await startTestSupergraph();
-    gateway = await startHiveGateway(supergraph.supergraphSdl);
+    gateway = await startHiveGateway(supergraph.supergraphSdl, {
+      identify: () => STAFF['grace'],
+      question: CROSS_SUBGRAPH_QUERY,
+    });
   }, 30_000);
   afterAll(async () => {
     await browser.close();

@@ -2,6 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../support/requests.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { GATEWAYS } from './gateways.ts';
+import { CLAIMED_SCOPE } from './people.ts';
 import { BULK_BUYER, FIFTY, startTestSupergraph } from './test-supergraph.ts';
 
 /** What a client of the company's graph gets, through two gateways without any configuration for this subgraph. */
@@ -27,7 +28,7 @@ const JUDGE = `query ($token: String!) {
 describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   const gateway = await startGateway(supergraph.supergraphSdl);
   afterAll(() => gateway.stop());
-  const query = (document: string, variables = {}) => ask(gateway.url, document, variables);
+  const query = (document: string, variables = {}) => ask(gateway.url, document, variables, CLAIMED_SCOPE);
 
   test('one question crosses all three subgraphs and comes back', async () => {
     const { data, errors, text } = await query(CROSS_SUBGRAPH_QUERY);

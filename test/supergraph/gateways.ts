@@ -2,29 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
-import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
+import { createGatewayRuntime, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { listen, type Running } from './listen.ts';
-import { subgraphHeaders } from './subgraph-headers.ts';
-import { SIGNED_IN } from './users.ts';
+import { asClaimed, type Identify } from './people.ts';
+import { type HeaderOf, subgraphHeaders } from './subgraph-headers.ts';
 
 /**
- * Two gateways of other makers, on loopback. A company's gateway sets `x-user-id` and `x-user-scopes` from the session that it
- * verified, its edge overwrites the others, and neither passes on what a client sent. There is no login and no edge here, so a
- * client may say who it is, and is Ada by default.
+ * Two gateways of other makers, on loopback. A gateway finds out who asks, sets `x-user-id` and `x-user-scopes` itself, and
+ * passes on neither of a client. The edge before it overwrites the other headers; there is no edge here.
  */
 
 /** Apollo's gateway for Node, on a free port. */
-async function startApolloGateway(supergraphSdl: string): Promise<Running> {
-  const server = new ApolloServer<{ userId?: string; headerOf?: (name: string) => string | undefined }>({
+async function startApolloGateway(supergraphSdl: string, identify: Identify): Promise<Running> {
+  const server = new ApolloServer<{ headerOf?: HeaderOf }>({
     gateway: new ApolloGateway({
       supergraphSdl,
       buildService: ({ name, url = '' }) =>
         new RemoteGraphQLDataSource({
           url,
-          willSendRequest: ({ request, context: { userId, headerOf } }) => {
-            const headers = subgraphHeaders(name, userId, headerOf);
+          willSendRequest: ({ request, context: { headerOf } }) => {
+            const headers = subgraphHeaders(name, headerOf && identify(headerOf), headerOf);
             for (const header of Object.entries(headers)) request.http?.headers.set(...header);
           },
         }),
@@ -35,19 +33,28 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
   const { url } = await startStandaloneServer(server, {
     listen: { host: '127.0.0.1', port: 0 },
     context: async ({ req }: { req: IncomingMessage }) => ({
-      userId: String(req.headers['x-user-id'] ?? SIGNED_IN),
       headerOf: (name: string) => req.headers[name]?.toString(),
     }),
   });
   return { url, stop: () => server.stop() };
 }
 
-/**
- * Hive Gateway, with GraphiQL and a query across all subgraphs in it for people with a browser; port 0 picks a free one.
- *
- * @param pageOrigin the one origin whose pages may ask, besides the gateway's own; without it there is none
- */
-export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrigin?: string): Promise<Running> {
+interface HiveOptions {
+  /** Says who asks. Whoever it does not know gets 401. */
+  readonly identify: Identify;
+  /** Port 0, the default, picks a free one. */
+  readonly port?: number;
+  /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
+  readonly pageOrigin?: string;
+  /** The question that GraphiQL shows to people with a browser. */
+  readonly question?: string;
+}
+
+const QUESTION = '{ me { name orders { id item status } } }';
+
+/** Hive Gateway, with GraphiQL in it. */
+export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
+  const { identify, port = 0, pageOrigin, question = QUESTION } = options;
   const gateway = createGatewayRuntime({
     supergraph: supergraphSdl,
     logging: false,
@@ -55,20 +62,19 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
     cors: pageOrigin !== undefined && {
       origin: pageOrigin,
       methods: ['POST'],
-      allowedHeaders: ['content-type'],
+      allowedHeaders: ['content-type', 'authorization'],
       credentials: false,
       maxAge: 600,
     },
     propagateHeaders: {
-      fromClientToSubgraphs: ({ request, subgraphName }) =>
-        subgraphHeaders(
-          subgraphName,
-          request.headers.get('x-user-id') ?? SIGNED_IN,
-          (name) => request.headers.get(name) ?? undefined,
-        ),
+      fromClientToSubgraphs: ({ request, subgraphName }) => {
+        const headerOf = headersOf(request);
+        return subgraphHeaders(subgraphName, identify(headerOf), headerOf);
+      },
     },
+    plugins: () => [signedInOnly(identify)],
     landingPage: false,
-    graphiql: { title: 'Supergraph', defaultQuery: CROSS_SUBGRAPH_QUERY },
+    graphiql: { title: 'Supergraph', defaultQuery: question },
     renderGraphiQL,
   });
   const { url, stop } = await listen(gateway, port);
@@ -81,8 +87,23 @@ export async function startHiveGateway(supergraphSdl: string, port = 0, pageOrig
   };
 }
 
-/** Both gateways, by name. What holds through one has to hold through the other. */
+/** Answers 401 to questions of somebody who is not signed in. */
+function signedInOnly(identify: Identify): GatewayPlugin {
+  return {
+    onRequest({ request, fetchAPI, endResponse }) {
+      if (request.method !== 'POST' || identify(headersOf(request))) return;
+      const error = { message: 'Sign in to ask.', extensions: { code: 'UNAUTHENTICATED', retryable: false } };
+      endResponse(fetchAPI.Response.json({ errors: [error] }, { status: 401 }));
+    },
+  };
+}
+
+function headersOf({ headers }: { readonly headers: Headers }): HeaderOf {
+  return (name) => headers.get(name) ?? undefined;
+}
+
+/** Both gateways, by name, for whoever a test claims to be. What holds through one has to hold through the other. */
 export const GATEWAYS = [
-  ['Apollo Gateway', startApolloGateway],
-  ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl)],
+  ['Apollo Gateway', (supergraphSdl: string) => startApolloGateway(supergraphSdl, asClaimed)],
+  ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl, { identify: asClaimed })],
 ] as const;

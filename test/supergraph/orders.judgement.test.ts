@@ -1,11 +1,9 @@
-import * as guild from '@theguild/federation-composition';
-import { parse } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask } from '../support/requests.ts';
-import { sdlOf } from './compose.ts';
+import { composeShopVariant } from './compose.ts';
 import { GATEWAYS } from './gateways.ts';
 import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
-import { subgraphHeaders } from './subgraph-headers.ts';
+import { CLAIMED_SCOPE } from './people.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
 /** The order subgraph judges the device of each checkout once, and the shop learns nothing but what to do next. */
@@ -33,17 +31,7 @@ const LOOK = `query ($id: ID!) { order(id: $id) {
 /** How many events the fingerprint service has counted since the test began. */
 const events = () => supergraph.asked.filter(({ url }) => url.includes('/fp_query/')).length;
 
-/** The shop's variant of the graph: without what is tagged `risk`. */
-async function shopSdl(): Promise<string> {
-  const subgraphs = Object.entries(supergraph.subgraphs).map(async ([name, url]) => {
-    return { name, url, typeDefs: parse(await sdlOf(url, subgraphHeaders(name))) };
-  });
-  const tags = { exclude: new Set(['risk']), include: new Set<string>() };
-  const { errors = [], supergraphSdl } = guild.composeSchemaContract(await Promise.all(subgraphs), tags, true);
-  if (!supergraphSdl) throw new Error(`expected a contract, but got:\n${errors.join('\n')}`);
-  return supergraphSdl;
-}
-const shopGraph = await shopSdl();
+const shopGraph = await composeShopVariant(supergraph.subgraphs);
 
 describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   const shop = await startGateway(shopGraph);
@@ -92,7 +80,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
     const { order } = await orderOutcome(shop.url, { ...input, attestation });
     expect(await orderOutcome(shop.url, input)).toMatchObject({ order });
     for (let view = 0; view < 100; view += 1) {
-      const { data, errors } = await ask(staff.url, LOOK, { id: order?.id });
+      const { data, errors } = await ask(staff.url, LOOK, { id: order?.id }, CLAIMED_SCOPE);
       expect(errors).toBeUndefined();
       expect(data.order.judgement).toMatchObject({
         eventType: 'checkout',
@@ -135,7 +123,7 @@ describe.each(GATEWAYS)('through %s', async (_name, startGateway) => {
   test('a captcha places an order that cannot be judged, and the order has no judgement', async () => {
     const attestation = await supergraph.signer.sign();
     const { order } = await orderOutcome(shop.url, orderInput({ deviceToken: 'made-up', attestation }));
-    const { data, errors } = await ask(staff.url, LOOK, { id: order?.id });
+    const { data, errors } = await ask(staff.url, LOOK, { id: order?.id }, CLAIMED_SCOPE);
     expect([errors, data]).toEqual([undefined, { order: { judgement: null } }]);
   });
 

@@ -7,17 +7,19 @@ import { port } from '../../src/config/values.ts';
 /** The ports of `npm run supergraph`, and what a person reads if they are wrong or taken. */
 
 interface Ports {
-  readonly gatewayPort: number;
+  readonly shopGatewayPort: number;
   readonly devicePort: number;
   readonly usersPort: number;
   readonly ordersPort: number;
-  readonly pagePort: number;
+  readonly shopPort: number;
+  readonly deskGatewayPort: number;
+  readonly deskPort: number;
   /** Of region GLB; the other regions use the next two. */
   readonly sandboxPort: number;
 }
 
-/** The gateway listens on PORT, and the four others on the ports that follow. */
-const FIRST_PORT = port(65_535 - 4);
+/** The shop's gateway listens on PORT, and the six others on the ports that follow. */
+const FIRST_PORT = port(65_535 - 6);
 
 /**
  * Reads PORT and SANDBOX_PORT; 0 stands for free ports.
@@ -32,11 +34,13 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
   if (!first.success || problems.length > 0) throw new ConfigError(problems);
   const after = (offset: number) => (first.data === 0 ? 0 : first.data + offset);
   return {
-    gatewayPort: after(0),
+    shopGatewayPort: after(0),
     devicePort: after(1),
     usersPort: after(2),
     ordersPort: after(3),
-    pagePort: after(4),
+    shopPort: after(4),
+    deskGatewayPort: after(5),
+    deskPort: after(6),
     sandboxPort,
   };
 }
@@ -45,16 +49,18 @@ export function readPorts(env: NodeJS.ProcessEnv): Ports {
 export async function problemsOf(error: unknown, env: NodeJS.ProcessEnv): Promise<readonly string[]> {
   if (error instanceof ConfigError) return error.problems;
   if (!isListenError(error)) return [error instanceof Error ? error.message : String(error)];
-  const { gatewayPort, devicePort, usersPort, ordersPort, pagePort, sandboxPort } = readPorts(env);
+  const ports = readPorts(env);
   const address = (port: number, purpose: string) => ({ variable: 'PORT', host: '127.0.0.1', port, purpose });
   return listenProblems(
     [
-      address(gatewayPort, 'for the gateway'),
-      address(devicePort, 'for device-trust'),
-      address(usersPort, 'for users'),
-      address(ordersPort, 'for orders'),
-      address(pagePort, 'for the page'),
-      ...sandboxAddressesOf({ sandboxPort }),
+      address(ports.shopGatewayPort, "for the shop's gateway"),
+      address(ports.devicePort, 'for device-trust'),
+      address(ports.usersPort, 'for users'),
+      address(ports.ordersPort, 'for orders'),
+      address(ports.shopPort, 'for the shop'),
+      address(ports.deskGatewayPort, "for the desk's gateway"),
+      address(ports.deskPort, "for the analyst's desk"),
+      ...sandboxAddressesOf(ports),
     ],
     error,
   );

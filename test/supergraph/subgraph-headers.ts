@@ -13,31 +13,35 @@ export const ORDERS_SERVICE = {
 /** The headers in which the gateways and the order subgraph say who asks, and what this person may see. */
 export const TRUSTED_HEADERS = { subject: 'x-user-id', scopes: 'x-user-scopes' } as const;
 
+/** Reads a header of the request that a gateway received. */
+export type HeaderOf = (name: string) => string | undefined;
+
+/** Who is signed in at a gateway. */
+export interface Person {
+  readonly id: string;
+  /** What this person may see, separated by blanks; empty for nothing that needs a scope. */
+  readonly scopes: string;
+}
+
 /** What the edge has measured about the client. */
 const FOR_DEVICE_TRUST = ['x-client-ip', 'x-ja4'];
 
 /**
- * The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks.
+ * The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks. No header of the
+ * client's own says who asks or what they may see.
  *
  * @param headerOf a header of the request that the gateway received
  */
 export function subgraphHeaders(
   subgraph: string,
-  userId?: string,
-  headerOf: (name: string) => string | undefined = () => undefined,
+  person?: Person,
+  headerOf: HeaderOf = () => undefined,
 ): Record<string, string> {
-  const person = userId === undefined ? {} : { 'x-user-id': userId };
-  if (subgraph !== 'device-trust') return person;
+  const named = person ? { 'x-user-id': person.id, 'x-user-scopes': person.scopes } : {};
+  if (subgraph !== 'device-trust') return named;
   const passedOn = FOR_DEVICE_TRUST.flatMap((name) => {
     const value = headerOf(name);
     return value === undefined ? [] : [[name, value]];
   });
-  // Who has no scopes of its own may see everything here, because this example has no login.
-  const scopes = headerOf('x-user-scopes') ?? 'risk:read';
-  return {
-    ...person,
-    ...Object.fromEntries(passedOn),
-    'x-user-scopes': scopes,
-    'router-authorization': ROUTER_SECRET,
-  };
+  return { ...named, ...Object.fromEntries(passedOn), 'router-authorization': ROUTER_SECRET };
 }

@@ -33,9 +33,6 @@ export const USERS: readonly User[] = [
   },
 ];
 
-/** The number of whoever is signed in, unless a client says otherwise. */
-export const SIGNED_IN = 'user-1';
-
 /** @param users the customers */
 export function startUsers(port = 0, users = USERS): Promise<Running> {
   const byId = new Map(users.map((user) => [user.id, user]));

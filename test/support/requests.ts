@@ -53,8 +53,13 @@ export async function post(
 }
 
 /** Sends one operation, as a router would. Rejects unless the answer is JSON. */
-export function ask(graphqlUrl: string, query: string, variables: Operation['variables'] = {}): Promise<GraphqlAnswer> {
-  return post(graphqlUrl, JSON.stringify({ query, variables }));
+export function ask(
+  graphqlUrl: string,
+  query: string,
+  variables: Operation['variables'] = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<GraphqlAnswer> {
+  return post(graphqlUrl, JSON.stringify({ query, variables }), headers);
 }
 
 /** Sends one operation on a connection of its own, and gives what disconnects, whatever came back until then. */

@@ -14,12 +14,10 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n": typeof types.JudgeDeviceDocument,
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
     "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
 };
 const documents: Documents = {
-    "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n": types.JudgeDeviceDocument,
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": types.ValidateCaptchaDocument,
     "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
 };
@@ -38,10 +36,6 @@ const documents: Documents = {
  */
 export function graphql(source: string): unknown;
 
-/**
- * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
- */
-export function graphql(source: "\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n"): (typeof documents)["\n  query JudgeDevice($token: String!) {\n    deviceFingerprint(token: $token, eventType: \"checkout\") {\n      __typename\n      ...Judgement\n      ...Rejection\n    }\n  }\n\n  fragment Judgement on DeviceFingerprint {\n    clientType\n    device { id }\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n  }\n\n  fragment Rejection on DeviceFingerprintRejected {\n    reason\n    errors { field reason type }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */

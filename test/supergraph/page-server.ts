@@ -1,9 +1,10 @@
 import { extname, join } from 'node:path';
 import { build } from 'vite';
 import { listen } from './listen.ts';
+import type { Sessions } from './people.ts';
 
-/** The server of the page in `frontend/`, which has an origin of its own, as a company's frontend has. */
-export interface Frontend {
+/** The server of a page, which has an origin of its own, as a company's frontend has. */
+export interface PageServer {
   /** Scheme, host and port: what a browser calls the page's origin. */
   readonly origin: string;
   /** Sets the gateway that the page asks. Until then the page is not served. */
@@ -12,19 +13,34 @@ export interface Frontend {
   stop(): Promise<void>;
 }
 
+interface PageOptions {
+  /** Port 0, the default, picks a free one. */
+  readonly port?: number;
+  /** Where the sandbox issues solved captcha challenges. With it the page gets one by `POST /sandbox/challenges`. */
+  readonly challengeUrl?: string;
+  /** With it the page gets the token of a session by `POST /sign-in/NAME`. */
+  readonly sessions?: Pick<Sessions, 'signIn'>;
+}
+
 /**
- * Builds the page and serves it; port 0 picks a free one.
+ * Builds a page and serves it.
  *
- * @param challengeUrl where the sandbox issues solved captcha challenges
+ * @param folder the name of its folder, beside this file
  */
-export async function startFrontend(challengeUrl: string, port = 0): Promise<Frontend> {
-  const files = await buildPage();
+export async function startPageServer(folder: 'shop' | 'desk', options: PageOptions = {}): Promise<PageServer> {
+  const { port = 0, challengeUrl, sessions } = options;
+  const files = await buildPage(folder);
   let gatewayUrl = '';
+  let origin = '';
   const { url, stop } = await listen((request, response) => {
     const path = request.url === '/' ? '/index.html' : (request.url ?? '');
     const file = files.get(path);
-    if (request.method === 'POST' && path === '/sandbox/challenges') {
-      // The one request that is passed on: it stands in for the captcha widget (frontend/challenge.ts).
+    const isOwn = request.headers.origin === undefined || request.headers.origin === origin;
+    const token = request.method === 'POST' && isOwn ? sessions?.signIn(path.replace(/^\/sign-in\//, '')) : undefined;
+    if (token !== undefined) {
+      response.writeHead(200, headersFor('.txt')).end(token);
+    } else if (request.method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
+      // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).
       fetch(challengeUrl, { method: 'POST' })
         .then(async (answer) => response.writeHead(answer.status, headersFor('.json')).end(await answer.text()))
         .catch(() => response.writeHead(502).end());
@@ -36,16 +52,17 @@ export async function startFrontend(challengeUrl: string, port = 0): Promise<Fro
       response.writeHead(200, headersFor(path, gatewayUrl)).end(file.replaceAll('{{gateway}}', gatewayUrl));
     }
   }, port);
+  origin = new URL(url).origin;
   const use = (gateway: string) => {
     gatewayUrl = gateway;
   };
-  return { origin: new URL(url).origin, use, stop };
+  return { origin, use, stop };
 }
 
 /** What Vite makes of the page, by path. */
-async function buildPage(): Promise<ReadonlyMap<string, string>> {
+async function buildPage(folder: string): Promise<ReadonlyMap<string, string>> {
   const built = await build({
-    root: join(import.meta.dirname, 'frontend'),
+    root: join(import.meta.dirname, folder),
     configFile: false,
     logLevel: 'warn',
     build: { write: false, modulePreload: { polyfill: false } },
@@ -61,6 +78,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.json': 'application/json',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 function headersFor(path: string, gatewayUrl = ''): Record<string, string> {

@@ -2,7 +2,6 @@ import { onSubmit } from './answer.ts';
 import { forcedChallenge, solveChallenge } from './challenge.ts';
 import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
-import { judgeDevice } from './device.ts';
 import { find } from './dom.ts';
 import { isPlaced, orderAnswer, unspentProof } from './order.ts';
 
@@ -10,15 +9,6 @@ import { isPlaced, orderAnswer, unspentProof } from './order.ts';
 
 const client = createClient(document.querySelector<HTMLMetaElement>('meta[name=gateway]')?.content ?? '');
 const token = find('token', HTMLInputElement);
-
-onSubmit('device', (fields) => {
-  const example = fields.get('example');
-  if (typeof example === 'string') {
-    token.value = example;
-    startPurchase();
-  }
-  return judgeDevice(client, token.value);
-});
 
 const button = find('place', HTMLButtonElement);
 /**

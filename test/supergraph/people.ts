@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { HeaderOf, Person } from './subgraph-headers.ts';
+
+/** Who asks the gateways of the example. It has no passwords: whoever opens the desk's page chooses whom to sign in as. */
+
+/**
+ * Says who sent a request, from its headers; undefined if nobody is signed in, and then a gateway answers nothing. A company
+ * verifies a session here.
+ */
+export type Identify = (headerOf: HeaderOf) => Person | undefined;
+
+/** Everybody who asks the shop is Ada, who may see nothing that needs a scope. */
+export const asCustomer: Identify = () => ({ id: 'user-1', scopes: '' });
+
+/** Tests say themselves who asks and with which scopes, as if a login had found that out. Without a word it is Ada. */
+export const asClaimed: Identify = (headerOf) => ({
+  id: headerOf('x-user-id') ?? 'user-1',
+  scopes: headerOf('x-user-scopes') ?? '',
+});
+
+/** The headers with which a test claims the scope that everything tagged `risk` needs. */
+export const CLAIMED_SCOPE = { 'x-user-scopes': 'risk:read' } as const;
+
+/** Who works at the analyst's desk. */
+export const STAFF: Readonly<Record<string, Person>> = {
+  /** Grace, an analyst. */
+  grace: { id: 'staff-grace', scopes: 'risk:read' },
+  /** Ada of support, who may see orders but nothing about devices. */
+  ada: { id: 'staff-ada', scopes: '' },
+};
+
+/** Sessions of the desk, in memory: a restart signs everybody out. */
+export interface Sessions {
+  /** Starts a session of somebody of `STAFF`, and gives its token; undefined if there is no such person. */
+  signIn(name: string): string | undefined;
+  /** Finds the person by `Authorization: Bearer TOKEN`. */
+  readonly identify: Identify;
+}
+
+/** How long a session lasts, in ms: a working day. */
+const SESSION_MS = 8 * 3_600_000;
+
+export function createSessions(): Sessions {
+  const people = new LRUCache<string, Person>({ max: 1_000, ttl: SESSION_MS });
+  return {
+    signIn: (name) => {
+      const person = Object.hasOwn(STAFF, name) ? STAFF[name] : undefined;
+      if (!person) return undefined;
+      const token = randomBytes(32).toString('base64url');
+      people.set(token, person);
+      return token;
+    },
+    // No cookie carries the token: a browser would send it to every port of this address, and so to the shop's gateway.
+    identify: (headerOf) => people.get(headerOf('authorization')?.replace(/^Bearer /i, '') ?? ''),
+  };
+}
