@@ -12,6 +12,7 @@ import { sdlOf } from './compose.ts';
 import { GATEWAYS } from './gateways.ts';
 import { listen } from './listen.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
+import { CLAIMED_SCOPE } from './people.ts';
 import { startUsers } from './users.ts';
 
 /** Orders keep what was judged when they were placed. No plan of a router makes a new event of a look at one. */
@@ -35,7 +36,7 @@ const orders = await startOrders({
   // No secret is configured there, so any is good.
   deviceTrust: { url: app.graphqlUrl, secret: 'any' },
 });
-const { data: stored } = await ask(orders.url, '{ order(id: "order-1") { judgement { sealed } } }');
+const { data: stored } = await ask(orders.url, '{ order(id: "order-1") { judgement { sealed } } }', {}, CLAIMED_SCOPE);
 const RECORD = `query ($sealed: ID!) {
   _entities(representations: [{ __typename: "DeviceJudgement", sealed: $sealed }]) { ... on DeviceJudgement { judgedAt eventId } }
 }`;
@@ -106,7 +107,7 @@ describe.each([
 
     test('an order shows what was judged when it was placed: nothing is judged or sealed again', async () => {
       const before = await made();
-      const { data, errors } = await ask(gateway.url, LOOK, { id: 'order-1' });
+      const { data, errors } = await ask(gateway.url, LOOK, { id: 'order-1' }, CLAIMED_SCOPE);
       expect(errors).toBeUndefined();
       expect(data.order).toMatchObject({
         item: 'Kettle',
@@ -130,7 +131,7 @@ describe.each([
       'a fresh judgement is made once, and neither sealed nor its token fetched: %s',
       async (device) => {
         const before = await made();
-        const { errors } = await ask(gateway.url, fresh(device), { token: 'sandbox:ios' });
+        const { errors } = await ask(gateway.url, fresh(device), { token: 'sandbox:ios' }, CLAIMED_SCOPE);
         expect(errors).toBeUndefined();
         expect(asked.flatMap((document) => selectedIn(document, ['token', 'sealed']))).toEqual([]);
         expect(await made()).toEqual({ ...before, events: before.events + 1 });
@@ -144,7 +145,7 @@ describe.each([
     });
 
     test('an order without a judgement has none', async () => {
-      const { data, errors } = await ask(gateway.url, LOOK, { id: 'order-6' });
+      const { data, errors } = await ask(gateway.url, LOOK, { id: 'order-6' }, CLAIMED_SCOPE);
       expect([errors, data.order]).toEqual([undefined, { item: 'Gift card', judgement: null }]);
       expect(asked).toEqual([]);
     });

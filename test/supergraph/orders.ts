@@ -1,7 +1,7 @@
 import type { Running } from './listen.ts';
 import { type AttestationConfig, createVerifier } from './orders/attestation.ts';
 import { openDatabase } from './orders/database.ts';
-import { createJudge, type DeviceTrustConfig, type Judge } from './orders/device-trust.ts';
+import { createJudge, type DeviceTrustConfig } from './orders/device-trust.ts';
 import { ORDERS, type Order, type Seed } from './orders/goods.ts';
 import { createResolvers } from './orders/resolvers.ts';
 import { startSubgraph } from './subgraph.ts';
@@ -32,7 +32,7 @@ export async function startOrders(options: OrdersOptions): Promise<Running> {
   const database = openDatabase(file, judge);
   // A database that is opened again has its orders, and what was judged.
   const missing = seeds.filter(({ id }) => !database.order(id));
-  for (const order of await Promise.all(missing.map((seed) => judged(seed, judge)))) database.add(order);
+  await Promise.all(missing.map(database.add));
   const shop = { database, verify: createVerifier(attestation), audience: attestation.audience, placed };
   const { url, stop } = await startSubgraph('orders.graphql', createResolvers(shop), port);
   return {
@@ -42,10 +42,4 @@ export async function startOrders(options: OrdersOptions): Promise<Running> {
       database.close();
     },
   };
-}
-
-/** The order of a seed. It has no judgement if the token of the seed is one that cannot be judged. */
-async function judged({ deviceToken, ...order }: Seed, judge: Judge | undefined): Promise<Order> {
-  const judgement = await judge?.(deviceToken, order.customerId).catch(() => undefined);
-  return { ...order, deviceId: judgement?.deviceId ?? null, sealed: judgement?.sealed ?? null };
 }

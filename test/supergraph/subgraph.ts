@@ -12,6 +12,8 @@ type Resolvers = NonNullable<GraphQLSchemaModule['resolvers']>;
 export interface SubgraphContext {
   /** Who is signed in, from the header `x-user-id`; undefined if the gateway names nobody. */
   readonly userId: string | undefined;
+  /** May this person see what is tagged `risk`? From the header `x-user-scopes`, a list with blanks between the scopes. */
+  readonly seesRisk: boolean;
 }
 
 /** Serves a schema of this folder, on loopback, as a team of its own would. */
@@ -29,7 +31,7 @@ export function startSubgraph(file: string, resolvers: Resolvers, port: number):
 /** Rejects if the request is none for GraphQL; whatever happens in its execution is in the result. */
 async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult> {
   const { query: source, variables: variableValues, operationName } = JSON.parse(await text(request));
-  const contextValue: SubgraphContext = { userId: userIdOf(request) };
+  const contextValue: SubgraphContext = { userId: userIdOf(request), seesRisk: seesRisk(request) };
   const result = await graphql({ schema, source, variableValues, operationName, contextValue });
   return result.errors ? { ...result, errors: result.errors.map(withoutInternals) } : result;
 }
@@ -38,6 +40,12 @@ async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<
 function userIdOf({ headers }: IncomingMessage): string | undefined {
   const header = headers['x-user-id'];
   return typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined;
+}
+
+/** A header that was sent twice has a comma in it, and allows nothing. */
+function seesRisk({ headers }: IncomingMessage): boolean {
+  const header = headers['x-user-scopes'];
+  return typeof header === 'string' && !header.includes(',') && header.split(' ').includes('risk:read');
 }
 
 /** What was thrown by mistake was not written for a client. */

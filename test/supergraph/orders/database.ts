@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
+import { CHECKOUTS_TABLE, createCheckouts } from './checkouts.ts';
+import { createDesk, LATER_JUDGEMENTS_TABLE } from './desk.ts';
 import type { Judge, Judgement } from './device-trust.ts';
-import { ITEMS, type Item, type Order } from './goods.ts';
-import { createJudgedCheckouts, JUDGEMENTS_TABLE } from './judged-checkouts.ts';
+import { ITEMS, type Item, type Order, type Seed } from './goods.ts';
 
 /** The tables of the shop, in SQLite. Every statement but the pragma is one that Postgres takes as well. */
 
@@ -58,7 +59,7 @@ export function openDatabase(file: string, judge: Judge | undefined) {
   // Other replicas may hold the lock for a moment.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec('PRAGMA journal_mode = WAL');
-  database.exec(TABLES + JUDGEMENTS_TABLE);
+  database.exec(TABLES + CHECKOUTS_TABLE + LATER_JUDGEMENTS_TABLE);
   const statements = {
     item: database.prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?'),
     insertItem: database.prepare(
@@ -79,6 +80,8 @@ export function openDatabase(file: string, judge: Judge | undefined) {
   database.exec('BEGIN IMMEDIATE');
   for (const { name, priceCents, stock } of ITEMS) statements.insertItem.run(name, priceCents, stock);
   database.exec('COMMIT');
+
+  const checkouts = createCheckouts(database, judge);
 
   /** The order, the attestation and the stock: all of them change, or none. */
   function place({ customerId, checkoutId, item, judgement, jti }: Purchase) {
@@ -112,9 +115,18 @@ export function openDatabase(file: string, judge: Judge | undefined) {
       statements.orderOf.get(customerId, checkoutId) as Order | undefined,
     ordersFrom: (deviceId: string) => statements.ordersFrom.all(deviceId) as unknown as Order[],
     place,
-    /** Adds an order that was placed elsewhere. No checkout has such an id, so none finds an order that it did not place. */
-    add: (order: Order) => insert(order, `before:${order.id}`),
-    judgedCheckouts: createJudgedCheckouts(database, judge),
+    /**
+     * Adds an order of a new shop, which is judged as it would have been at its checkout. No customer can send the id of this
+     * checkout, so nobody finds an order that they did not place.
+     */
+    async add({ deviceToken, ...order }: Seed) {
+      const { id, customerId, item } = order;
+      const checkoutId = `before:${id}`;
+      const judgement = await checkouts.judgementOf({ customerId, checkoutId, item, deviceToken });
+      insert({ ...order, deviceId: judgement?.deviceId ?? null, sealed: judgement?.sealed ?? null }, checkoutId);
+    },
+    checkouts,
+    desk: createDesk(database, judge),
     close: () => database.close(),
   };
 }

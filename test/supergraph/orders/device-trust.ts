@@ -20,10 +20,13 @@ export interface Judgement {
  * Asks for a judgement of this token, which is an event of the fingerprint service. Gives undefined for a token that the
  * service never judges. Rejects if nobody knows: no answer in time, an error, or one without a decision or a sealed text.
  */
-export type Judge = (deviceToken: string, customerId: string) => Promise<Judgement | undefined>;
+export type Judge = (deviceToken: string, customerId: string, event: JudgedEvent) => Promise<Judgement | undefined>;
 
-const DOCUMENT = `query JudgeCheckout($token: String!) {
-  deviceFingerprint(token: $token, eventType: "checkout") {
+/** What a judgement is for: the checkout itself, or an analyst who looks at it later. Rules of the policy can tell them apart. */
+export type JudgedEvent = 'checkout' | 'review';
+
+const DOCUMENT = `query JudgeCheckout($token: String!, $event: String!) {
+  deviceFingerprint(token: $token, eventType: $event) {
     __typename
     ... on DeviceFingerprint { judgement { sealed decision { action } device { id } } }
   }
@@ -31,11 +34,11 @@ const DOCUMENT = `query JudgeCheckout($token: String!) {
 
 export function createJudge({ url, secret, timeoutMs = 4_000 }: DeviceTrustConfig): Judge {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
-  return async (token, customerId) => {
+  return async (token, customerId, event) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'x-user-id': customerId },
-      body: JSON.stringify({ query: DOCUMENT, variables: { token } }),
+      body: JSON.stringify({ query: DOCUMENT, variables: { token, event } }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const { data } = await response.json();

@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 import type { createVerifier } from './attestation.ts';
-import type { Database } from './database.ts';
+import type { Database, Purchase } from './database.ts';
 import type { Order } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
@@ -48,10 +48,21 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
 
   const item = database.item(input.item);
   if (!item) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
+  const checkout = { customerId, checkoutId, item: item.name, deviceToken };
+  const judgement = await database.checkouts.judgementOf(checkout);
+  const result = await buy(shop, { customerId, checkoutId, item, judgement }, attestation);
+  if (result.__typename === 'ChallengeRequired') database.checkouts.end(checkout, 'CHALLENGED');
+  if (result.__typename === 'OrderRefused') database.checkouts.end(checkout, result.code);
+  return result;
+}
+
+/** From a judgement to an order, or to what stands in its way. */
+async function buy(shop: Shop, wish: Omit<Purchase, 'jti'>, attestation?: string | null): Promise<Result> {
+  const { database } = shop;
+  const { customerId, checkoutId, item, judgement } = wish;
   const challenge = (reason: ChallengeReason): Result => {
     return { __typename: 'ChallengeRequired', reason, audience: shop.audience, action: ACTION };
   };
-  const judgement = await database.judgedCheckouts.judgementOf(customerId, checkoutId, deviceToken);
   // A refusal says nothing about the reason, and no captcha changes it.
   if (judgement?.action === 'DENY') return { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
   let jti: string | undefined;
@@ -66,7 +77,7 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
     jti = proof.jti;
   }
 
-  const outcome = database.place({ customerId, checkoutId, item, judgement, jti });
+  const outcome = database.place({ ...wish, jti });
   if (outcome === 'SPENT') return challenge('SPENT');
   if (outcome === 'SOLD_OUT') return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
   const order = database.orderOf(customerId, checkoutId);
