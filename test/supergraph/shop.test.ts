@@ -1,47 +1,32 @@
-import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { describeInChromium, launchChromium, type Visit, visit } from '../support/chromium.ts';
-import { composeShopVariant } from './compose.ts';
-import { startHiveGateway } from './gateways.ts';
-import type { Running } from './listen.ts';
-import { type PageServer, startPageServer } from './page-server.ts';
-import { asCustomer } from './people.ts';
-import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
+import { describeInChromium, type Visit, visit } from '../support/chromium.ts';
+import { ITEMS } from './orders/goods.ts';
+import { startPageServer } from './page-server.ts';
+import { startTestShop, type TestShop } from './test-shop.ts';
+import type { TestSupergraph } from './test-supergraph.ts';
 
-/** What a person gets who opens the page in a browser: it asks the gateway, whose origin is another one. */
+/** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */
 
-const SCREENSHOTS = join(import.meta.dirname, 'screenshots');
-
-describeInChromium('the page, with a clean console and no token in any address', () => {
-  let browser: Browser;
+describeInChromium('the shop, with a clean console and no token in any address', () => {
+  let shop: TestShop;
   let supergraph: TestSupergraph;
-  let shop: PageServer;
-  let gateway: Running;
   let visited: Visit;
   let page: Page;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    supergraph = await startTestSupergraph();
-    shop = await startPageServer('shop', supergraph);
-    const variant = await composeShopVariant(supergraph.subgraphs);
-    gateway = await startHiveGateway(variant, { identify: asCustomer, pageOrigin: shop.origin });
-    shop.use(gateway.url);
+    shop = await startTestShop();
+    supergraph = shop.supergraph;
   }, 30_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-    await shop.stop();
-    await supergraph.stop();
-  });
+  afterAll(() => shop.stop());
 
   beforeEach(async () => {
     supergraph.done.length = 0;
     supergraph.alter = (answer) => answer;
     await supergraph.recover();
-    visited = await visit(browser, shop.origin);
+    visited = await visit(shop.browser, shop.page.origin);
     page = visited.page;
+    supergraph.asked.length = 0;
   });
   afterEach(async () => {
     await page.context().close();
@@ -50,142 +35,178 @@ describeInChromium('the page, with a clean console and no token in any address',
     expect(visited.requested.filter((url) => /sandbox:|made-up/.test(decodeURIComponent(url)))).toEqual([]);
   });
 
-  /** Presses a button, and gives the sentence that the page ends up with. */
-  async function press(button: string, status: string): Promise<string> {
-    await page.getByRole('button', { name: button }).click();
-    const sentence = page.locator(status).filter({ hasText: /\.$/ });
-    return sentence.innerText();
+  const buyFrom = (device: string) => page.getByLabel('Which device buys?').selectOption(device);
+  const choose = (item: string) => page.getByRole('radio', { name: item }).check();
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+  /** Waits until the shop says something else than before, and gives it: a title and a text. */
+  async function outcome(): Promise<string[]> {
+    await page.locator('#order[aria-busy=false]').waitFor();
+    return page.getByRole('status').locator('h3, p').allInnerTexts();
   }
 
-  /** Everything below a form, as it reads. */
-  const result = (form: 'order') => page.locator(`#${form}-result`).innerText();
+  /** Presses a button, and then one in the captcha, which has to appear. */
+  async function order(button: string, captcha: string): Promise<string[]> {
+    await press(button);
+    await press(captcha);
+    return outcome();
+  }
 
   /** The operations that the page sent to the gateway, one for each HTTP request. */
   function watchOperations(): string[] {
     const operations: string[] = [];
     page.on('request', (request) => {
-      if (request.url() === gateway.url) operations.push(request.postDataJSON().operationName);
+      if (request.url() === shop.gateway.url) operations.push(request.postDataJSON().operationName);
     });
     return operations;
   }
 
-  const place = () => press('Place order', '#order-status');
-  const retry = () => press('Try again', '#order-status');
+  const PLACED = ['Thank you, Ada', expect.stringMatching(/^Vase for €24\.00\. Your order number is \S+\.$/)];
+  const UNCONFIRMED = ['Your order is not confirmed', expect.stringContaining('the same order is never placed twice')];
 
-  test('an order takes one press: the shop asks for a captcha, and two requests later it is placed', async () => {
-    const operations = watchOperations();
-    expect(await place()).toBe('The order is placed.');
-    const text = await result('order');
-    expect(text).toMatch(/Captcha: passed\s+verified proof\s+Kind: slide, scene: login\./);
-    expect(text).toMatch(/Order: PLACED\s+order-\S+: Vase at 24\.00, for Ada\./);
-    expect(operations).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
-    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
-    await page.screenshot({ path: join(SCREENSHOTS, 'order.png'), fullPage: true });
+  test('shows every item that the order service has, at its price, and the one that is chosen in the summary', async () => {
+    const cards = page.locator('.card');
+    const shown = await Promise.all(
+      (await cards.all()).map(async (card) => [
+        await card.locator('.name').innerText(),
+        await card.locator('.price').innerText(),
+      ]),
+    );
+    const expected = ITEMS.map(({ name, priceCents }) => [name, `€${(priceCents / 100).toFixed(2)}`]);
+    expect(shown.sort()).toEqual(expected.sort());
+    await choose('Desk');
+    expect(await page.locator('#summary dd').allInnerTexts()).toEqual(['Desk', 'Free', '€249.00']);
   });
 
-  test('a clean device orders with one request and no captcha', async () => {
-    await page.getByLabel('Device token').fill('sandbox:ios');
+  test.each(['A clean phone', 'A clean laptop', 'A phone behind a VPN'])(
+    '%s orders with one request and no captcha, which makes one event',
+    async (device) => {
+      await buyFrom(device);
+      const operations = watchOperations();
+      await press('Place order');
+      expect(await outcome()).toEqual(PLACED);
+      expect(operations).toEqual(['PlaceOrder']);
+      expect(supergraph.done).toEqual(['order placed']);
+      expect(supergraph.asked).toHaveLength(1);
+    },
+  );
+
+  test.each(['An emulator', 'A device that cannot be judged'])(
+    'for %s the captcha appears, and two requests later the order is placed',
+    async (device) => {
+      await buyFrom(device);
+      const operations = watchOperations();
+      expect(await order('Place order', 'I am a person')).toEqual(PLACED);
+      expect(operations).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
+      expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+    },
+  );
+
+  test('a phone on a blacklist is refused without a captcha or a reason, and another one is free to order', async () => {
+    await buyFrom('A phone on a blacklist');
     const operations = watchOperations();
-    expect(await place()).toBe('The order is placed.');
-    expect(await result('order')).toMatch(/^Order: PLACED/);
+    await press('Place order');
+    expect(await outcome()).toEqual(['We cannot take this order now', "We'll look into it."]);
     expect(operations).toEqual(['PlaceOrder']);
-    expect(supergraph.done).toEqual(['order placed']);
+    await buyFrom('A clean phone');
+    await press('Place order');
+    expect(await outcome()).toEqual(PLACED);
   });
 
-  test('a blacklisted device is refused without a captcha or a reason, and another one is free to order', async () => {
-    await page.getByLabel('Device token').fill('sandbox:ios:WHITELIST_ACCOUNT_ID');
+  test('each purchase has a token of its own, and each try of a purchase the same, which is judged once', async () => {
+    const tokens: string[] = [];
+    page.on('request', (request) => {
+      const sent = request.url() === shop.gateway.url && request.postDataJSON().variables.input.deviceToken;
+      if (sent) tokens.push(sent);
+    });
+    await buyFrom('An emulator');
+    expect((await order('Place order', 'Cancel'))[0]).toBe('Nothing was ordered');
+    expect(await order('Try again', 'I am a person')).toEqual(PLACED);
+    expect(await order('Place order', 'I am a person')).toEqual(PLACED);
+    expect(tokens).toHaveLength(5);
+    expect(new Set(tokens.slice(0, 3)).size).toBe(1);
+    expect(new Set(tokens).size).toBe(2);
+    expect(supergraph.asked.filter(({ url }) => url.includes('/fp_query/'))).toHaveLength(2);
+  });
+
+  test('while the shop is asked, it says so, and a second press sends nothing', async () => {
     const operations = watchOperations();
-    expect(await place()).toBe('The order is refused.');
-    expect(await result('order')).toMatch(/^Order: refused, UNDER_REVIEW\s+We'll look into it\.$/);
-    expect(operations).toEqual(['PlaceOrder']);
-    await page.getByLabel('Device token').fill('sandbox:ios');
-    expect(await place()).toBe('The order is placed.');
-  });
-
-  test('the next order is another one, with another captcha', async () => {
-    await place();
-    expect(await place()).toBe('The order is placed.');
-    expect(supergraph.done).toEqual(['captcha verified', 'order placed', 'captcha verified', 'order placed']);
-  });
-
-  test('while the shop is asked, the page says so, and a second press sends nothing', async () => {
-    const operations = watchOperations();
-    const form = page.locator('#order');
+    await page.route(shop.gateway.url, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      await route.continue();
+    });
     await page.getByRole('button', { name: 'Place order' }).dblclick();
-    await page.locator('#order-status').filter({ hasText: 'The shop asks for a captcha …' }).waitFor();
-    expect(await form.getAttribute('aria-busy')).toBe('true');
-    await page.locator('#order-status').filter({ hasText: 'The order is placed.' }).waitFor();
-    expect(await form.getAttribute('aria-busy')).toBe('false');
-    expect(operations).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
+    expect(await page.getByRole('status').innerText()).toContain('Placing your order …');
+    expect(await page.locator('#order').getAttribute('aria-busy')).toBe('true');
+    expect(await outcome()).toEqual(PLACED);
+    expect(operations).toEqual(['PlaceOrder']);
   });
 
   test('an item that is sold out is refused, and another one needs no further captcha', async () => {
-    await page.getByLabel('Item').selectOption('Signed print');
-    expect(await place()).toBe('The order is refused.');
-    expect(await result('order')).toMatch(/Order: refused, SOLD_OUT\s+The last one is gone\./);
+    await buyFrom('An emulator');
+    await choose('Signed print');
+    expect((await order('Place order', 'I am a person'))[0]).toBe('Sold out');
     const operations = watchOperations();
-    await page.getByLabel('Item').selectOption('Vase');
-    expect(await place()).toBe('The order is placed.');
+    await choose('Vase');
+    await press('Place order');
+    expect(await outcome()).toEqual(PLACED);
     expect(operations).toEqual(['PlaceOrder']);
     expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
   });
 
-  test('a challenge that was solved too long ago gives no proof, and the next try a new challenge', async () => {
-    await page.getByLabel('If a captcha is asked for').selectOption('It was solved too long ago');
-    expect(await place()).toBe('No order was placed.');
-    expect(await result('order')).toMatch(/Captcha: failed, PASS_TOKEN_EXPIRED\s+no proof/);
+  test('a captcha that is solved too late gives no order, and the next try a new captcha', async () => {
+    await buyFrom('An emulator');
+    const tooLate = await order('Place order', 'Take too long');
+    expect(tooLate).toEqual(['Nothing was ordered', 'The check took too long. Please try again.']);
     expect(supergraph.done).toEqual(['captcha verified']);
-    await page.getByLabel('If a captcha is asked for').selectOption('A person solves it');
-    expect(await retry()).toBe('The order is placed.');
+    expect(await order('Try again', 'I am a person')).toEqual(PLACED);
   });
 
   test('in an outage of the captcha service a cheap item can be ordered, and an expensive one once it is over', async () => {
     supergraph.outage.captcha = true;
-    expect(await place()).toBe('The order is placed.');
-    expect(await result('order')).toMatch(/Captcha: no verdict, TRANSPORT\s+unverified proof/);
-    await page.getByLabel('Item').selectOption('Desk');
-    expect(await place()).toBe('The order is refused.');
-    expect(await result('order')).toMatch(/Order: refused, UNVERIFIED\s+Captchas cannot be verified at the moment/);
+    await buyFrom('An emulator');
+    expect(await order('Place order', 'I am a person')).toEqual(PLACED);
+    await choose('Desk');
+    expect((await order('Place order', 'I am a person'))[0]).toBe('Not at the moment');
     expect(supergraph.done).toEqual(['order placed']);
-    await page.screenshot({ path: join(SCREENSHOTS, 'outage.png'), fullPage: true });
-    supergraph.outage.captcha = false;
-    await expect.poll(retry, { timeout: 15_000 }).toBe('The order is placed.');
-    expect(await result('order')).toMatch(/Captcha: passed\s+verified proof/);
+    await supergraph.recover();
+    expect((await order('Try again', 'I am a person'))[0]).toBe('Thank you, Ada');
   });
 
-  test('a captcha that could not even be asked about gives no proof', async () => {
+  test('a captcha that fails, or that could not even be asked about, gives no order', async () => {
+    await buyFrom('An emulator');
+    expect((await order('Place order', 'Let the check fail'))[0]).toBe('Nothing was ordered');
     supergraph.alter = (answer) => answer.replace(/"gen_time":"\d+"/, '"gen_time":"yesterday"');
-    expect(await place()).toBe('No order was placed.');
-    expect(await result('order')).toMatch(/Captcha: could not be asked about\s+no proof\s+BAD_USER_INPUT/);
-    expect(supergraph.done).toEqual([]);
+    expect(await order('Try again', 'I am a person')).toEqual([
+      'Nothing was ordered',
+      'The check did not work. Please try again.',
+    ]);
+    expect(supergraph.done).not.toContain('order placed');
   });
 
   test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
-    // Only the last of the requests loses its answer, after the shop placed the order.
-    let sent = 0;
-    await page.route(gateway.url, async (route) => {
-      const isOrder = route.request().postDataJSON()?.operationName === 'PlaceOrder' && ++sent === 2;
-      if (!isOrder) return route.continue();
+    await page.route(shop.gateway.url, async (route) => {
+      if (supergraph.done.length > 0) return route.continue();
       await route.fetch();
       await route.abort('connectionreset');
     });
-    expect(await place()).toBe('The order is not confirmed.');
-    expect(await result('order')).toContain('You can try again: the same checkout is never ordered twice.');
-    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
-    expect(await retry()).toBe('The order is placed.');
-    expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+    await press('Place order');
+    expect(await outcome()).toEqual(UNCONFIRMED);
+    expect(supergraph.done).toEqual(['order placed']);
+    await press('Try again');
+    expect(await outcome()).toEqual(PLACED);
+    expect(supergraph.done).toEqual(['order placed']);
     // The browser reports the connection that this test cut.
     expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
   });
 
   test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {
     const thirdParty = await startPageServer('shop', supergraph);
-    thirdParty.use(gateway.url);
-    const third = await visit(browser, thirdParty.origin);
+    thirdParty.use(shop.gateway.url);
+    const third = await visit(shop.browser, thirdParty.origin);
     try {
-      supergraph.asked.length = 0;
       await third.page.getByRole('button', { name: 'Place order' }).click();
-      await third.page.getByText('The gateway gave no usable answer.').waitFor();
+      await third.page.getByText('Your order is not confirmed').waitFor();
       expect(third.complaints.join('\n')).toContain('blocked by CORS policy');
       expect(supergraph.asked).toEqual([]);
     } finally {

@@ -1,13 +1,29 @@
+import { find } from './dom.ts';
 import type { ValidateCaptchaInput } from './generated/graphql.ts';
 
 /**
  * Stands in for the captcha widget, which in production is the captcha service's own script: it shows a challenge to a
- * person and hands these values to the page. Here the sandbox issues a challenge that is solved already. It allows no other
- * origin to ask, so the page's own server passes the request on.
+ * person and hands these values to the page. Here a person presses a button.
  *
+ * @throws CaptchaCancelled if the person does not want to solve one
  * @throws if no challenge comes back
  */
 export async function solveChallenge(): Promise<ValidateCaptchaInput> {
+  const dialog = find('captcha', HTMLDialogElement);
+  dialog.returnValue = '';
+  // A dialog gives the focus back to the button that was pressed before.
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
+  const answer = dialog.returnValue;
+  if (answer === '') throw new CaptchaCancelled();
+  return answer === 'solved' ? solvedChallenge() : forcedChallenge(answer);
+}
+
+/** The person has closed the captcha. */
+export class CaptchaCancelled extends Error {}
+
+/** The sandbox issues a challenge that is solved already. It lets no other origin ask, so the page's own server passes this on. */
+async function solvedChallenge(): Promise<ValidateCaptchaInput> {
   const response = await fetch('/sandbox/challenges', { method: 'POST' });
   if (!response.ok) throw new Error(`The stand-in for the captcha widget answered ${response.status}.`);
   const { captcha_id, lot_number, captcha_output, pass_token, gen_time } = await response.json();
@@ -21,6 +37,6 @@ export async function solveChallenge(): Promise<ValidateCaptchaInput> {
 }
 
 /** Values for which the sandbox answers as this lot number says, so that every outcome can be seen. */
-export async function forcedChallenge(lotNumber: string): Promise<ValidateCaptchaInput> {
+function forcedChallenge(lotNumber: string): ValidateCaptchaInput {
   return { lotNumber, captchaOutput: 'none', passToken: 'none', genTime: '1' };
 }

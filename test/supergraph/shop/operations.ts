@@ -1,6 +1,6 @@
 import { graphql } from './generated/gql.ts';
 
-/** Everything that the page asks the supergraph. `npm run codegen` types it from the supergraph's public schema. */
+/** Everything that the shop asks its gateway. `npm run codegen` types it from the graph without what is tagged `risk`. */
 
 // A union is read through a fragment on each of its types, and `__typename` tells them apart. No fragment is on an abstract
 // type, so the client needs no `possibleTypes`. Token and proof are variables: a credential has no place in a document.
@@ -9,9 +9,8 @@ export const VALIDATE_CAPTCHA = graphql(`
     validateCaptcha(input: $input) {
       __typename
       attestation
-      ... on CaptchaPassed { details { usedType scene } }
-      ... on CaptchaFailed { category reason }
-      ... on CaptchaIndeterminate { cause message }
+      ... on CaptchaFailed { category }
+      ... on CaptchaIndeterminate { cause }
     }
   }
 `);
@@ -20,7 +19,7 @@ export const PLACE_ORDER = graphql(`
   mutation PlaceOrder($input: PlaceOrderInput!) {
     placeOrder(input: $input) {
       __typename
-      ... on OrderPlaced { order { id item priceCents status customer { name } } }
+      ... on OrderPlaced { order { id item priceCents customer { name } } }
       ... on ChallengeRequired { reason audience action }
       ... on OrderRefused { code }
     }

@@ -1,41 +1,64 @@
-import { onSubmit } from './answer.ts';
-import { forcedChallenge, solveChallenge } from './challenge.ts';
+import { CaptchaCancelled, solveChallenge } from './challenge.ts';
 import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
-import { find } from './dom.ts';
-import { isPlaced, orderAnswer, unspentProof } from './order.ts';
+import { DEVICE_NAMES, makeToken } from './device.ts';
+import { find, make } from './dom.ts';
+import { ASKING, BROKEN, CANCELLED, isPlaced, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
+import { inCurrency } from './price.ts';
 
-/** The page: its forms, and what each of them asks. */
+/** The shop: what is chosen, and what a press on the button comes to. */
 
 const client = createClient(document.querySelector<HTMLMetaElement>('meta[name=gateway]')?.content ?? '');
-const token = find('token', HTMLInputElement);
-
+const form = find('order', HTMLFormElement);
 const button = find('place', HTMLButtonElement);
-/**
- * A purchase keeps its number until it is placed, or another item or device is chosen, so that a retry never orders twice and
- * the shop judges the device once.
- */
-let checkoutId = crypto.randomUUID();
+const device = find('device', HTMLSelectElement);
+
+for (const price of document.querySelectorAll<HTMLDataElement>('data.price')) {
+  price.textContent = inCurrency(Number(price.value));
+}
+device.append(...DEVICE_NAMES.map((name) => make('option', '', name)));
+
+/** A purchase keeps its number and its token until it is placed or changed, so that a retry never orders or judges twice. */
+let purchase = startPurchase();
 /** The proof outlives an attempt that failed. The shop says when it needs another one. */
 let attestation: string | null | undefined;
 
-find('item', HTMLSelectElement).addEventListener('change', startPurchase);
-token.addEventListener('input', startPurchase);
-
-function startPurchase(): void {
-  checkoutId = crypto.randomUUID();
+function startPurchase() {
   button.textContent = 'Place order';
+  const chosen = form.querySelector<HTMLInputElement>('input[name=item]:checked');
+  const item = chosen?.value ?? '';
+  const price = chosen?.closest('.card')?.querySelector('.price')?.textContent ?? '';
+  find('chosen', HTMLElement).textContent = item;
+  find('total', HTMLElement).textContent = price;
+  return { checkoutId: crypto.randomUUID(), item, deviceToken: makeToken(device.value) };
 }
 
-onSubmit('order', async (fields, report) => {
-  const outcome = String(fields.get('outcome'));
-  const order = { checkoutId, item: String(fields.get('item')), deviceToken: token.value, attestation };
-  button.textContent = 'Try again';
-  const checkout = await checkOut(client, order, () => {
-    report('The shop asks for a captcha …');
-    return outcome === 'solved' ? solveChallenge() : forcedChallenge(outcome);
-  });
-  attestation = unspentProof(checkout);
-  if (isPlaced(checkout)) startPurchase();
-  return orderAnswer(checkout);
+form.addEventListener('change', () => {
+  purchase = startPurchase();
+  if (form.ariaBusy !== 'true') find('outcome', HTMLElement).replaceChildren();
 });
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  // A disabled button would lose the focus, so it stays and sends nothing.
+  if (form.ariaBusy === 'true') return;
+  form.ariaBusy = 'true';
+  show(ASKING);
+  show(await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN)));
+  form.ariaBusy = 'false';
+});
+
+async function order(): Promise<Outcome> {
+  const sent = purchase;
+  button.textContent = 'Try again';
+  const checkout = await checkOut(client, { ...sent, attestation }, solveChallenge);
+  attestation = unspentProof(checkout);
+  if (isPlaced(checkout) && purchase === sent) purchase = startPurchase();
+  return outcomeOf(checkout);
+}
+
+function show({ kind, title, text }: Outcome): void {
+  const outcome = find('outcome', HTMLElement);
+  outcome.className = `outcome ${kind}`;
+  outcome.replaceChildren(make('h3', '', title), make('p', '', text));
+}

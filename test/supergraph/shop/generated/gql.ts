@@ -14,12 +14,12 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
+    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
 };
 const documents: Documents = {
-    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n": types.ValidateCaptchaDocument,
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
+    "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": types.ValidateCaptchaDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
 };
 
 /**
@@ -39,11 +39,11 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n"): (typeof documents)["\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaPassed { details { usedType scene } }\n      ... on CaptchaFailed { category reason }\n      ... on CaptchaIndeterminate { cause message }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n"): (typeof documents)["\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents status customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};
