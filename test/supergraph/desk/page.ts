@@ -94,8 +94,11 @@ for (const choice of signInView.querySelectorAll('button')) {
     const trouble = find('sign-in-trouble', HTMLElement);
     trouble.replaceChildren();
     const session = await signIn(choice.dataset['person'] ?? '', choice.textContent);
-    if (session) openDesk(session);
-    else trouble.replaceChildren(troubleView(SIGN_IN_FAILED));
+    if (session) {
+      openDesk(session);
+      // The button that had the focus is gone.
+      find('checkouts-title', HTMLElement).focus();
+    } else trouble.replaceChildren(troubleView(SIGN_IN_FAILED));
   });
 }
 

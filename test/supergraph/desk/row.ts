@@ -28,7 +28,7 @@ export function rowView(row: Row, href: string, trouble: Trouble | undefined): H
 }
 
 function cell(name: string, label: string, content: Node | string): HTMLElement {
-  const element = make('span', `cell cell-${name}`, unseen(`${label}: `), content, unseen(', '));
+  const element = make('span', `cell cell-${name}`, unseen(`${label}: `), content);
   element.dataset['column'] = name;
   return element;
 }
