@@ -84,7 +84,7 @@ describeInChromium('with a clean phone, an emulator and a phone on a blacklist',
   test('all of it was recorded: addresses, headers, bodies, and each answer of the gateway', () => {
     expect(orders).toHaveLength(4);
     const kinds = new Set(messages.map(({ what }) => what.split(' ')[0]));
-    expect([...kinds].sort()).toEqual(['address', 'answer', 'body', 'console', 'headers', 'introspection', 'order', 'page']);
+    expect([...kinds].sort()).toEqual(['address', 'answer', 'body', 'headers', 'introspection', 'order', 'page']);
     const answers = messages.filter(({ what }) => what === `answer of ${shop.gateway.url}`);
     expect(answers.filter(({ text }) => text.includes('OrderPlaced'))).toHaveLength(2);
     expect(answers.filter(({ text }) => text.includes('ChallengeRequired'))).toHaveLength(1);
