@@ -1,9 +1,16 @@
 /** How many durations are kept before they are observed. */
 const CAPACITY = 500;
 
-/** As much of a Prometheus histogram as the buffer needs. */
+interface Duration<Labels> {
+  readonly labels: Labels;
+  readonly seconds: number;
+  /** The id of a trace that is exported. */
+  readonly traceId: string | undefined;
+}
+
+/** As much of a Prometheus histogram with exemplars as the buffer needs. */
 interface Histogram<Labels> {
-  observe(labels: Labels, seconds: number): void;
+  observe(observation: { labels: Labels; value: number; exemplarLabels?: { trace_id: string } }): void;
 }
 
 /**
@@ -13,21 +20,27 @@ interface Histogram<Labels> {
  */
 export class DurationBuffer<Labels> {
   readonly #histogram: Histogram<Labels>;
-  #durations: { readonly labels: Labels; readonly seconds: number }[] = [];
+  #durations: Duration<Labels>[] = [];
 
   constructor(histogram: Histogram<Labels>) {
     this.#histogram = histogram;
   }
 
-  /** Adds a duration in seconds. */
-  add(labels: Labels, seconds: number): void {
-    if (this.#durations.push({ labels, seconds }) === CAPACITY) this.flush();
+  /** Adds a duration in seconds, with the id of its trace if that is exported. */
+  add(labels: Labels, seconds: number, traceId?: string): void {
+    if (this.#durations.push({ labels, seconds, traceId }) === CAPACITY) this.flush();
   }
 
   /** Observes every duration that was added since the last time. */
   flush(): void {
     const durations = this.#durations;
     this.#durations = [];
-    for (const { labels, seconds } of durations) this.#histogram.observe(labels, seconds);
+    for (const { labels, seconds: value, traceId } of durations) {
+      this.#histogram.observe({
+        labels,
+        value,
+        ...(traceId !== undefined && { exemplarLabels: { trace_id: traceId } }),
+      });
+    }
   }
 }
