@@ -67,6 +67,11 @@ function metricOf(series: string): Metric | undefined {
   return series === 'up' ? UP : METRICS[series];
 }
 
+/** The labels of the series of a selector. */
+export function labelsOf(selector: string): readonly string[] {
+  return metricOf(selector.replace(/\{.*/s, ''))?.labels ?? [];
+}
+
 /** What an expression may compare a label with. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   code: Object.keys(ERROR_CATALOGUE),
