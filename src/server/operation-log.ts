@@ -135,7 +135,7 @@ export class OperationLog implements OperationRecorder {
       traceId: this.#trace?.isSampled ? this.#trace.traceId : undefined,
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
-    const sample = isGood(errors, ms, this.#outcomes) ? logSample : 1;
+    const sample = logSample < 1 && isGood(errors, ms, this.#outcomes) ? logSample : 1;
     if (sample === 1 || Math.random() < sample) log.info(this.#toLine(errors, ms, sample), 'operation');
   }
 
@@ -151,8 +151,8 @@ export class OperationLog implements OperationRecorder {
   /** The first error, and who has to act; undefined without errors. */
   #failureOf([code]: readonly string[]) {
     if (code === undefined) return undefined;
-    // Errors that were not recorded one by one are about the request as a whole, or ours.
-    return { code, side: this.#side ?? (code === 'INTERNAL_SERVER_ERROR' ? 'operator' : 'caller') } as const;
+    // Other errors that were not recorded one by one are about the request as a whole.
+    return { code, side: code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller') } as const;
   }
 
   #toLine(errors: readonly string[], ms: number, sample: number) {
