@@ -16,6 +16,7 @@ import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
+import { openTracing } from './observability/open-tracing.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
 import { createTokenHash } from './observability/token-hash.ts';
 import { Resolver } from './runtime/dns.ts';
@@ -64,11 +65,11 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
     const metrics = createMetrics();
     const deciding = startDeciding(policy, metrics);
-    const { otlpEndpoint } = config;
-    const tracing = otlpEndpoint ? (await import('./observability/tracing.ts')).startTracing(otlpEndpoint) : undefined;
-    if (tracing) closers.push(tracing.stop);
+    const tracing = await openTracing(config);
+    closers.push(() => tracing?.stop());
     let hashToken = createTokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, metrics, hashToken: (token) => hashToken(token), tracing };
+    const { logSample } = config;
+    const telemetry: Telemetry = { log, logSample, metrics, hashToken: (token) => hashToken(token), tracing };
 
     const schema = buildSchema();
     // Started after the schema is built, because that takes long enough to look like an overload.

@@ -1,7 +1,7 @@
 import { type ASTNode, GraphQLError } from 'graphql';
 
 /** Who has to act on an error: the caller, the operator of the upstream service, or the operator of this subgraph. */
-type Side = 'caller' | 'upstream' | 'operator';
+export type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
   readonly side: Side;

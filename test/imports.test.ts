@@ -77,7 +77,7 @@ const partOf = (file: string) => file.replace(/\.ts$/, '').split('/')[0] ?? '';
 
 /** Paths below `src/`, without `.ts`, of everything of ours that a file imports. */
 function importsOf(file: string): string[] {
-  const specifiers = [...textOf(file).matchAll(/(?:from|import\() ?'(\.[^']+)'/g)].map(
+  const specifiers = [...textOf(file).matchAll(/(?:from|import\() ?'(\.[^']+\.ts)'/g)].map(
     ([, specifier = '']) => specifier,
   );
   return specifiers.map((specifier) => posix.join(posix.dirname(file), specifier).replace(/\.ts$/, ''));

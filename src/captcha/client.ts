@@ -10,7 +10,7 @@ import { describeIssues } from '../upstream/issues.ts';
 import { OutageError } from '../upstream/outage-error.ts';
 import { AccountPausedError } from '../upstream/pauses.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { EXCEPTIONS, isDocumentedRejection, passBody } from './contract.ts';
+import { EXCEPTIONS, isDocumentedRejection, passBody, VALIDATE_TEMPLATE } from './contract.ts';
 import { judgeCaptcha } from './probe.ts';
 import { type CaptchaConfiguration, checkInput, FORM_HEADERS, toForm } from './request.ts';
 import {
@@ -56,7 +56,17 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
     const health = upstream.health.find(captchaId);
     const ids = { requestId: context.requestId, captchaId };
     const body = toForm(input, captchaKey);
-    const request = { region, account: captchaId, origin, path, headers: FORM_HEADERS, body, timeoutMs, context };
+    const request = {
+      region,
+      account: captchaId,
+      origin,
+      path,
+      pathTemplate: VALIDATE_TEMPLATE,
+      headers: FORM_HEADERS,
+      body,
+      timeoutMs,
+      context,
+    };
     let response: UpstreamResponse;
     try {
       response = await upstream.post(request);

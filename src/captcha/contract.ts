@@ -3,9 +3,12 @@ import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schem
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
-/** Path of the one endpoint (section 4). The URL has the public captcha id and nothing else. */
+/** Path of the one endpoint (section 4). */
+export const VALIDATE_TEMPLATE = '/validate';
+
+/** The same with its query, which has the public captcha id and nothing else. */
 export function validatePath(captchaId: string): string {
-  return `/validate?captcha_id=${encodeURIComponent(captchaId)}`;
+  return `${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(captchaId)}`;
 }
 
 /** The form of a verification (2.1), without the captcha id. */

@@ -1,5 +1,6 @@
 import { CAPTCHA_URLS, FINGERPRINT_URLS } from './accounts.ts';
 import { expectedBut } from './sentences.ts';
+import { RATIO_SAMPLERS } from './telemetry.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
 /** The rules that span several variables. */
@@ -16,6 +17,7 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   return [
     ...samePort(values),
     ...unusedStore(isSet),
+    ...unusedShare(values, isSet),
     ...sharedSecrets(values),
     ...halfAttestation(isSet),
     ...rulesOfMode(values, isSet),
@@ -33,6 +35,14 @@ function unusedStore(isSet: (key: keyof Config) => boolean): string[] {
   const { quotaStoreUrl, fingerprintQuota, captchaQuota } = VARIABLES;
   if (!isSet('quotaStoreUrl') || isSet('fingerprintQuota') || isSet('captchaQuota')) return [];
   return [expectedBut(quotaStoreUrl.name, `it beside ${fingerprintQuota.name} or ${captchaQuota.name}`, 'neither')];
+}
+
+/** Whoever gives a share of the traces expects that it counts, and only two samplers look at it. */
+function unusedShare({ otelTracesSampler: sampler }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
+  if (!isSet('otelTracesSamplerArg') || sampler === undefined || RATIO_SAMPLERS.includes(sampler)) return [];
+  const { otelTracesSamplerArg, otelTracesSampler } = VARIABLES;
+  const expected = `it beside ${otelTracesSampler.name}=${RATIO_SAMPLERS.join(' or ')}`;
+  return [expectedBut(otelTracesSamplerArg.name, expected, `beside ${sampler}`)];
 }
 
 /** A secret says who asks, so the router and a service cannot have the same one. */

@@ -4,16 +4,15 @@ import { serviceList, trustedHeaders } from './callers.ts';
 import { PROCESS_LIMITS } from './process-limits.ts';
 import { REQUEST_LIMITS } from './request-limits.ts';
 import { sealingKeyList } from './sealing-keys.ts';
+import { TELEMETRY } from './telemetry.ts';
 import {
   address,
   applicationList,
   captchaList,
   choice,
-  internalAddress,
   milliseconds,
   port,
   quota,
-  secretText,
   secretTexts,
   storeAddress,
   toggle,
@@ -150,30 +149,7 @@ export const VARIABLES = {
     ...whole(0, 30_000),
     default: '2000',
   },
-  logLevel: {
-    name: 'LOG_LEVEL',
-    description: 'Least important lines to log; debug adds keyed hashes of the tokens',
-    ...choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
-    default: 'info',
-  },
-  logHashKey: {
-    name: 'LOG_HASH_KEY',
-    description: 'Key of the hashes that stand for tokens in logs; without one each process makes its own',
-    expected: '16 to 256 visible ASCII characters',
-    schema: secretText,
-    secret: true,
-  },
-  adminPort: {
-    name: 'ADMIN_PORT',
-    description: 'Port of `/metrics` and of probes; 0 picks a free one',
-    ...port(65_535),
-    default: '9464',
-  },
-  otlpEndpoint: {
-    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
-    description: 'OTLP receiver (HTTP) to send traces to; without one nothing is traced',
-    ...internalAddress,
-  },
+  ...TELEMETRY,
 } as const satisfies Record<string, Variable>;
 
 type Rows = typeof VARIABLES;

@@ -1,6 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
+import { QUERY_TEMPLATE } from './contract.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import type { FingerprintRequest } from './request.ts';
 
@@ -29,7 +30,8 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutc
     const timeoutMs = fingerprintTimeoutMs;
     const health = upstream.health.find(account);
     try {
-      const response = await upstream.post({ region, account, origin, path, headers, body, timeoutMs, context });
+      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, timeoutMs, context };
+      const response = await upstream.post(sent);
       const outcome = toOutcome(request, response);
       health?.recordAnswer();
       onOutcome(outcome);

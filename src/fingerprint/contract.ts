@@ -4,9 +4,12 @@ import type { DeviceMetadataInput } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
-/** Path of the one operation (section 4). The key is encoded, because a `/` in it would lead to another endpoint. */
+/** Path of the one operation (section 4), without the public key. */
+export const QUERY_TEMPLATE = '/api/v2/fp_query/{public_key}';
+
+/** The same with a key, which is encoded, because a `/` in it would lead to another endpoint. */
 export function queryPath(publicKey: string): string {
-  return `/api/v2/fp_query/${encodeURIComponent(publicKey)}`;
+  return QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(publicKey));
 }
 
 /** The documented metadata keys (2.2): our names, each with the document's. */

@@ -15,11 +15,11 @@ import { repeatsUnderConditions } from './compile-conditions.ts';
 import type { GraphQLContext } from './context.ts';
 import { costOf, type OperationCost } from './cost.ts';
 import { type InputCheck, inputCheckOf } from './input-check.ts';
+import { kindOf, type OperationKind } from './operation-kind.ts';
 
 /** An operation of a valid document as compiled code. */
 export interface CompiledOperation {
-  /** Its name in the document. */
-  readonly name: string | undefined;
+  readonly kind: OperationKind;
   readonly cost: OperationCost;
   /** Runs the operation. Undefined if the variables do not fit their types: nothing was executed then. */
   readonly execute: (
@@ -44,7 +44,7 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   const areValid = variableCheckOf(schema, operation);
   const withNodes = errorLocatorOf(document);
   return {
-    name: operation.name?.value,
+    kind: kindOf(document, operation),
     cost: costOf(schema, document, operation),
     execute: async (context, variables) => {
       // graphql-jit accepts some values that GraphQL refuses, such as a list for an input object.

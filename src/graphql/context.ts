@@ -2,7 +2,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { PermitAttestation } from '../captcha/attestation.ts';
 import type { CaptchaValidator } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type Side } from '../errors.ts';
 import type { FingerprintClient } from '../fingerprint/client.ts';
 import { createDecider, type Decider, type Deciding } from '../fingerprint/decider.ts';
 import type { Judgements } from '../fingerprint/judgement.ts';
@@ -12,6 +12,7 @@ import type { Application, FingerprintRequest } from '../fingerprint/request.ts'
 import type { CaptchaValidation, DeviceJudgement, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { Caller } from './caller.ts';
+import type { OperationKind } from './operation-kind.ts';
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
@@ -38,12 +39,14 @@ interface RequestLimits {
 
 /** Records what one operation does, for the log and the metrics. The server implements it. */
 export interface OperationRecorder extends CallContext {
-  /** Records the operation's name, once a valid document is known to contain the operation. */
-  recordName(name: string | undefined): void;
+  /** Records what the operation is, once a valid document is known to contain it. */
+  recordKind(kind: OperationKind): void;
   /** Counts a token that was asked about. The same token twice counts twice. */
   recordLookup(token: string): void;
   /** Counts a field that was answered with this type of the graph. */
   recordOutcome(typename: string): void;
+  /** Records who has to act on an error that happened. Of several sides the operator counts first, and the caller last. */
+  recordFailure(side: Side): void;
   /** Records the data and the errors of the response. */
   recordResult(result: FormattedExecutionResult): void;
 }

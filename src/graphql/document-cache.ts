@@ -129,7 +129,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
   return {
     findCompiled: (source, operationName) => {
       const compiled = entries.get(source)?.compiled ?? undefined;
-      return operationName === undefined || operationName === compiled?.name ? compiled : undefined;
+      return operationName === undefined || operationName === compiled?.kind.name ? compiled : undefined;
     },
     findInvalid: (source) => invalid.get(source),
     addInvalid: (source, response) => {

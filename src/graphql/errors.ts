@@ -2,6 +2,10 @@ import type { GraphQLFormattedError } from 'graphql';
 import { GraphQLError, Kind } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
+import type { OperationRecorder } from './context.ts';
+
+/** What is recorded of the operation that failed. */
+type Recorder = Pick<OperationRecorder, 'requestId' | 'recordFailure'>;
 
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -16,10 +20,13 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
 }
 
-/** Logs those errors of one operation that concern an operator, once for each cause. A caller's mistakes are not logged. */
-export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, requestId: string, errors: readonly Error[]): void {
+/**
+ * Records who has to act on the errors of one operation, and logs those that concern an operator, once for each cause. A
+ * caller's mistakes are not logged.
+ */
+export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, errors: readonly Error[]): void {
   const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
-  for (const error of lines.values()) reportError(log, requestId, error);
+  for (const error of lines.values()) reportError(log, recorder, error);
 }
 
 /** The same for errors that would make the same log line. An unexpected error always makes a line of its own. */
@@ -29,15 +36,18 @@ function lineKeyOf(error: Error): unknown {
   return [original.code, original.internal, original.side, fieldOf(error)].join('\n');
 }
 
-function reportError(log: Pick<Logger, 'warn' | 'error'>, requestId: string, error: Error): void {
+function reportError(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, error: Error): void {
+  const { requestId } = recorder;
   const original = rootOf(error);
   const field = fieldOf(error);
   if (original instanceof DeviceTrustError) {
     const { code, internal, message, side } = original;
+    recorder.recordFailure(side);
     if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     return;
   }
   const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
+  recorder.recordFailure(ERROR_CATALOGUE[code].side);
   if (code !== 'INTERNAL_SERVER_ERROR') return;
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }

@@ -1,9 +1,16 @@
 /** How many durations are kept before they are observed. */
 const CAPACITY = 500;
 
-/** As much of a Prometheus histogram as the buffer needs. */
+/** A duration in seconds, with the id of its trace if that is exported. */
+interface Observation<Labels> {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly exemplarLabels?: { readonly trace_id: string };
+}
+
+/** As much of a Prometheus histogram with exemplars as the buffer needs. */
 interface Histogram<Labels> {
-  observe(labels: Labels, seconds: number): void;
+  observe(observation: Observation<Labels>): void;
 }
 
 /**
@@ -13,21 +20,23 @@ interface Histogram<Labels> {
  */
 export class DurationBuffer<Labels> {
   readonly #histogram: Histogram<Labels>;
-  #durations: { readonly labels: Labels; readonly seconds: number }[] = [];
+  #observations: Observation<Labels>[] = [];
 
   constructor(histogram: Histogram<Labels>) {
     this.#histogram = histogram;
   }
 
-  /** Adds a duration in seconds. */
-  add(labels: Labels, seconds: number): void {
-    if (this.#durations.push({ labels, seconds }) === CAPACITY) this.flush();
+  /** Adds a duration in seconds, with the id of its trace if that is exported. */
+  add(labels: Labels, value: number, traceId?: string): void {
+    const observation =
+      traceId === undefined ? { labels, value } : { labels, value, exemplarLabels: { trace_id: traceId } };
+    if (this.#observations.push(observation) === CAPACITY) this.flush();
   }
 
   /** Observes every duration that was added since the last time. */
   flush(): void {
-    const durations = this.#durations;
-    this.#durations = [];
-    for (const { labels, seconds } of durations) this.#histogram.observe(labels, seconds);
+    const observations = this.#observations;
+    this.#observations = [];
+    for (const observation of observations) this.#histogram.observe(observation);
   }
 }

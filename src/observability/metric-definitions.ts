@@ -1,11 +1,15 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry, type RegistryContentType } from 'prom-client';
 import { ATTESTATION_REFUSALS } from '../captcha/attestation-refusals.ts';
-import { ERROR_CATALOGUE } from '../errors.ts';
+import { ERROR_CATALOGUE, type Side } from '../errors.ts';
 import { SIGNAL_DRIFTS } from '../fingerprint/drift.ts';
 import { JUDGEMENT_OUTCOMES } from '../fingerprint/judgement-outcomes.ts';
+import { VERSION } from './build.ts';
 
-/** Upper bounds of the histograms in seconds: from an immediate refusal to the longest deadline. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/**
+ * Upper bounds of the histograms in seconds: from an immediate refusal to beyond the longest deadline. 2 is the objective of
+ * latency, and 3 and 5 are the default deadlines, so that a bucket ends at each.
+ */
+const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10];
 
 /** The codes with which a request can be refused before it becomes an operation. */
 const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
@@ -17,30 +21,42 @@ const NO_VERDICT_CAUSES = ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as
  * The metrics of this subgraph, in that registry. Every label has few values, none of which a client chooses: a token in a
  * label would be a leak, and unbounded values would exhaust the memory of Prometheus.
  */
-export function defineMetrics(registry: Registry) {
+export function defineMetrics(registry: Registry<RegistryContentType>) {
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `device_trust_${name}`, help, labelNames, registers });
+  // prom-client's types take the labels of an exemplar for labels of the metric.
   const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers });
+    new Histogram<Label | 'trace_id'>({
+      name: `device_trust_${name}`,
+      help,
+      labelNames,
+      buckets: BUCKETS,
+      registers,
+      enableExemplars: true,
+    });
 
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;
   const metrics = {
-    operationSeconds: histogram('operation_duration_seconds', 'Duration of GraphQL operations, by outcome', [
-      'outcome',
-    ]),
+    operationSeconds: histogram(
+      'operation_duration_seconds',
+      'Duration of GraphQL operations, by root field and outcome',
+      ['field', 'outcome'],
+    ),
     operations: counter('operations_total', 'GraphQL operations, by who sent them and by outcome', [
       'caller',
       'outcome',
     ]),
+    failures: counter('operations_failed_total', 'GraphQL operations with an error, by who has to act', ['side']),
     operationsInFlight: gauge('operations_in_flight', 'GraphQL operations in flight'),
     refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by error code', [
       'code',
     ]),
+    buildInfo: gauge('build_info', '1, with the version of this subgraph and of Node', ['version', 'node']),
     ready: gauge('ready', '1 while readiness succeeds, else 0'),
     evictions: counter('connections_evicted_total', 'Connections without an operation that were closed for newer ones'),
     errors: counter('errors_total', 'Errors in responses, by error code', ['code']),
@@ -92,6 +108,8 @@ export function defineMetrics(registry: Registry) {
   // Prometheus sees no increase in a series that appears with the value 1, so these exist from the start: an alert has to
   // fire at the first of them.
   for (const code of Object.keys(ERROR_CATALOGUE)) metrics.errors.inc({ code }, 0);
+  for (const side of ['operator', 'upstream', 'caller'] satisfies Side[]) metrics.failures.inc({ side }, 0);
+  metrics.buildInfo.set({ version: VERSION, node: process.versions.node }, 1);
   for (const code of REFUSALS) metrics.refusals.inc({ code }, 0);
   for (const service of ['fingerprint', 'captcha']) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);

@@ -1,5 +1,6 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry, type RegistryContentType } from 'prom-client';
 import type { AttestationRefusal } from '../captcha/attestation-refusals.ts';
+import type { Side } from '../errors.ts';
 import type { SignalDrift } from '../fingerprint/drift.ts';
 import type { JudgementOutcome } from '../fingerprint/judgement-outcomes.ts';
 import type { Bulkhead } from '../upstream/bulkhead.ts';
@@ -10,11 +11,12 @@ import { type CountedDecision, DecisionCounter, type DecisionLabels } from './de
 import { DurationBuffer } from './duration-buffer.ts';
 import { LabelCounter } from './label-counter.ts';
 import { defineMetrics } from './metric-definitions.ts';
+import { createRenderer, type RenderedMetrics } from './render-metrics.ts';
 
 /** Counts what happens in this process, for Prometheus to read. */
 export interface Metrics {
-  /** Everything counted so far, in the text format of Prometheus. */
-  readonly render: () => Promise<{ contentType: string; text: string }>;
+  /** Everything counted so far, in the format that this `Accept` header prefers. */
+  readonly render: (accept: string | undefined) => Promise<RenderedMetrics>;
   readonly operationStarted: () => void;
   /** To be called for every operation that started, even if its request turns out not to be one. */
   readonly operationEnded: () => void;
@@ -66,10 +68,16 @@ interface FinishedOperation {
   readonly caller: string;
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
+  /** Its field of the root type, `several`, `introspection`, or `none` if no valid document contained it. */
+  readonly field: string;
   /** The code of each error in the response. */
   readonly errors: readonly string[];
+  /** Who has to act on its errors; undefined without errors. */
+  readonly side: Side | undefined;
   /** How many device tokens it asked about. */
   readonly lookups: number;
+  /** The id of its trace, if that is exported. */
+  readonly traceId: string | undefined;
 }
 
 /** What is counted of a captcha verification. */
@@ -80,12 +88,14 @@ interface Verdict {
 
 /** Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. */
 export function createMetrics(): Metrics {
-  const registry = new Registry();
+  // Only such a registry takes exemplars. `createRenderer` renders it in both formats.
+  const registry = new Registry<RegistryContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
   collectDefaultMetrics({ register: registry });
   const metrics = defineMetrics(registry);
 
   // What happens in every request is counted here, and moved into the metrics before they are read.
-  const operationSeconds = new DurationBuffer<Record<'outcome', string>>(metrics.operationSeconds);
+  const operationSeconds = new DurationBuffer<Record<'field' | 'outcome', string>>(metrics.operationSeconds);
   const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
   const operations = new LabelCounter();
   const signals = new LabelCounter();
@@ -112,10 +122,9 @@ export function createMetrics(): Metrics {
   const beforeRender = [flush];
 
   return {
-    render: async () => {
+    render: createRenderer(registry, () => {
       for (const update of beforeRender) update();
-      return { contentType: registry.contentType, text: await registry.metrics() };
-    },
+    }),
     operationStarted: () => {
       operationsInFlight += 1;
     },
@@ -123,8 +132,10 @@ export function createMetrics(): Metrics {
       operationsInFlight -= 1;
     },
     recordOperation: (operation) => {
-      operations.increment(operation.caller, operation.outcome);
-      operationSeconds.add({ outcome: operation.outcome }, operation.ms / 1_000);
+      const { caller, field, outcome, side, traceId } = operation;
+      operations.increment(caller, outcome);
+      operationSeconds.add({ field, outcome }, operation.ms / 1_000, traceId);
+      if (side !== undefined) metrics.failures.inc({ side });
       lookups += operation.lookups;
       for (const code of operation.errors) metrics.errors.inc({ code });
     },

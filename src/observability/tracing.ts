@@ -1,16 +1,20 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AlwaysOnSampler, BatchSpanProcessor, ParentBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { CallSpan } from '../upstream/call-context.ts';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import type { Side } from '../errors.ts';
+import type { CallSpan, CallTarget } from '../upstream/call-context.ts';
+import { VERSION } from './build.ts';
+import { createSampler, type SamplerName } from './sampler.ts';
 import { parseTraceparent } from './traceparent.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
   /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
-  startOperation(headers: IncomingHttpHeaders): OperationSpan;
+  startOperation(request: IncomingMessage): OperationSpan;
   /** Exports the remaining spans, for at most 2 s. */
   stop(): Promise<void>;
 }
@@ -18,31 +22,57 @@ export interface Tracing {
 /** The span of one operation. Of what the client sent it has the name of the operation alone. */
 export interface OperationSpan {
   readonly traceId: string;
-  readonly startCall: (service: string, region: string) => CallSpan;
-  /** @param errors the code of each error in the response */
-  end(name: string | undefined, errors: readonly string[]): void;
+  /** Is the trace exported? */
+  readonly isSampled: boolean;
+  /** Absent if there is neither a span nor a header to make. */
+  readonly startCall: ((target: CallTarget) => CallSpan) | undefined;
+  end(result: TracedResult): void;
+}
+
+/** What is traced of an operation when it ends. */
+interface TracedResult {
+  /** Undefined if no valid document contained the operation. */
+  readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
+  /** The code of its first error, and who has to act; undefined without an error. */
+  readonly failure: { readonly code: string; readonly side: Side } | undefined;
+  /** The HTTP status of the response. */
+  readonly status: number;
+}
+
+/** How operations are traced. */
+export interface TracingOptions {
+  /** Base address of the receiver, such as `http://127.0.0.1:4318`. */
+  readonly otlpEndpoint: string;
+  readonly otelServiceName: string | undefined;
+  readonly otelResourceAttributes: Readonly<Record<string, string>>;
+  readonly otelTracesSampler: SamplerName;
+  readonly otelTracesSamplerArg: number;
+  /** Do the upstreams get the ids of the trace? */
+  readonly upstreamTraceparent: boolean;
 }
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
+/** A name in a document can be as long as the document. */
+const MAX_NAME_LENGTH = 64;
+
 /**
  * Starts to export spans over OTLP/HTTP. Its packages are slow to load, so this module is imported only where traces are
- * exported.
- *
- * @param endpoint base address of the receiver, such as `http://127.0.0.1:4318`
+ * exported. Names and attributes are those of OpenTelemetry's semantic conventions for GraphQL servers and for HTTP. Left out
+ * are the document, which can hold tokens; the client's address; and `url.full`, which would hold the public key or the captcha
+ * id and the path of the configured address.
  */
-export function startTracing(endpoint: string): Tracing {
-  const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
+export function startTracing({ otlpEndpoint, upstreamTraceparent, ...options }: TracingOptions): Tracing {
+  const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new TracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'device-trust' }),
-    // The router decides which traces are sampled. An operation without a valid traceparent is sampled.
-    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    resource: resourceFromAttributes(resourceOf(options)),
+    sampler: createSampler(options.otelTracesSampler, options.otelTracesSamplerArg),
     spanProcessors: [
       new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS, scheduledDelayMillis: 1_000 }),
     ],
   });
-  const tracer = provider.getTracer('device-trust');
+  const tracer = provider.getTracer('device-trust', VERSION);
 
   return {
     stop: async () => {
@@ -50,39 +80,96 @@ export function startTracing(endpoint: string): Tracing {
       // Lost spans must neither delay the end of the process nor make it fail.
       await Promise.race([provider.shutdown(), timeout]).catch(() => {});
     },
-    startOperation: ({ traceparent }) => {
-      const span = tracer.startSpan('graphql', { kind: SpanKind.SERVER }, parentContextOf(traceparent));
+    startOperation: (request) => {
+      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContextOf(request));
+      const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
+      const startCall = (target: CallTarget): CallSpan => {
+        const attributes = isSampled ? attributesOfCall(target) : {};
+        const call = tracer.startSpan(`POST ${target.pathTemplate}`, { kind: SpanKind.CLIENT, attributes }, context);
+        return {
+          headers: upstreamTraceparent ? { traceparent: traceparentOf(call) } : {},
+          end: (outcome, status) => endCall(call, outcome, status),
+        };
+      };
       return {
         traceId: span.spanContext().traceId,
-        startCall: (service, region) => {
-          const attributes = { 'upstream.service': service, 'upstream.region': region };
-          const call = tracer.startSpan(`call ${service}`, { kind: SpanKind.CLIENT, attributes }, context);
-          return {
-            headers: { traceparent: traceparentOf(call) },
-            // A 4xx says that the request was wrong, so the call itself did not fail.
-            end: (outcome) => endSpan(call, outcome === 'ok' || outcome === 'http_4xx' ? undefined : outcome),
-          };
-        },
-        end: (name, errors) => {
-          if (name) span.updateName(`graphql ${name}`);
-          endSpan(span, errors[0]);
+        isSampled,
+        startCall: isSampled || upstreamTraceparent ? startCall : undefined,
+        end: (result) => {
+          if (isSampled) endOperation(span, request, result);
         },
       };
     },
   };
 }
 
-/** Ends a span, as failed if there was an error. */
-function endSpan(span: Span, error: string | undefined): void {
-  if (error !== undefined) {
-    span.setAttribute('error.type', error);
-    span.setStatus({ code: SpanStatusCode.ERROR });
+/** What the environment says about this process comes before what it says itself. */
+function resourceOf({
+  otelServiceName,
+  otelResourceAttributes,
+}: Pick<TracingOptions, 'otelServiceName' | 'otelResourceAttributes'>): Attributes {
+  return {
+    'service.name': 'device-trust',
+    'service.version': VERSION,
+    'service.instance.id': randomUUID(),
+    ...otelResourceAttributes,
+    ...(otelServiceName !== undefined && { 'service.name': otelServiceName }),
+  };
+}
+
+/** The address is the one of the socket, because any client can write a `Host` header. */
+function endOperation(span: Span, { method = '', httpVersion, socket }: IncomingMessage, result: TracedResult): void {
+  const { kind, failure, status } = result;
+  span.setAttributes({
+    'http.request.method': method,
+    'http.route': '/graphql',
+    'http.response.status_code': status,
+    'url.scheme': 'http',
+    'url.path': '/graphql',
+    'network.protocol.version': httpVersion,
+    // Unknown once the client has disconnected.
+    ...(socket.localAddress !== undefined && { 'server.address': socket.localAddress }),
+    ...(socket.localPort !== undefined && { 'server.port': socket.localPort }),
+  });
+  if (kind) {
+    // The convention names no more than the type. The field has few values as well, because the schema has them.
+    span.updateName(`${kind.type} ${kind.field}`);
+    span.setAttribute('graphql.operation.type', kind.type);
+    if (kind.name !== undefined) span.setAttribute('graphql.operation.name', kind.name.slice(0, MAX_NAME_LENGTH));
   }
+  // A mistake of the caller is no failure of this server, as the convention has it for a status of 4xx.
+  if (failure) fail(span, failure.code, failure.side !== 'caller');
   span.end();
 }
 
-function parentContextOf(traceparent: string | string[] | undefined) {
+function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget): Attributes {
+  const { protocol, hostname, port } = new URL(origin);
+  return {
+    'http.request.method': 'POST',
+    'server.address': hostname,
+    'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+    'url.scheme': protocol.slice(0, -1),
+    'url.template': pathTemplate,
+    'upstream.service': service,
+    'upstream.region': region,
+  };
+}
+
+/** Ends the span of a call. A 400 is how the fingerprint service refuses a token that a client made up (document, section 8). */
+function endCall(call: Span, outcome: string, status: number | undefined): void {
+  if (status !== undefined) call.setAttribute('http.response.status_code', status);
+  if (status === undefined) fail(call, outcome, true);
+  else if (status > 400) fail(call, String(status), true);
+  call.end();
+}
+
+function fail(span: Span, type: string, isOurs: boolean): void {
+  span.setAttribute('error.type', type);
+  if (isOurs) span.setStatus({ code: SpanStatusCode.ERROR });
+}
+
+function parentContextOf({ headers: { traceparent } }: IncomingMessage) {
   const parent = parseTraceparent(traceparent);
   if (!parent) return ROOT_CONTEXT;
   const { traceId, spanId, isSampled } = parent;

@@ -28,13 +28,13 @@ export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): A
     // The metrics count the requests and connections of callers.
     onRefusal: () => {},
     onEviction: () => {},
-    handle: ({ method = '', url = '' }, response) => {
+    handle: ({ method = '', url = '', headers }, response) => {
       const [path] = url.split('?', 1);
       if (health.answer(path, response)) return;
       if (path !== '/metrics') return sendText(response, 404, 'Metrics are at /metrics.');
       if (!['GET', 'HEAD'].includes(method))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      metrics.render().then(
+      metrics.render(headers.accept).then(
         ({ contentType, text }) => send(response, 200, { 'content-type': contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );

@@ -13,6 +13,7 @@ import type { GraphQLContext } from '../graphql/context.ts';
 import { type CostLimits, checkCost, costOf } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
+import { kindOf } from '../graphql/operation-kind.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import type { AnswerWriter } from './answer.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';
@@ -112,16 +113,16 @@ function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<
   };
 }
 
-/** Records the name and the result of each operation, and logs those of its errors that concern an operator. */
+/** Records the kind and the result of each operation, and logs those of its errors that concern an operator. */
 function recordOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart({ contextValue: { recorder } }) {
       return {
-        async didResolveOperation({ operationName }) {
-          recorder.recordName(operationName ?? undefined);
+        async didResolveOperation({ document, operation }) {
+          if (operation) recorder.recordKind(kindOf(document, operation));
         },
         async didEncounterErrors({ errors }) {
-          reportErrors(log, recorder.requestId, errors);
+          reportErrors(log, recorder, errors);
         },
         async willSendResponse({ response: { body } }) {
           if (body.kind !== 'single') return;
@@ -132,7 +133,7 @@ function recordOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext, error }) {
-      reportErrors(log, requestContext.contextValue.recorder.requestId, [error]);
+      reportErrors(log, requestContext.contextValue.recorder, [error]);
     },
   };
 }

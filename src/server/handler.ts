@@ -69,7 +69,7 @@ async function runOperation(
   caller: Caller,
 ): Promise<void> {
   options.beforeOperation();
-  const operation = new OperationLog(request.headers, caller, options.telemetry);
+  const operation = new OperationLog(request, caller, options.telemetry);
   response.on('close', () => operation.cancel());
   let status = 500; // until there is a response
   try {
@@ -124,13 +124,13 @@ async function answerFromCache(
   if (compiled) {
     // It costs too much, so Apollo Server's plugin refuses it with its message.
     if (!isWithin(compiled.cost, parsed.variables, limits)) return undefined;
-    operation.recordName(compiled.name);
+    operation.recordKind(compiled.kind);
     const result = await compiled.execute(createContext(capabilities, operation, caller), parsed.variables);
     // The variables do not fit, so Apollo Server's plugin refuses them with its message.
     if (!result) return undefined;
     const formatted: FormattedExecutionResult = { data: result.data ?? null };
     if (result.errors) {
-      reportErrors(telemetry.log, operation.requestId, result.errors);
+      reportErrors(telemetry.log, operation, result.errors);
       formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
     }
     return toResponse(200, contentType, formatted, operation, writer);

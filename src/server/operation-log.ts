@@ -1,19 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type Side } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import type { OperationRecorder } from '../graphql/context.ts';
+import type { OperationKind } from '../graphql/operation-kind.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import { parseTraceparent } from '../observability/traceparent.ts';
 import type { OperationSpan, Tracing } from '../observability/tracing.ts';
 import { Cancellation } from '../upstream/call-context.ts';
+import { isGood } from './good-operation.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
   readonly log: Logger;
+  /** The share of the good operations that write a line. */
+  readonly logSample: number;
   readonly metrics: Metrics;
   readonly hashToken: HashToken;
   /** Undefined unless traces are exported. */
@@ -25,6 +29,9 @@ const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
 /** A name in a document can be as long as the document. */
 const MAX_NAME_LENGTH = 64;
+
+/** Which side counts if several have to act. */
+const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator: 2 };
 
 /**
  * One GraphQL operation from its parsed body to its response. It is the only place that collects what happened: when the
@@ -44,7 +51,8 @@ export class OperationLog implements OperationRecorder {
   readonly #outcomes: Record<string, number> = {};
   /** The tokens that were asked about, if the log shows their hashes. */
   readonly #tokens: string[] | undefined;
-  #name: string | undefined;
+  #kind: OperationKind | undefined;
+  #side: Side | undefined;
   #lookups = 0;
   #calls = 0;
   #callMs = 0;
@@ -53,19 +61,24 @@ export class OperationLog implements OperationRecorder {
   #hasData = false;
   #isOver = false;
 
-  constructor(headers: IncomingHttpHeaders, caller: Caller, telemetry: Telemetry) {
+  constructor(request: IncomingMessage, caller: Caller, telemetry: Telemetry) {
+    const { headers } = request;
     this.#telemetry = telemetry;
     this.#headers = headers;
     this.#caller = caller.name;
-    this.#trace = telemetry.tracing?.startOperation(headers);
+    this.#trace = telemetry.tracing?.startOperation(request);
     this.#tokens = telemetry.log.isLevelEnabled('debug') ? [] : undefined;
     this.requestId = REQUEST_ID.exec(single(headers['x-request-id']))?.[0] ?? randomUUID();
     this.startSpan = this.#trace?.startCall;
     telemetry.metrics.operationStarted();
   }
 
-  recordName(name: string | undefined): void {
-    this.#name = name?.slice(0, MAX_NAME_LENGTH);
+  recordKind(kind: OperationKind): void {
+    this.#kind = kind;
+  }
+
+  recordFailure(side: Side): void {
+    if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
 
   recordLookup(token: string): void {
@@ -100,7 +113,7 @@ export class OperationLog implements OperationRecorder {
    */
   end(status: number): void {
     this.#isOver = true;
-    const { log, metrics } = this.#telemetry;
+    const { log, logSample, metrics } = this.#telemetry;
     metrics.operationEnded();
     const errors = this.#errorsWith(status);
     if (!errors) {
@@ -110,9 +123,20 @@ export class OperationLog implements OperationRecorder {
     const ms = performance.now() - this.#startedAt;
     const hasData = this.#hasData && status < 400;
     const outcome = errors.length === 0 ? 'ok' : hasData ? 'partial' : 'error';
-    metrics.recordOperation({ caller: this.#caller, ms, outcome, errors, lookups: this.#lookups });
-    this.#trace?.end(this.#name, errors);
-    log.info(this.#toLine(errors, ms), 'operation');
+    const failure = this.#failureOf(errors);
+    metrics.recordOperation({
+      caller: this.#caller,
+      field: this.#kind?.field ?? 'none',
+      ms,
+      outcome,
+      errors,
+      side: failure?.side,
+      lookups: this.#lookups,
+      traceId: this.#trace?.isSampled ? this.#trace.traceId : undefined,
+    });
+    this.#trace?.end({ kind: this.#kind, failure, status });
+    const sample = logSample < 1 && isGood(errors, ms, this.#outcomes) ? logSample : 1;
+    if (sample === 1 || Math.random() < sample) log.info(this.#toLine(errors, ms, sample), 'operation');
   }
 
   /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that did not become one. */
@@ -124,14 +148,21 @@ export class OperationLog implements OperationRecorder {
     return executed;
   }
 
-  #toLine(errors: readonly string[], ms: number) {
+  /** The first error, and who has to act; undefined without errors. */
+  #failureOf([code]: readonly string[]) {
+    if (code === undefined) return undefined;
+    // Other errors that were not recorded one by one are about the request as a whole.
+    return { code, side: code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller') } as const;
+  }
+
+  #toLine(errors: readonly string[], ms: number, sample: number) {
     const headers = this.#headers;
     const { hashToken } = this.#telemetry;
     return {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
-      operation: this.#name,
+      operation: this.#kind?.name?.slice(0, MAX_NAME_LENGTH),
       client: CLIENT.exec(single(headers['apollographql-client-name']))?.[0],
       clientVersion: CLIENT.exec(single(headers['apollographql-client-version']))?.[0],
       outcomes: this.#outcomes,
@@ -140,6 +171,7 @@ export class OperationLog implements OperationRecorder {
       upstreamCalls: this.#calls,
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
+      sample: sample < 1 ? sample : undefined,
       tokens: this.#tokens?.map(hashToken),
     };
   }

@@ -6,14 +6,25 @@ export interface CallContext {
   /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
   /** Starts the span of a call; absent unless the operation is traced. */
-  readonly startSpan?: ((service: string, region: string) => CallSpan) | undefined;
+  readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
+}
+
+/** Where a call goes, as far as a trace may say it. */
+export interface CallTarget {
+  readonly service: string;
+  readonly region: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path as the service's document has it, with names in braces in the place of ids. */
+  readonly pathTemplate: string;
 }
 
 /** One call in a trace. */
 export interface CallSpan {
-  /** Sent with the call, so that the upstream can continue the trace. */
+  /** Sent with the call, so that the upstream can continue the trace. Empty unless it may. */
   readonly headers: Readonly<Record<string, string>>;
-  end(outcome: string): void;
+  /** @param status the HTTP status of the response; undefined if there was none */
+  end(outcome: string, status: number | undefined): void;
 }
 
 /** Work that can be aborted. */

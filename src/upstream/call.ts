@@ -1,7 +1,7 @@
 import { asError, DeviceTrustError } from '../errors.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
 import type { Bulkhead, Dequeue } from './bulkhead.ts';
-import type { CallContext, CallSpan, Cancellable } from './call-context.ts';
+import type { CallContext, CallSpan, CallTarget, Cancellable } from './call-context.ts';
 import type { Pauses } from './pauses.ts';
 import type { Quota } from './quota.ts';
 import type { ServiceHealth } from './service-health.ts';
@@ -19,6 +19,7 @@ export interface UpstreamRequest {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
+  readonly pathTemplate: CallTarget['pathTemplate'];
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** The deadline for everything: the queue, the connection and the whole response, in ms. */
@@ -89,7 +90,7 @@ export class Call implements Cancellable {
     response.then(
       (received) => {
         this.#release();
-        this.#report(outcomeOf(received));
+        this.#report(outcomeOf(received), received.status);
         this.#resolve(received);
       },
       (error) => {
@@ -117,11 +118,11 @@ export class Call implements Cancellable {
 
   #dispatch(): Promise<UpstreamResponse> {
     if (this.#stopReason) throw this.#stopReason;
-    const { region, account, origin, path, headers, body, context } = this.#request;
+    const { region, account, origin, path, pathTemplate, headers, body, context } = this.#request;
     const { service, transport, pauses } = this.#service;
     const pool = transport.poolFor(origin);
     this.#sentAt = performance.now();
-    this.#span = context.startSpan?.(service, region);
+    this.#span = context.startSpan?.({ service, region, origin, pathTemplate });
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
     this.#pending = new PendingRequest(pool, { path, method: 'POST', headers: allHeaders, body });
     return this.#pending.send().then((response) => {
@@ -170,7 +171,7 @@ export class Call implements Cancellable {
   }
 
   /** Reports the call once, and only if it was sent. */
-  #report(outcome: string): void {
+  #report(outcome: string, status?: number): void {
     if (this.#isReported) return;
     this.#isReported = true;
     if (!this.#pending) return;
@@ -178,7 +179,7 @@ export class Call implements Cancellable {
     const ms = performance.now() - this.#sentAt;
     try {
       context.recordCall(ms);
-      this.#span?.end(outcome);
+      this.#span?.end(outcome, status);
       this.#service.onCall(region, outcome, ms);
     } catch (error) {
       // It is not thrown, because nothing would catch it in an event of a timer or a socket.

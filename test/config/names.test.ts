@@ -36,6 +36,7 @@ describe('a name that is unknown', () => {
     ['PROT', 'PORT'],
     ['HSOT', 'HOST'],
     ['OTEL_EXPORTER_OTLP_ENDPONT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
+    ['OTEL_TRACES_SAMPLER_ARGS', 'OTEL_TRACES_SAMPLER_ARG'],
   ])('%s refuses the start and names %s', (name, meant) => {
     expect(problemsOf({ ...LIVE, [name]: CANARY })).toEqual([refusal(name, meant)]);
   });
@@ -130,8 +131,13 @@ test('an environment as shells, containers and other software make it refuses no
       'ADMIN_PASSWORD',
       'ADMIN_HOST',
     ],
-    ['OTEL_SERVICE_NAME', 'OTEL_RESOURCE_ATTRIBUTES', 'OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_PROTOCOL'],
-    ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_TIMEOUT', 'OTEL_TRACES_SAMPLER', 'OTEL_SDK_DISABLED'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_PROPAGATORS', 'OTEL_LOGS_EXPORTER'],
+    [
+      'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+      'OTEL_EXPORTER_OTLP_TIMEOUT',
+      'OTEL_BSP_MAX_QUEUE_SIZE',
+      'OTEL_SDK_DISABLED',
+    ],
     [
       'AWS_REGION',
       'POD_NAME',

@@ -37,7 +37,12 @@ const DEFAULTS = {
   maxEventLoopDelayMs: 200,
   shutdownGraceMs: 2_000,
   logLevel: 'info',
+  logSample: 1,
   adminPort: 9464,
+  otelResourceAttributes: {},
+  otelTracesSampler: 'parentbased_traceidratio',
+  otelTracesSamplerArg: 0.1,
+  upstreamTraceparent: false,
 };
 
 describe('defaults', () => {

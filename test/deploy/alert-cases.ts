@@ -1,3 +1,5 @@
+import type { Case } from './alert-case.ts';
+import { OBJECTIVE_CASES } from './alert-cases.objectives.ts';
 import {
   accountOf,
   BORN,
@@ -10,22 +12,9 @@ import {
   ONCE,
   OUTAGES,
   outcome,
+  refused,
   SECOND,
-  type Series,
 } from './alert-series.ts';
-
-/** When a rule fires, and when it does not. */
-interface Case {
-  readonly when: string;
-  readonly series: Series;
-  /** The minutes between two values of a series; one if it is left out. */
-  readonly everyMinutes?: number;
-  /** What fires already in the minute in which it is silent. */
-  readonly earlier?: readonly string[];
-  /** A minute in which it is still, or again, silent, and one in which it fires. */
-  readonly silent: number;
-  readonly fires: number;
-}
 
 /** The cases of each rule of `deploy/alerts.yaml`. */
 export const CASES: Readonly<Record<string, readonly Case[]>> = {
@@ -278,6 +267,7 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
       fires: 32,
     },
   ],
+  ...OBJECTIVE_CASES,
   DeviceTrustSlow: [
     {
       when: 'one in fifty takes longer than every bucket',
@@ -291,7 +281,8 @@ export const CASES: Readonly<Record<string, readonly Case[]>> = {
   DeviceTrustOverloaded: [
     {
       when: 'requests are refused',
-      series: { 'device_trust_requests_refused_total{code="OVERLOADED"}': growing(10) },
+      // Too few for the fast burn of the budget, and not long enough for the slow one.
+      series: { [refused('OVERLOADED')]: growing(8) },
       silent: 4,
       fires: 10,
     },

@@ -22,6 +22,9 @@ export const accountOf = (state: string, { hasWorked = 1, instance = 'a' } = {})
 };
 export const OUTAGES = `device_trust_upstream_outages_total{job="device-trust",instance="a",${EU},account="c"}`;
 export const calls = (result: string) => `device_trust_upstream_duration_seconds_count{${EU},outcome="${result}"}`;
+export const FAILED = 'device_trust_operations_failed_total{side="operator"}';
+export const refused = (code: string) => `device_trust_requests_refused_total{code="${code}"}`;
+export const decided = (action: string) => `device_trust_decisions_total{action="${action}",rule="r",shadow="false"}`;
 export const INDETERMINATE = 'CaptchaIndeterminate';
 export const outcome = (type: string, cause: string, proceed: boolean) =>
   `device_trust_captcha_outcomes_total{type="${type}",cause="${cause}",proceed="${proceed}"}`;
@@ -37,8 +40,18 @@ export const HEALTHY: Series = {
   ),
   'up{job="orders",instance="d"}': steady(0),
   'device_trust_operation_duration_seconds_bucket{outcome="ok",le="0.5"}': growing(600),
-  'device_trust_operation_duration_seconds_bucket{outcome="ok",le="2.5"}': growing(600),
+  'device_trust_operation_duration_seconds_bucket{outcome="ok",le="2"}': growing(600),
+  'device_trust_operation_duration_seconds_bucket{outcome="ok",le="3"}': growing(600),
   'device_trust_operation_duration_seconds_bucket{outcome="ok",le="+Inf"}': growing(600),
+  'device_trust_operation_duration_seconds_count{outcome="ok"}': growing(600),
+  [FAILED]: steady(3),
+  'device_trust_operations_failed_total{side="upstream"}': growing(30),
+  // The mistakes of callers use up no budget of ours.
+  'device_trust_operations_failed_total{side="caller"}': growing(300),
+  [refused('OVERLOADED')]: steady(3),
+  [decided('ALLOW')]: growing(300),
+  [decided('DENY')]: growing(3),
+  'device_trust_decisions_total{action="DENY",rule="new",shadow="true"}': growing(300),
   ...Object.fromEntries(
     ['a', 'b', 'c'].map((instance) => [`device_trust_ready{job="device-trust",instance="${instance}"}`, steady(1)]),
   ),

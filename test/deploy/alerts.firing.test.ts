@@ -57,11 +57,11 @@ describe.runIf(PROMTOOL)('a rule', () => {
   });
 
   const cases = Object.entries(CASES).flatMap(([alert, list]) => list.map((one) => ({ alert, ...one })));
-  test.each(cases)('$alert fires alone when $when', async ({ alert, series, silent, fires, ...rest }) => {
+  test.each(cases)('$alert fires alone when $when', async ({ alert, series, silent, fires, beside = [], ...rest }) => {
     const { earlier = [], everyMinutes } = rest;
     const expected = [
       { minute: silent, alerts: earlier },
-      { minute: fires, alerts: [alert] },
+      { minute: fires, alerts: [alert, ...beside] },
     ];
     await expectFiring(series, expected, everyMinutes);
   });

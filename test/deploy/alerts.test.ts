@@ -17,7 +17,7 @@ describe.each(ALERTS)('$alert', ({ alert, expr, for: duration, labels, annotatio
     expect(alert).toMatch(/^DeviceTrust[A-Z][A-Za-z]+$/);
     if (duration !== undefined) expect(duration).toMatch(/^[1-9]\d*m$/);
     expect(Object.keys(labels)).toEqual(['severity', 'side']);
-    expect(Object.keys(annotations)).toEqual(['summary', 'runbook']);
+    expect(Object.keys(annotations)).toEqual(['summary', 'runbook', 'runbook_url']);
   });
 
   test('reads only series that exist', () => expectToBeAskable(expr));

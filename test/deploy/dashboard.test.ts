@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ROOT } from '../support/process.ts';
 import { ALERTS } from './alerts.ts';
-import { expectToBeAskable, METRICS } from './metrics.ts';
-import { metricNamesIn } from './promql.ts';
+import { expectToBeAskable, labelsOf, METRICS } from './metrics.ts';
+import { metricNamesIn, selectorsIn } from './promql.ts';
 
 /** The dashboard that the platform team imports. */
 
@@ -19,7 +19,7 @@ interface Panel {
   readonly targets?: readonly { refId: string; datasource: unknown; expr: string; legendFormat: string }[];
 }
 
-const { panels, templating, ...dashboard } = JSON.parse(
+const { panels, templating, annotations, ...dashboard } = JSON.parse(
   readFileSync(join(ROOT, 'deploy/grafana-dashboard.json'), 'utf8'),
 );
 const all: readonly Panel[] = panels;
@@ -30,7 +30,7 @@ const expressions = charts.flatMap(({ targets = [] }) => targets.map(({ expr }) 
 
 describe('the dashboard', () => {
   test('can be imported as it is: it asks which Prometheus to use, and brings no id of another Grafana', () => {
-    expect(templating.list).toMatchObject([{ name: 'datasource', type: 'datasource', query: 'prometheus' }]);
+    expect(templating.list[0]).toMatchObject({ name: 'datasource', type: 'datasource', query: 'prometheus' });
     expect(dashboard).toMatchObject({ uid: 'device-trust', title: 'Device trust' });
     expect(dashboard).not.toHaveProperty('id');
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana fills it in.
@@ -40,6 +40,34 @@ describe('the dashboard', () => {
         Array(1 + (chart.targets?.length ?? 0)).fill(datasource),
       );
     }
+  });
+
+  test('has variables for the version, the instance and the region, which ask for labels that exist', () => {
+    const [, ...variables] = templating.list;
+    expect(variables.map(({ name }: { name: string }) => name)).toEqual(['version', 'instance', 'region']);
+    for (const { query, multi, includeAll } of variables) {
+      const [, series = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query.query) ?? [];
+      expectToBeAskable(`count by (${label}) (${series})`);
+      expect([multi, includeAll]).toEqual([true, true]);
+    }
+  });
+
+  test('marks when a version appears', () => {
+    expect(annotations.list).toHaveLength(1);
+    const [{ expr, enable }] = annotations.list;
+    expectToBeAskable(expr);
+    expect([metricNamesIn(expr), enable]).toEqual([['device_trust_build_info'], true]);
+  });
+
+  test('shows what was chosen, except where it compares with a time in which other replicas ran', () => {
+    const compares = /\[(1h|6h|30d)\]/;
+    for (const expression of expressions) {
+      const isOfAll = compares.test(expression) && !expression.includes('$instance');
+      if (!isOfAll) expect(selectorsIn(expression).filter((one) => !one.includes('instance=~"$instance"'))).toEqual([]);
+      const regional = selectorsIn(expression).filter((one) => labelsOf(one).includes('region'));
+      expect(regional.filter((one) => !one.includes('region=~"$region"'))).toEqual([]);
+    }
+    expect(expressions.filter((expression) => !expression.includes('$instance'))).toHaveLength(8);
   });
 
   test('has panels that stand beside each other, each with an id of its own', () => {

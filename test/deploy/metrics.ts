@@ -18,8 +18,10 @@ const perWindow = ['service', 'window'];
 
 /** What `/metrics` has, as far as the dashboard and the alerts need it. */
 export const METRICS: Readonly<Record<string, Metric>> = {
-  device_trust_operation_duration_seconds: { type: 'histogram', labels: ['outcome'] },
+  device_trust_build_info: { type: 'gauge', labels: ['version', 'node'] },
+  device_trust_operation_duration_seconds: { type: 'histogram', labels: ['field', 'outcome'] },
   device_trust_operations_total: { type: 'counter', labels: ['caller', 'outcome'] },
+  device_trust_operations_failed_total: { type: 'counter', labels: ['side'] },
   device_trust_operations_in_flight: { type: 'gauge', labels: [] },
   device_trust_requests_refused_total: { type: 'counter', labels: ['code'] },
   device_trust_errors_total: { type: 'counter', labels: ['code'] },
@@ -65,6 +67,11 @@ function metricOf(series: string): Metric | undefined {
   return series === 'up' ? UP : METRICS[series];
 }
 
+/** The labels of the series of a selector. */
+export function labelsOf(selector: string): readonly string[] {
+  return metricOf(selector.replace(/\{.*/s, ''))?.labels ?? [];
+}
+
 /** What an expression may compare a label with. */
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   code: Object.keys(ERROR_CATALOGUE),
@@ -82,6 +89,10 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   type: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
   cause: [...FAILURE_CATEGORIES.values()],
   proceed: ['true', 'false'],
+  side: ['operator', 'upstream', 'caller'],
+  action: ['ALLOW', 'CHALLENGE', 'DENY'],
+  // Prometheus 3 writes a whole number as `2.0`, and Prometheus 2 as it was served.
+  le: ['2', '2.0'],
   assurance: ['verified', 'unverified'],
   reason: ATTESTATION_REFUSALS,
   shadow: ['true', 'false'],

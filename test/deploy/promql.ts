@@ -18,9 +18,14 @@ export function isPromql(expression: string): boolean {
   return expression.trim() !== '' && piecesOf(expression, ['⚠']).length === 0;
 }
 
+/** Every selector of an expression, such as `up{job="a"}`. */
+export function selectorsIn(expression: string): string[] {
+  return piecesOf(expression, ['VectorSelector']);
+}
+
 /** The names of all series that an expression reads, each once; of a histogram `…_seconds_bucket` and the like. */
 export function metricNamesIn(expression: string): string[] {
-  return [...new Set(piecesOf(expression, ['VectorSelector']).map((selector) => selector.replace(/\{.*/s, '')))];
+  return [...new Set(selectorsIn(expression).map((selector) => selector.replace(/\{.*/s, '')))];
 }
 
 /** The names of all labels that an expression selects or groups by, each once. */

@@ -103,7 +103,8 @@ describe('stopping', () => {
 
 describe('logs', () => {
   test('the line of an operation: every field, in the order in which it is written', async () => {
-    const documented = page.rowsOf('field', 'what it is').map(([field]) => field);
+    // Only the line of a good operation has a sample, and this one fails.
+    const documented = page.rowsOf('field', 'what it is').flatMap(([field]) => (field === '`sample`' ? [] : [field]));
     const headers = {
       traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
       'apollographql-client-name': 'shop-web',
@@ -168,7 +169,7 @@ test('alerts: every rule, with its severity and who has to act', () => {
   expect(others).toEqual([]);
   const rules: { alert: string; labels: { severity: string; side: string } }[] = group.rules;
   expect(page.rowsOf('alert', 'severity', 'side').map((row) => row.slice(0, 3))).toEqual(
-    rules.map(({ alert, labels }) => [`\`${alert}\``, labels.severity, labels.side]),
+    rules.map(({ alert, labels }) => [`[\`${alert}\`](#${alert.toLowerCase()})`, labels.severity, labels.side]),
   );
 });
 

@@ -26,7 +26,9 @@ describe('folders', () => {
       const files = globSync([`${own}.ts`, `${own}/**/*.ts`], { cwd: join(ROOT, 'src') });
       expect(files).not.toEqual([]);
       const imported = files.flatMap((file) => {
-        const specifiers = readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(/(?:from|import\() ?'(\.[^']+)'/g);
+        const specifiers = readFileSync(join(ROOT, 'src', file), 'utf8').matchAll(
+          /(?:from|import\() ?'(\.[^']+\.ts)'/g,
+        );
         return [...specifiers].map(
           ([, specifier = '']) => posix.join(posix.dirname(file), specifier).replace(/\.ts$/, '').split('/')[0],
         );

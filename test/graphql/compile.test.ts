@@ -68,7 +68,8 @@ function contextOf(recordLookup: () => void = () => {}, scopes?: ReadonlySet<str
   const recorder = {
     requestId: 'r',
     cancellation: new Cancellation(),
-    recordName: ignore,
+    recordKind: ignore,
+    recordFailure: ignore,
     recordLookup,
     recordOutcome: ignore,
     recordCall: ignore,

@@ -1,9 +1,13 @@
-import { Histogram, Registry } from 'prom-client';
+import { Histogram, Registry, type RegistryContentType } from 'prom-client';
 import { expect, test } from 'vitest';
 import { DurationBuffer } from '../../src/observability/duration-buffer.ts';
 
 function startBuffer() {
-  const histogram = new Histogram({ name: 'seconds', help: 'h', labelNames: ['kind'], registers: [new Registry()] });
+  const registry = new Registry<RegistryContentType>();
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  const registers = [registry];
+  const options = { name: 'seconds', help: 'h', labelNames: ['kind'] as const, registers, enableExemplars: true };
+  const histogram = new Histogram<'kind' | 'trace_id'>(options);
   /** What was observed so far: how many durations of a kind, and their sum. */
   const observed = async (kind: string) => {
     const { values } = await histogram.get();

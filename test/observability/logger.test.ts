@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { loggerOptions } from '../../src/observability/logger.ts';
 
 /** A log line has allowed fields alone, and no message of an error. */
 
@@ -15,7 +15,7 @@ function startLog() {
       done();
     },
   });
-  return { log: pino({ ...LOGGER_OPTIONS, level: 'trace' }, sink), lines };
+  return { log: pino({ ...loggerOptions(), level: 'trace' }, sink), lines };
 }
 
 test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const)(

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
-import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { loggerOptions } from '../../src/observability/logger.ts';
 import { FAIL } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -131,7 +131,7 @@ describe('the health of an account', () => {
     const upstream = await startHostile(probe, { probe });
     onTestFinished(upstream.stop);
     const lines: string[] = [];
-    const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
+    const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
     const started = await createApp({ ...liveConfig(upstream.url), upstreamCheckGraceMs: 5_000 }, log);
     onTestFinished(started.stop);
     const app = { ...started, logged: () => lines.join('') };

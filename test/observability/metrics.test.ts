@@ -1,12 +1,11 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
 import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
-/** The metrics of requests and operations, and of the process. */
+/** The metrics of operations, and of the process. */
 
 const DURATION = 'device_trust_operation_duration_seconds';
 
@@ -15,6 +14,8 @@ test('every metric exists from the start, with a help text', async () => {
   expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
     device_trust_operation_duration_seconds: 'histogram',
     device_trust_operations_total: 'counter',
+    device_trust_operations_failed_total: 'counter',
+    device_trust_build_info: 'gauge',
     device_trust_operations_in_flight: 'gauge',
     device_trust_requests_refused_total: 'counter',
     device_trust_errors_total: 'counter',
@@ -40,6 +41,33 @@ test('every metric exists from the start, with a help text', async () => {
     process_cpu_seconds_total: 'counter',
   });
   for (const { help } of families.values()) expect(help).toMatch(/^\S.{9,}/);
+});
+
+test('the build is one series, with the version of package.json and of Node', async () => {
+  const { samples } = await readMetrics(await startSandboxed());
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(samples.filter(({ name }) => name === 'device_trust_build_info')).toEqual([
+    { name: 'device_trust_build_info', labels: { version, node: process.version.slice(1) }, value: 1 },
+  ]);
+});
+
+test('a bucket ends at the objective of latency and at both default deadlines', async () => {
+  const app = await startSandboxed();
+  await send(app, { query: queryForTokens(['sandbox:web']) });
+  const { samples } = await readMetrics(app);
+  for (const name of [DURATION, 'device_trust_upstream_duration_seconds']) {
+    const bounds = samples.filter((sample) => sample.name === `${name}_bucket`).map(({ labels }) => labels['le']);
+    expect(bounds).toEqual(expect.arrayContaining(['2', '3', '5']));
+  }
+});
+
+test('a limit that one request exceeds is the fault of its caller, whoever the code usually belongs to', async () => {
+  const app = await startSandboxed({ maxUpstreamCalls: 1 });
+  await send(app, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) });
+  const { value } = await readMetrics(app);
+  expect(value('device_trust_errors_total', { code: 'OVERLOADED' })).toBe(1);
+  expect(value('device_trust_operations_failed_total', { side: 'caller' })).toBe(1);
+  expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
 });
 
 test('the metrics of the process describe this process', async () => {
@@ -83,42 +111,66 @@ const representations = (tokens: readonly string[]) =>
   tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
 
 describe('an operation', () => {
-  test.each<[string, string, object, Readonly<Record<string, number>>]>([
-    ['with a response', 'ok', { query: '{ signalCatalogue { code } }' }, {}],
-    ['with a rejection, which is data', 'ok', { query: queryForTokens(['made-up']) }, {}],
+  test.each<[string, string, string, string | undefined, object, Readonly<Record<string, number>>]>([
+    ['with a response', 'ok', 'signalCatalogue', undefined, { query: '{ signalCatalogue { code } }' }, {}],
+    [
+      'with a rejection, which is data',
+      'ok',
+      'deviceFingerprint',
+      undefined,
+      { query: queryForTokens(['made-up']) },
+      {},
+    ],
     [
       'with some fields that failed',
       'partial',
+      'deviceFingerprint',
+      'operator',
       { query: queryForTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']) },
       { UPSTREAM_UNAVAILABLE: 2, UPSTREAM_REJECTED: 1 },
     ],
     [
       'with one reference of two resolved',
       'partial',
+      '_entities',
+      'caller',
       { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:web', 'made-up']) } },
       { DEVICE_TOKEN_REJECTED: 1 },
     ],
     [
       'with no field that has data',
       'error',
+      'deviceFingerprint',
+      'upstream',
       { query: FINGERPRINT_QUERY, variables: { token: 'sandbox:error:500' } },
       { UPSTREAM_UNAVAILABLE: 1 },
     ],
     [
       'with no reference resolved',
       'error',
+      '_entities',
+      'upstream',
       { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:error:500', 'made-up']) } },
       { UPSTREAM_UNAVAILABLE: 1, DEVICE_TOKEN_REJECTED: 1 },
     ],
-    ['that cannot be parsed', 'error', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
-    ['that is not valid', 'error', { query: '{ a b }' }, { GRAPHQL_VALIDATION_FAILED: 2 }],
-    ['with variables that are not valid', 'error', { query: FINGERPRINT_QUERY }, { BAD_USER_INPUT: 1 }],
-  ])('%s counts as %s, with its errors', async (_what, outcome, body, errors) => {
+    ['that cannot be parsed', 'error', 'none', 'caller', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
+    ['that is not valid', 'error', 'none', 'caller', { query: '{ a b }' }, { GRAPHQL_VALIDATION_FAILED: 2 }],
+    [
+      'with variables that are not valid',
+      'error',
+      'deviceFingerprint',
+      'caller',
+      { query: FINGERPRINT_QUERY },
+      { BAD_USER_INPUT: 1 },
+    ],
+  ])('%s counts as %s, with its errors', async (_what, outcome, field, side, body, errors) => {
     const app = await startSandboxed();
     await send(app, body);
     const { samples, value } = await readMetrics(app);
     const counts = samples.filter(({ name }) => name === `${DURATION}_count`);
-    expect(counts).toEqual([{ name: `${DURATION}_count`, labels: { outcome }, value: 1 }]);
+    expect(counts).toEqual([{ name: `${DURATION}_count`, labels: { field, outcome }, value: 1 }]);
+    const failed = samples.filter((it) => it.name === 'device_trust_operations_failed_total' && it.value > 0);
+    expect(failed.map(({ labels, value: count }) => [labels, count])).toEqual(side ? [[{ side }, 1]] : []);
     expect(value(`${DURATION}_bucket`, { outcome, le: '+Inf' })).toBe(1);
     expect(value(`${DURATION}_bucket`, { outcome, le: '10' })).toBe(1);
     const counted = samples.filter(({ name, value: count }) => name === 'device_trust_errors_total' && count > 0);
@@ -131,6 +183,7 @@ describe('an operation', () => {
     await send(app, { query: '{ __typename }' }, { accept: 'image/png' });
     const { value } = await readMetrics(app);
     expect(value(`${DURATION}_count`, { outcome: 'error' })).toBe(1);
+    expect(value('device_trust_operations_failed_total', { side: 'caller' })).toBe(1);
     expect(value('device_trust_errors_total', { code: 'BAD_REQUEST' })).toBe(1);
   });
 
@@ -156,42 +209,5 @@ describe('an operation', () => {
     await expect.poll(inFlight, { interval: 20 }).toBe(3);
     await Promise.all(asked);
     expect(await inFlight()).toBe(0);
-  });
-});
-
-describe('a request that is refused', () => {
-  test.each<[string, string, RequestInit & { path?: string }]>([
-    ['BAD_REQUEST', 'a body that is not JSON', { body: '{' }],
-    ['BAD_REQUEST', 'a body without a query', { body: '{}' }],
-    ['BAD_REQUEST', 'a batch', { body: '[{"query":"{ __typename }"}]' }],
-    ['BAD_REQUEST', 'another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
-    ['BAD_REQUEST', 'a body that is too large', { body: ' '.repeat(200_000) }],
-    ['BAD_REQUEST', 'another method', { method: 'PUT', body: '{}' }],
-    ['BAD_REQUEST', 'another path', { path: '/nothing', body: '{}' }],
-    ['UNAUTHENTICATED', 'a wrong secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
-  ])('counts as %s for %s', async (code, _why, { path = '/graphql', ...init }) => {
-    const secret = 'the-secret-of-the-router';
-    const app = await startSandboxed({ routerSecrets: [secret] });
-    const headers = { 'content-type': 'application/json', 'router-authorization': secret, ...init.headers };
-    const response = await fetch(app.url + path, { method: 'POST', ...init, headers });
-    expect(response.status).toBeGreaterThanOrEqual(400);
-    const { samples, value } = await readMetrics(app);
-    const refused = samples.filter((it) => it.name === 'device_trust_requests_refused_total' && it.value > 0);
-    expect(refused.map(({ labels, value: count }) => [labels, count])).toEqual([[{ code }, 1]]);
-    expect(samples.filter(({ name }) => name === `${DURATION}_count`)).toEqual([]);
-    expect(value('device_trust_operations_in_flight')).toBe(0);
-  });
-
-  test.each([
-    ['bytes that are not HTTP', 'hello\r\n\r\n', 1],
-    ['headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 1],
-    ['a connection without a request, which counts as none,', '', 0],
-  ])('counts as BAD_REQUEST for %s', async (_what, bytes, refused) => {
-    const app = await startSandboxed();
-    const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
-    socket.end(bytes);
-    await text(socket);
-    const { value } = await readMetrics(app);
-    expect(value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' })).toBe(refused);
   });
 });

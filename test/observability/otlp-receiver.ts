@@ -12,7 +12,10 @@ export interface ExportedSpan {
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
-  readonly attributes: readonly { readonly key: string; readonly value: { readonly stringValue?: string } }[];
+  readonly attributes: readonly {
+    readonly key: string;
+    readonly value: { readonly stringValue?: string; readonly intValue?: number };
+  }[];
   /** 2 for an error. */
   readonly status: { readonly code?: number };
 }
@@ -30,7 +33,7 @@ interface Receiver {
   /** Every span that was received. */
   readonly spans: () => ExportedSpan[];
   /** The attributes of the resource of each export. */
-  readonly resources: () => Record<string, string>[];
+  readonly resources: () => Record<string, string | number>[];
   /** Everything that was received: paths, headers and bodies. */
   readonly bytes: () => string;
 }
@@ -55,6 +58,6 @@ export async function startReceiver(): Promise<Receiver> {
 }
 
 /** The attributes of a span or a resource, by name. */
-export function attributesOf({ attributes }: Pick<ExportedSpan, 'attributes'>): Record<string, string> {
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? '']));
+export function attributesOf({ attributes }: Pick<ExportedSpan, 'attributes'>): Record<string, string | number> {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
 }

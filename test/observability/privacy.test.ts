@@ -161,17 +161,21 @@ test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as cons
         logHashKey,
         routerSecrets: [routerSecret],
         otlpEndpoint: receiver.endpoint,
+        otelTracesSampler: 'always_on',
+        upstreamTraceparent: true,
       },
     );
     onTestFinished(app.stop);
     await sendEverything(app);
-    const metrics = await (await fetch(app.metricsUrl)).text();
+    const openMetrics = { headers: { accept: 'application/openmetrics-text; version=1.0.0' } };
+    const metrics = await (await fetch(app.metricsUrl, openMetrics)).text();
     await app.stop();
 
     // The values did reach the upstream, and log, metrics and traces are not empty.
     expect(JSON.stringify(upstream.received)).toContain(token);
     expect(receiver.spans().length).toBeGreaterThan(50);
     expect(metrics).toContain('unknown');
+    expect(metrics).toContain('trace_id');
     const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
     expect(levels).toEqual({ warn: ['warn'], error: [], fatal: [], silent: [] }[String(logLevel)] ?? ['info', 'warn']);
     for (const output of [app.logged(), metrics, receiver.bytes()]) expectNoCanary(output);

@@ -4,7 +4,7 @@ import { type App, createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { loadCompiler } from '../../src/graphql/document-cache.ts';
-import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { loggerOptions } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
 /** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */
@@ -61,7 +61,7 @@ async function start(config: Config): Promise<TestApp> {
       done();
     },
   });
-  const app = await createApp(config, pino({ ...LOGGER_OPTIONS, level: config.logLevel }, sink));
+  const app = await createApp(config, pino({ ...loggerOptions(), level: config.logLevel }, sink));
   await app.ready;
   return { ...app, logged: () => lines.join('') };
 }

@@ -4,7 +4,7 @@ import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { LOGGER_OPTIONS } from '../../src/observability/logger.ts';
+import { loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { GRAPHQL_PATH } from '../../src/server/listener.ts';
@@ -38,12 +38,12 @@ export async function startServer(
   overrides: Partial<ServerOptions> = {},
 ): Promise<TestServer> {
   const lines: string[] = [];
-  const log = pino(LOGGER_OPTIONS, { write: (line: string) => lines.push(line) });
+  const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
   const server = await createServer(buildSchema(modules), NO_CAPABILITIES, {
     ...DEFAULTS,
     eventLoop: { isOverloaded: () => false },
     isUpstreamReady: () => true,
-    telemetry: { log, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
+    telemetry: { log, logSample: 1, metrics: createMetrics(), hashToken: createTokenHash(), tracing: undefined },
     ...overrides,
   });
   const url = await server.listen('127.0.0.1', 0);

@@ -24,9 +24,9 @@ beforeEach(() => {
 describe('a call is reported once, with its span', () => {
   const spans: string[] = [];
   const createTracedContext = () =>
-    createContext((service, region) => ({
-      headers: { traceparent: `${service} ${region}` },
-      end: (outcome) => void spans.push(outcome),
+    createContext(({ service, region, pathTemplate }) => ({
+      headers: { traceparent: `${service} ${region} ${pathTemplate}` },
+      end: (outcome, status) => void spans.push(`${outcome} ${status}`),
     }));
   beforeEach(() => {
     spans.length = 0;
@@ -36,8 +36,8 @@ describe('a call is reported once, with its span', () => {
   test('after a response, whose request carried the headers of the span', async () => {
     const context = createTracedContext();
     expect(await client.post(requestTo(upstream.url, context))).toEqual({ status: 200, json: { a: 1 } });
-    expect([context.calls.length, spans, reports]).toEqual([1, ['ok'], [['GLB', 'ok']]]);
-    expect(upstream.received).toMatchObject([{ method: 'POST', headers: { traceparent: 'test GLB' } }]);
+    expect([context.calls.length, spans, reports]).toEqual([1, ['ok 200'], [['GLB', 'ok']]]);
+    expect(upstream.received).toMatchObject([{ method: 'POST', headers: { traceparent: 'test GLB /' } }]);
   });
 
   test('after its deadline', async () => {
@@ -45,7 +45,7 @@ describe('a call is reported once, with its span', () => {
     const context = createTracedContext();
     await expect(client.post(requestTo(upstream.url, context, 50))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
     expect(context.calls).toHaveLength(1);
-    expect([spans, reports]).toEqual([['UPSTREAM_TIMEOUT'], [['GLB', 'UPSTREAM_TIMEOUT']]]);
+    expect([spans, reports]).toEqual([['UPSTREAM_TIMEOUT undefined'], [['GLB', 'UPSTREAM_TIMEOUT']]]);
   });
 
   test('but not if its address is invalid, so that it was never sent', async () => {

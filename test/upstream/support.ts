@@ -34,7 +34,17 @@ export function createContext(startSpan?: CallContext['startSpan']) {
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, context: CallContext, timeoutMs = 5_000) {
-  return { region: 'GLB', account: 'a', origin, path: '/', headers: {}, body: '', timeoutMs, context };
+  return {
+    region: 'GLB',
+    account: 'a',
+    origin,
+    path: '/',
+    pathTemplate: '/',
+    headers: {},
+    body: '',
+    timeoutMs,
+    context,
+  };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
