@@ -72,8 +72,11 @@ export async function buildImage(args: Readonly<Record<string, string>>): Promis
 async function buildBase(buildah: (...words: string[]) => Promise<string>): Promise<string> {
   const container = await buildah('from', 'scratch');
   const root = await buildah('mount', container);
-  const [mirror = ''] = (await command('apt-get', ['indextargets', '--format', '$(REPO_URI)'])).split('\n');
   const [, suite = ''] = /^VERSION_CODENAME=(\w+)$/m.exec(await readFile('/etc/os-release', 'utf8')) ?? [];
+  // From where this machine has its own packages.
+  const [mirror = ''] = (
+    await command('apt-get', ['indextargets', '--format', '$(REPO_URI)', `Codename: ${suite}`])
+  ).split('\n');
   await command('debootstrap', ['--variant=minbase', suite, root, mirror]);
   // What only Debian's package manager and people need.
   for (const unused of ['usr/share', 'var/cache', 'var/lib']) await rm(join(root, unused), { recursive: true });
