@@ -19,6 +19,8 @@ async function bytesIn(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+if (process.env['WITH_IMAGE'] && !CAN_BUILD) process.stderr.write(`The image${WHY_NO_IMAGE}\n`);
+
 describe.runIf(process.env['WITH_IMAGE'] && CAN_BUILD)(`the image${WHY_NO_IMAGE}`, () => {
   let image: Image;
   let app: string;

@@ -11,11 +11,13 @@ import { ROOT } from '../support/process.ts';
 const TOOLS = ['buildah', 'debootstrap'];
 const HAS_TOOLS = process.getuid?.() === 0 && TOOLS.every(isInstalled);
 
+const MISSING = `an image needs root, and ${TOOLS.join(' and ')} of Debian`;
+
 /** Can an image be built here? With `REQUIRE_BUILDAH` set, as in CI, the tests fail where it cannot. */
 export const CAN_BUILD = HAS_TOOLS || process.env['REQUIRE_BUILDAH'] !== undefined;
 
 /** Ends the title of a suite that is skipped. */
-export const WHY_NO_IMAGE = CAN_BUILD ? '' : ` (skipped: it needs root, and ${TOOLS.join(' and ')} of Debian)`;
+export const WHY_NO_IMAGE = CAN_BUILD ? '' : ` (skipped: ${MISSING})`;
 
 /** An image whose file system is a folder of this machine. Whoever builds one removes it. */
 export interface Image {
@@ -38,6 +40,7 @@ export interface ImageConfig {
 
 /** Builds `deploy/Dockerfile` with these build arguments. Downloads Debian's minimal system and the npm packages. */
 export async function buildImage(args: Readonly<Record<string, string>>): Promise<Image> {
+  if (!HAS_TOOLS) throw new Error(`Cannot build it: ${MISSING}.`);
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
   const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
   // Overlay copies nothing, but does not work everywhere, for example not inside a container.
