@@ -1,148 +1,107 @@
 import { execFile } from 'node:child_process';
-import { chmod, copyFile, cp, mkdir, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../support/process.ts';
-import type { Stage, Step } from './dockerfile.ts';
 
-/** What a Dockerfile makes, in a folder that stands for the root of its file system. Whoever builds one removes it. */
+/** The image as buildah builds it from the Dockerfile, on a base that stands for Node's own image. */
+
+const TOOLS = ['buildah', 'debootstrap'];
+const HAS_TOOLS = process.getuid?.() === 0 && TOOLS.every(isInstalled);
+
+const MISSING = `an image needs root, and ${TOOLS.join(' and ')} of Debian`;
+
+/** Can an image be built here? With `REQUIRE_BUILDAH` set, as in CI, the tests fail where it cannot. */
+export const CAN_BUILD = HAS_TOOLS || process.env['REQUIRE_BUILDAH'] !== undefined;
+
+/** Ends the title of a suite that is skipped. */
+export const WHY_NO_IMAGE = CAN_BUILD ? '' : ` (skipped: ${MISSING})`;
+
+/** An image whose file system is a folder of this machine. Whoever builds one removes it. */
 export interface Image {
+  /** The folder that is the root of its file system. */
   readonly root: string;
-  readonly workdir: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly user: string;
-  /** Entry point and its arguments. */
-  readonly command: readonly string[];
-  /** Takes the right to write from every file and folder. */
-  makeReadOnly(): Promise<void>;
+  readonly config: ImageConfig;
   remove(): Promise<void>;
 }
 
-const run = promisify(execFile);
-/** Where the official images have their Node. */
-export const BIN = 'usr/local/bin';
-const AS_IT_IS = { recursive: true, verbatimSymlinks: true };
-
-/** A stage while it is built. */
-interface Draft {
-  readonly root: string;
-  workdir: string;
-  env: Record<string, string>;
-  user: string;
-  entrypoint: readonly string[];
-  cmd: readonly string[];
+/** The part of OCI's image configuration that the tests compare. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly WorkingDir: string;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[];
+  readonly Labels: Readonly<Record<string, string>>;
 }
 
-/**
- * Runs the steps of a Dockerfile themselves, each as the user that it names. A base image has a Node, the one that runs this, and
- * nothing else; RUN finds the other programs on this machine.
- */
-export async function buildImage(stages: readonly Stage[]): Promise<Image> {
+/** Builds `deploy/Dockerfile` with these build arguments. Downloads Debian's minimal system and the npm packages. */
+export async function buildImage(args: Readonly<Record<string, string>>): Promise<Image> {
+  if (!HAS_TOOLS) throw new Error(`Cannot build it: ${MISSING}.`);
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
-  // The way there is open to any user; the files have the modes that the steps gave them.
-  await chmod(folder, 0o755);
+  const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
+  // Overlay copies nothing, but does not work everywhere, for example not inside a container.
+  const driver = await command('buildah', [...storage, 'overlay', 'info']).then(
+    () => 'overlay',
+    () => 'vfs',
+  );
+  const buildah = (...words: string[]) => command('buildah', [...storage, driver, ...words]);
   const remove = async () => {
-    await run('chmod', ['-R', 'u+w', folder]);
+    await buildah('rm', '--all');
     await rm(folder, { recursive: true });
   };
   try {
-    const named: Record<string, Draft> = {};
-    let last = await begin(join(folder, 'scratch'), undefined);
-    for (const [index, { name, from, steps }] of stages.entries()) {
-      last = await begin(join(folder, `${index}`), named[from]);
-      for (const step of steps) await take(step, last, named);
-      if (name) named[name] = last;
-    }
-    const { root } = last;
-    return {
-      ...last,
-      command: [...last.entrypoint, ...last.cmd],
-      makeReadOnly: async () => void (await run('chmod', ['-R', 'a-w', root])),
-      remove,
-    };
+    const base = await buildBase(buildah);
+    const image = 'localhost/device-trust-subgraph';
+    const options = Object.entries({ BASE: base, ...args }).flatMap(([name, value]) => [
+      '--build-arg',
+      `${name}=${value}`,
+    ]);
+    // In a chroot RUN needs no namespaces, which a machine of CI may not have.
+    await buildah('build', '--isolation', 'chroot', ...options, '-f', 'deploy/Dockerfile', '-t', image, ROOT);
+    const root = await buildah('mount', await buildah('from', image));
+    const config: ImageConfig = JSON.parse(await buildah('inspect', '--type', 'image', image)).OCIv1.config;
+    return { root, config, remove };
   } catch (error) {
     await remove();
     throw error;
   }
 }
 
-async function begin(root: string, base: Draft | undefined): Promise<Draft> {
-  await mkdir(root);
-  if (!base) {
-    await mkdir(join(root, BIN), { recursive: true });
-    await copyFile(process.execPath, join(root, BIN, 'node'));
-    return { root, workdir: '/', env: {}, user: '', entrypoint: [], cmd: [] };
-  }
-  await cp(base.root, root, AS_IT_IS);
-  return { ...base, root };
+/** Debian's minimal system with the Node that runs this, its npm, and the certificate authorities of this machine. */
+async function buildBase(buildah: (...words: string[]) => Promise<string>): Promise<string> {
+  const container = await buildah('from', 'scratch');
+  const root = await buildah('mount', container);
+  const [, suite = ''] = /^VERSION_CODENAME=(\w+)$/m.exec(await readFile('/etc/os-release', 'utf8')) ?? [];
+  // From where this machine has its own packages.
+  const [mirror = ''] = (
+    await command('apt-get', ['indextargets', '--format', '$(REPO_URI)', `Codename: ${suite}`])
+  ).split('\n');
+  await command('debootstrap', ['--variant=minbase', suite, root, mirror]);
+  // What only Debian's package manager and people need.
+  for (const unused of ['usr/share', 'var/cache', 'var/lib']) await rm(join(root, unused), { recursive: true });
+  const local = join(root, 'usr/local');
+  await command('npm', ['install', '--global', '--prefix', local, `npm@${await command('npm', ['--version'])}`]);
+  await copyFile(process.execPath, join(local, 'bin/node'));
+  await copyFile('/etc/ssl/certs/ca-certificates.crt', join(local, 'lib/ca-certificates.crt'));
+  const registry = await command('npm', ['config', 'get', 'registry']);
+  const settings = `registry=${registry}\ncafile=/usr/local/lib/ca-certificates.crt\n`;
+  await writeFile(join(local, 'lib/node_modules/npm/npmrc'), settings);
+  const base = 'localhost/node';
+  await buildah('commit', '--quiet', container, base);
+  return base;
 }
 
-async function take(step: Step, draft: Draft, others: Readonly<Record<string, Draft>>): Promise<void> {
-  switch (step.kind) {
-    case 'workdir':
-      draft.workdir = resolve(draft.workdir, step.path);
-      await mkdir(join(draft.root, draft.workdir), { recursive: true });
-      return;
-    case 'copy':
-      return copy(step, draft, others);
-    case 'run':
-      await run('sh', ['-c', step.command], {
-        cwd: join(draft.root, draft.workdir),
-        env: { ...machine(draft.root), ...draft.env },
-        ...asUser(draft.user),
-        timeout: 300_000,
-        maxBuffer: 10_000_000,
-      });
-      return;
-    case 'env':
-      draft.env = { ...draft.env, ...step.env };
-      return;
-    case 'user':
-      draft.user = step.user;
-      return;
-    case 'entrypoint':
-      draft.entrypoint = step.words;
-      return;
-    case 'cmd':
-      draft.cmd = step.words;
-  }
-}
-
-async function copy(
-  { from, sources, to }: Extract<Step, { kind: 'copy' }>,
-  draft: Draft,
-  others: Readonly<Record<string, Draft>>,
-): Promise<void> {
-  const allowed = await contextPaths();
-  for (const source of sources) {
-    const root = from === undefined ? ROOT : others[from]?.root;
-    if (root === undefined) throw new Error(`There is no stage ${from}.`);
-    if (from === undefined && !allowed.includes(source)) throw new Error(`.dockerignore leaves ${source} out.`);
-    const path = join(root, source);
-    const target = join(draft.root, resolve(draft.workdir, to));
-    // As docker does: of a folder its contents; a file goes into what ends with a slash.
-    const goesInto = to.endsWith('/') && (await stat(path)).isFile();
-    await cp(path, goesInto ? join(target, basename(path)) : target, AS_IT_IS);
-  }
-}
-
-/** What `.dockerignore` lets through: it begins by leaving out everything. */
-export async function contextPaths(): Promise<string[]> {
-  const lines = (await readFile(join(ROOT, '.dockerignore'), 'utf8')).split('\n');
-  const [first, ...rest] = lines.filter((line) => line && !line.startsWith('#'));
-  if (first !== '*' || !rest.every((line) => line.startsWith('!'))) throw new Error('.dockerignore is no list.');
-  return rest.map((line) => line.slice(1));
-}
-
-/** RUN has this machine's programs and its access to the package registry, but not the environment of the tests. */
-function machine(root: string): NodeJS.ProcessEnv {
+/** Runs a program from the project's folder, and gives what it prints. */
+async function command(program: string, words: readonly string[]): Promise<string> {
   const { NODE_ENV: _, ...env } = process.env;
-  return { ...env, PATH: `${join(root, BIN)}:${env['PATH']}` };
+  const { stdout } = await promisify(execFile)(program, words, { cwd: ROOT, env, maxBuffer: 10_000_000 });
+  return stdout.trim();
 }
 
-/** Options for a process of the image's user. Only root can become another user, and any other user is not root already. */
-export function asUser(user: string): { uid?: number; gid?: number } {
-  const [uid, gid] = user.split(':').map(Number);
-  return process.getuid?.() === 0 && uid && gid ? { uid, gid } : {};
+function isInstalled(program: string): boolean {
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
 }

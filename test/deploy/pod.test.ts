@@ -4,7 +4,7 @@ import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { DOCKERFILE, lastOf, stagesOf, stepsOf } from './dockerfile.ts';
+import { instructionsOfImage } from './dockerfile.ts';
 import { container, deployment, env, type Manifest, manifestOf, NAME, pod } from './manifests.ts';
 
 /** The configuration of a pod, its life cycle, and what it may do. */
@@ -148,9 +148,8 @@ describe('life of a pod', () => {
 
 describe('what a pod may do', () => {
   test('it runs as the user of the image, which is not root, and reads its secrets by its group', () => {
-    const [user] = stepsOf(lastOf(stagesOf(DOCKERFILE)), 'user');
     const { runAsNonRoot, runAsUser, runAsGroup, fsGroup, seccompProfile } = pod.spec.securityContext;
-    expect(`${runAsUser}:${runAsGroup}`).toBe(user?.user);
+    expect(instructionsOfImage('USER')).toEqual([`${runAsUser}:${runAsGroup}`]);
     expect([runAsNonRoot, fsGroup, seccompProfile.type]).toEqual([true, runAsGroup, 'RuntimeDefault']);
   });
 

@@ -16,6 +16,8 @@ const PAGES = [
   'test/bench/README.md',
   'test/soak/README.md',
   'CHANGELOG.md',
+  '.github/CONTRIBUTING.md',
+  '.github/SECURITY.md',
 ];
 
 /** As GitHub names the anchor of a heading. */

@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * What CHANGELOG.md says about a version, without its heading. Throws with what to do if the tag is not this version, or if
+ * the version has no section with a date, or an empty one.
+ */
+export function releaseNotes(tag: string, version: string, changelog: string): string {
+  if (tag !== `v${version}`) {
+    throw new Error(`The tag is ${tag}, but package.json has version ${version}: expected the tag v${version}.`);
+  }
+  const sections = changelog.split(/^## /m).slice(1);
+  const heading = `[${version}] - `;
+  const section = sections.find((text) => text.startsWith(heading));
+  if (!section || !/^\d{4}-\d\d-\d\d\n/.test(section.slice(heading.length))) {
+    throw new Error(`CHANGELOG.md: expected a section "## ${heading}" with a date such as 2026-01-31.`);
+  }
+  const notes = section.slice(section.indexOf('\n')).trim();
+  if (notes === '') throw new Error(`CHANGELOG.md: expected changes in the section of ${version}, but it is empty.`);
+  return notes;
+}
+
+// For example `node .github/release-notes.ts v1.2.3`, from the project's folder.
+if (import.meta.main) {
+  try {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    process.stdout.write(`${releaseNotes(process.argv[2] ?? '', version, readFileSync('CHANGELOG.md', 'utf8'))}\n`);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    process.exitCode = 1;
+  }
+}
