@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/parser.ts';
 import { placeholdersIn } from '../../src/config/placeholders.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
+import { NEVER_FROM_A_CLIENT, PASSED_ON } from '../deploy/router-files.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -74,11 +75,13 @@ describe('what is known about the client', () => {
     }
   });
 
-  test('the snippets for gateways are YAML that names this subgraph', () => {
-    const snippets = page.blocks.filter(({ language }) => language === 'yaml').map(({ text }) => parse(text));
-    const rules = snippets.map(({ headers }) => JSON.stringify(headers.subgraphs['device-trust'].request));
-    expect(rules).toHaveLength(2);
-    for (const rule of rules) expect(rule).toMatch(/x-user-id.*x-user-scopes.*x-client-ip/);
+  test('the files for routers send what the example on their page believes', () => {
+    const [routers] = readPage('deploy/router/README.md').blocks.filter(({ language }) => language === 'env');
+    const TRUSTED_HEADERS = routers?.text.trim().replace('TRUSTED_HEADERS=', '') ?? '';
+    const { trustedHeaders } = parseConfig({ UPSTREAM_MODE: 'sandbox', TRUSTED_HEADERS }, () => '');
+    expect(trustedHeaders).toMatchObject({ subject: 'x-user-id', scopes: 'x-user-scopes' });
+    const believed = [...TRUSTED_HEADERS.matchAll(/"(x-[\w-]+)"/g)].map(([, name]) => name);
+    expect([...NEVER_FROM_A_CLIENT, ...PASSED_ON]).toEqual(expect.arrayContaining(believed));
   });
 });
 

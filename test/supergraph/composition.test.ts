@@ -20,32 +20,6 @@ const subgraphs = await Promise.all(
   Object.entries(urls).map(async ([name, url]) => ({ name, url, typeDefs: parse(await sdlOf(url)) })),
 );
 
-describe('the contract variant for browsers, which leaves out what is tagged `risk`', () => {
-  const { errors, publicSdl } = guild.composeSchemaContract(
-    subgraphs,
-    { exclude: new Set(['risk']), include: new Set() },
-    true,
-  );
-
-  test('composes with the neighbours as they are', () => {
-    expect(errors).toBeUndefined();
-    expect(publicSdl).toContain('validateCaptcha');
-  });
-
-  test('a page can ask, and reads nothing that would teach an attacker', () => {
-    const fields = /type DeviceFingerprint \{([^}]*)\}/.exec(publicSdl ?? '')?.[1]?.match(/^\s+\w+(?=[:(])/gm) ?? [];
-    expect(fields.map((field) => field.trim()).sort()).toEqual([
-      'clientType',
-      'deviceBasic',
-      'eventId',
-      'publicKey',
-      'requestId',
-      'version',
-    ]);
-    expect(publicSdl).not.toMatch(/Signal|IpInfo|Risk|^type Device \{|EMULATOR/m);
-  });
-});
-
 describe('composition with the user and order subgraphs', () => {
   test('by @apollo/composition: no error, no hint', () => {
     const { errors, hints, supergraphSdl } = apollo.composeServices(subgraphs);
