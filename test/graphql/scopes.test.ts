@@ -43,6 +43,11 @@ const TAGGED = types
   )
   .filter(([, { astNode, type }]) => isTagged(astNode) || typeTags.get(getNamedType(type).name));
 
+test('a header of one space, with which Cosmo Router overwrites what a client sent, gives no scope', async () => {
+  const answer = await ask('{ signalCatalogue { code } }', { 'router-authorization': ROUTER, 'x-user-scopes': ' ' });
+  expect(codesOf(answer)).toEqual([['signalCatalogue', FORBIDDEN]]);
+});
+
 test('these fields and types have the tag', () => {
   const names = TAGGED.map(([type, { name }]) => `${type}.${name}`);
   expect(names).toEqual(expect.arrayContaining(EXPECTED));
