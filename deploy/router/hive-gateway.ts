@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { GatewayConfigSupergraph, GatewayPlugin } from '@graphql-hive/gateway-runtime';
 
 /** What the option `jwt` of Hive Gateway puts into the context once it has verified a token. */
-interface SignedIn {
+export interface SignedIn {
   readonly jwt?: { readonly payload: { readonly sub?: string; readonly scope?: string } };
 }
 

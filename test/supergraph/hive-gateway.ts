@@ -5,6 +5,7 @@ import {
   type UnifiedGraphHandler,
 } from '@graphql-hive/gateway-runtime';
 import { generateKeyPair, jwtVerify, SignJWT } from 'jose';
+import type { SignedIn } from '../../deploy/router/hive-gateway.ts';
 import { startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { listen, type Running } from './listen.ts';
 import { ROUTER_SECRET } from './subgraph-headers.ts';
@@ -31,6 +32,16 @@ const jwt: GatewayPlugin = {
   },
 };
 
+type Propagate = NonNullable<
+  NonNullable<GatewayConfigSupergraph<SignedIn>['propagateHeaders']>['fromClientToSubgraphs']
+>;
+
+/** The rule for the other subgraphs, which a platform team adds: they get to know who asks as well. */
+const fromClientToSubgraphs: Propagate = (request) =>
+  request.subgraphName === 'device-trust'
+    ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(request)
+    : { 'x-user-id': request.context.jwt?.payload.sub, 'x-user-scopes': request.context.jwt?.payload.scope };
+
 interface Options {
   /** Of the gateway itself, unless one is given. */
   readonly planner?: UnifiedGraphHandler | undefined;
@@ -44,6 +55,7 @@ export async function startConfiguredGateway(
 ): Promise<Running> {
   const gateway = createGatewayRuntime({
     ...gatewayConfig,
+    propagateHeaders: { fromClientToSubgraphs },
     // The estimate is shown, so that the figures of the documentation can be compared with it.
     demandControl: { ...gatewayConfig.demandControl, includeExtensionMetadata: true },
     plugins: () => [...gatewayConfig.plugins(), jwt],
