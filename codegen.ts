@@ -1,5 +1,5 @@
 import type { CodegenConfig } from '@graphql-codegen/cli';
-import { shopSdl } from './test/supergraph/public-schema.ts';
+import { deskSdl, shopSdl } from './test/supergraph/public-schema.ts';
 
 const scalars = { DateTime: 'string', JSONObject: 'Record<string, unknown>' };
 
@@ -34,8 +34,9 @@ const config: CodegenConfig = {
         resolversNonOptionalTypename: { unionMember: true, interfaceImplementingType: true },
       },
     },
-    // The shop of the test's supergraph: types of its documents, from what its gateway shows it.
+    // The two pages of the test's supergraph: types of their documents, from what their gateways show them.
     ...page('shop', shopSdl()),
+    ...page('desk', deskSdl()),
   },
 };
 

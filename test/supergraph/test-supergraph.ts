@@ -59,6 +59,8 @@ const VERIFICATION_MS = 50;
 interface Options {
   readonly unverifiedPerMinute?: number;
   readonly trustedHeaders?: Config['trustedHeaders'];
+  /** The database of the order subgraph; by default it is kept in this process. */
+  readonly ordersFile?: string;
 }
 
 /** For the order service, and only on behalf of a person. */
@@ -67,6 +69,7 @@ const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subjec
 export async function startTestSupergraph({
   unverifiedPerMinute = 60,
   trustedHeaders = TRUSTED_HEADERS,
+  ordersFile = ':memory:',
 }: Options = {}): Promise<TestSupergraph> {
   // What a test changes, which is there before anything asks the upstreams.
   const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
@@ -113,6 +116,7 @@ export async function startTestSupergraph({
     attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
     seeds: [...ORDERS, ...BULK],
+    file: ordersFile,
     placed: () => controls.done.push('order placed'),
   });
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };

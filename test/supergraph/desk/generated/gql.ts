@@ -1,0 +1,58 @@
+/* eslint-disable */
+import * as types from './graphql.ts';
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+
+/**
+ * Map of all GraphQL operations in the project.
+ *
+ * This map has several performance disadvantages:
+ * 1. It is not tree-shakeable, so it will include all operations in the project.
+ * 2. It is not minifiable, so the string of a GraphQL query will be multiple times inside the bundle.
+ * 3. It does not support dead code elimination, so it will add unused operations.
+ *
+ * Therefore it is highly recommended to use the babel or swc plugin for production.
+ * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
+ */
+type Documents = {
+    "\n  query Checkouts($after: ID, $decision: CheckoutDecision) {\n    checkouts(first: 25, after: $after, decision: $decision) {\n      next\n      items {\n        ...Summary\n        judged\n        judgement { decision { action rule } }\n      }\n    }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    status\n    refusal\n    item\n    customer { id name }\n    order { id }\n  }\n": typeof types.CheckoutsDocument,
+    "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Detail }\n  }\n\n  fragment Detail on Checkout {\n    ...Summary\n    judged\n    judgement {\n      ...Judgement\n      device { id checkouts(first: 50) { ...Summary } }\n    }\n    laterJudgements { askedAt askedBy judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n    decision { action rule policy }\n  }\n": typeof types.CheckoutDocument,
+    "\n  mutation JudgeAgain($id: ID!) {\n    judgeAgain(id: $id) { ...Detail }\n  }\n": typeof types.JudgeAgainDocument,
+};
+const documents: Documents = {
+    "\n  query Checkouts($after: ID, $decision: CheckoutDecision) {\n    checkouts(first: 25, after: $after, decision: $decision) {\n      next\n      items {\n        ...Summary\n        judged\n        judgement { decision { action rule } }\n      }\n    }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    status\n    refusal\n    item\n    customer { id name }\n    order { id }\n  }\n": types.CheckoutsDocument,
+    "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Detail }\n  }\n\n  fragment Detail on Checkout {\n    ...Summary\n    judged\n    judgement {\n      ...Judgement\n      device { id checkouts(first: 50) { ...Summary } }\n    }\n    laterJudgements { askedAt askedBy judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n    decision { action rule policy }\n  }\n": types.CheckoutDocument,
+    "\n  mutation JudgeAgain($id: ID!) {\n    judgeAgain(id: $id) { ...Detail }\n  }\n": types.JudgeAgainDocument,
+};
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ *
+ *
+ * @example
+ * ```ts
+ * const query = graphql(`query GetUser($id: ID!) { user(id: $id) { name } }`);
+ * ```
+ *
+ * The query argument is unknown!
+ * Please regenerate the types.
+ */
+export function graphql(source: string): unknown;
+
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query Checkouts($after: ID, $decision: CheckoutDecision) {\n    checkouts(first: 25, after: $after, decision: $decision) {\n      next\n      items {\n        ...Summary\n        judged\n        judgement { decision { action rule } }\n      }\n    }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    status\n    refusal\n    item\n    customer { id name }\n    order { id }\n  }\n"): (typeof documents)["\n  query Checkouts($after: ID, $decision: CheckoutDecision) {\n    checkouts(first: 25, after: $after, decision: $decision) {\n      next\n      items {\n        ...Summary\n        judged\n        judgement { decision { action rule } }\n      }\n    }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    status\n    refusal\n    item\n    customer { id name }\n    order { id }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Detail }\n  }\n\n  fragment Detail on Checkout {\n    ...Summary\n    judged\n    judgement {\n      ...Judgement\n      device { id checkouts(first: 50) { ...Summary } }\n    }\n    laterJudgements { askedAt askedBy judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n    decision { action rule policy }\n  }\n"): (typeof documents)["\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Detail }\n  }\n\n  fragment Detail on Checkout {\n    ...Summary\n    judged\n    judgement {\n      ...Judgement\n      device { id checkouts(first: 50) { ...Summary } }\n    }\n    laterJudgements { askedAt askedBy judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name code level confidence effect meaning }\n    decision { action rule policy }\n  }\n"];
+/**
+ * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
+ */
+export function graphql(source: "\n  mutation JudgeAgain($id: ID!) {\n    judgeAgain(id: $id) { ...Detail }\n  }\n"): (typeof documents)["\n  mutation JudgeAgain($id: ID!) {\n    judgeAgain(id: $id) { ...Detail }\n  }\n"];
+
+export function graphql(source: string) {
+  return (documents as any)[source] ?? {};
+}
+
+export type DocumentType<TDocumentNode extends DocumentNode<any, any>> = TDocumentNode extends DocumentNode<  infer TType,  any>  ? TType  : never;
