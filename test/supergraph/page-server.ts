@@ -36,8 +36,9 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
     const path = request.url === '/' ? '/index.html' : (request.url ?? '');
     const file = files.get(path);
     const isOwn = request.headers.origin === undefined || request.headers.origin === origin;
-    const token = request.method === 'POST' && isOwn ? sessions?.signIn(path.replace(/^\/sign-in\//, '')) : undefined;
-    if (token !== undefined) {
+    const name = request.method === 'POST' && isOwn ? /^\/sign-in\/(\w+)$/.exec(path)?.[1] : undefined;
+    const token = name && sessions?.signIn(name);
+    if (token) {
       response.writeHead(200, headersFor('.txt')).end(token);
     } else if (request.method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
       // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).

@@ -103,6 +103,18 @@ describeInChromium('the shop', () => {
     expect(await focused()).toBe(visible('place'));
   });
 
+  test('a fault would be found: a picture without a name, and a box that is too wide', async () => {
+    ({ page } = await visit(shop.browser, shop.page.origin));
+    await page.evaluate(() => {
+      const image = document.createElement('img');
+      image.width = 3_000;
+      image.className = 'wide';
+      document.querySelector('main')?.append(image);
+    });
+    expect(await violationsIn(page)).toEqual([expect.stringMatching(/^image-alt: .*img/)]);
+    expect(await beyondTheEdge(page)).toEqual(['IMG wide']);
+  });
+
   test('who wants no motion sees none', async () => {
     ({ page } = await visit(shop.browser, shop.page.origin));
     const moving = () => page.evaluate(() => document.getAnimations().length);

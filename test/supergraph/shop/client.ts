@@ -14,7 +14,13 @@ export function createClient(gatewayUrl: string): ApolloClient {
         return fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
       },
     }),
-    cache: new InMemoryCache(),
+    cache: new InMemoryCache({
+      // Without these the client warns in development that it may lose data, because it cannot tell the types apart.
+      possibleTypes: {
+        CaptchaValidation: ['CaptchaPassed', 'CaptchaFailed', 'CaptchaIndeterminate'],
+        PlaceOrderResult: ['OrderPlaced', 'ChallengeRequired', 'OrderRefused'],
+      },
+    }),
     // Each answer is an event of its own, so none may stand in for the next one; and it is about a person's device, so
     // none may stay behind in the cache. `network-only` would ask anew but keep what it heard.
     defaultOptions: { query: { fetchPolicy: 'no-cache' }, mutate: { fetchPolicy: 'no-cache' } },

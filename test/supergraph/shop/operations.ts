@@ -2,8 +2,8 @@ import { graphql } from './generated/gql.ts';
 
 /** Everything that the shop asks its gateway. `npm run codegen` types it from the graph without what is tagged `risk`. */
 
-// A union is read through a fragment on each of its types, and `__typename` tells them apart. No fragment is on an abstract
-// type, so the client needs no `possibleTypes`. Token and proof are variables: a credential has no place in a document.
+// A union is read through a fragment on each of its types, and `__typename` tells them apart. Token and proof are
+// variables: a credential has no place in a document.
 export const VALIDATE_CAPTCHA = graphql(`
   mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
     validateCaptcha(input: $input) {

@@ -24,7 +24,6 @@ let purchase = startPurchase();
 let attestation: string | null | undefined;
 
 function startPurchase() {
-  button.textContent = 'Place order';
   const chosen = form.querySelector<HTMLInputElement>('input[name=item]:checked');
   const item = chosen?.value ?? '';
   const price = chosen?.closest('.card')?.querySelector('.price')?.textContent ?? '';
@@ -35,7 +34,9 @@ function startPurchase() {
 
 form.addEventListener('change', () => {
   purchase = startPurchase();
-  if (form.ariaBusy !== 'true') find('outcome', HTMLElement).replaceChildren();
+  if (form.ariaBusy === 'true') return;
+  button.textContent = 'Place order';
+  find('outcome', HTMLElement).replaceChildren();
 });
 
 form.addEventListener('submit', async (event) => {
@@ -50,7 +51,6 @@ form.addEventListener('submit', async (event) => {
 
 async function order(): Promise<Outcome> {
   const sent = purchase;
-  button.textContent = 'Try again';
   const checkout = await checkOut(client, { ...sent, attestation }, solveChallenge);
   attestation = unspentProof(checkout);
   if (isPlaced(checkout) && purchase === sent) purchase = startPurchase();
@@ -59,6 +59,7 @@ async function order(): Promise<Outcome> {
 
 function show({ kind, title, text }: Outcome): void {
   const outcome = find('outcome', HTMLElement);
+  button.textContent = kind === 'failed' ? 'Try again' : 'Place order';
   outcome.className = `outcome ${kind}`;
   outcome.replaceChildren(make('h3', '', title), make('p', '', text));
 }
