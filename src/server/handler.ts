@@ -120,23 +120,25 @@ async function answerFromCache(
   const parsed = parseRequest(body);
   if (contentType === undefined || !parsed) return undefined;
 
-  const compiled = documents.findCompiled(parsed.source, parsed.operationName);
-  if (compiled) {
+  const { source, operationName, variables } = parsed;
+  const found = documents.findCompiled(source, operationName);
+  if (found) {
+    const { compiled, name, relocate } = found;
     // It costs too much, so Apollo Server's plugin refuses it with its message.
-    if (!isWithin(compiled.cost, parsed.variables, limits)) return undefined;
-    operation.recordName(compiled.name);
-    const result = await compiled.execute(createContext(capabilities, operation, caller), parsed.variables);
+    if (!isWithin(compiled.cost, variables, limits)) return undefined;
+    operation.recordName(name);
+    const result = await compiled.execute(createContext(capabilities, operation, caller), variables);
     // The variables do not fit, so Apollo Server's plugin refuses them with its message.
     if (!result) return undefined;
     const formatted: FormattedExecutionResult = { data: result.data ?? null };
     if (result.errors) {
       reportErrors(telemetry.log, operation.requestId, result.errors);
-      formatted.errors = inOrder(result.errors.map((error) => formatError(error.toJSON(), error)));
+      formatted.errors = inOrder(result.errors.map((error) => formatError(relocate(error.toJSON()), error)));
     }
     return toResponse(200, contentType, formatted, operation, writer);
   }
 
-  const invalid = documents.findInvalid(parsed.source);
+  const invalid = documents.invalid.find(source, operationName);
   return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation, writer);
 }
 
