@@ -21,6 +21,8 @@ export interface DocumentCache {
   /** The compiled operation of a document. Undefined if it has none yet, or not under this name. */
   findCompiled(source: string, operationName: string | undefined): FoundOperation | undefined;
   readonly invalid: InvalidDocuments;
+  /** Loads the compiler. If that fails, it is tried again when a document is to be compiled. */
+  loadCompiler(): Promise<void>;
   /** The cache as Apollo Server uses it: under keys of its own, and with valid documents only. */
   readonly store: DocumentStore;
 }
@@ -106,11 +108,11 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
   });
 
   let nextLoad = Number.NEGATIVE_INFINITY;
-  function loadCompilerLater(): void {
+  async function loadOrReport(): Promise<void> {
     const now = performance.now();
     if (now < nextLoad) return;
     nextLoad = now + RETRY_MS;
-    loadCompiler().catch(onLoadFailure);
+    await loadCompiler().catch(onLoadFailure);
   }
 
   /** Makes room in the cache for prepared documents, if those in it are sent much less often than the one to be added. */
@@ -131,7 +133,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
   function prepare(named: NamedDocument, uses: UseCount, document: DocumentNode): void {
     const { text } = named;
     if (!compile) {
-      loadCompilerLater();
+      loadOrReport();
       return;
     }
     const fields = countSelectedFields(document);
@@ -167,6 +169,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
       return { compiled: found.compiled, name, relocate: relocationOf(found.named, named) };
     },
     invalid: createInvalidDocuments(),
+    loadCompiler: loadOrReport,
     store: {
       get: async (key) => {
         const text = texts.get(key);
