@@ -52,6 +52,27 @@ describe('a document', () => {
     expect(isCompiled()).toBe(true);
   });
 
+  test('is not compiled as long as the compiler cannot be loaded, and is soon after it can be', async () => {
+    vi.resetModules();
+    vi.doMock('../../src/graphql/compile.ts', () => {
+      throw new Error('EMFILE');
+    });
+    onTestFinished(() => void vi.doUnmock('../../src/graphql/compile.ts'));
+    const fresh = await import('../../src/graphql/document-cache.ts');
+    const onLoadFailure = vi.fn();
+    const cache = fresh.createDocumentCache(schema, onLoadFailure);
+    await cache.loadCompiler();
+    expect(onLoadFailure).toHaveBeenCalledOnce();
+    await requestTimes(cache, '{ __typename }', 5);
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeUndefined();
+    vi.doUnmock('../../src/graphql/compile.ts');
+    const askAgain = async () => {
+      await request(cache, '{ __typename }');
+      return cache.findCompiled('{ __typename }', undefined);
+    };
+    await expect.poll(askAgain, { timeout: 10_000 }).toBeDefined();
+  });
+
   test('gives its compiled operation only to requests that name it, or name none', async () => {
     const cache = createDocumentCache(schema, neverFails);
     for (const source of ['query A { __typename }', '{ __typename }']) {
@@ -62,6 +83,28 @@ describe('a document', () => {
     }
     expect(cache.findCompiled('query A { __typename }', 'A')).toBeDefined();
     expect(cache.findCompiled('{ __typename }', 'A')).toBeUndefined();
+  });
+
+  test('shares its compiled operation with those that differ in the name only', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const named = (name: string) => `query ${name} { __typename }`;
+    for (const name of ['A', 'B', 'C']) await request(cache, named(name));
+    const first = cache.findCompiled(named('A'), 'A');
+    expect(first).toMatchObject({ name: 'A' });
+    expect(cache.findCompiled(named('Never_sent'), undefined)).toMatchObject({
+      name: 'Never_sent',
+      compiled: first?.compiled,
+    });
+    expect(cache.findCompiled(named('A'), 'B')).toBeUndefined();
+    expect(cache.findCompiled('query  { a: __typename }', undefined)).toBeUndefined();
+  });
+
+  test('with a name that is not at its beginning has this name', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const source = 'fragment F on Query { __typename } query A { ...F }';
+    await requestTimes(cache, source, 3);
+    expect(cache.findCompiled(source, 'A')).toMatchObject({ name: 'A' });
+    expect(cache.findCompiled(source, undefined)).toMatchObject({ name: 'A' });
   });
 
   test('can be deleted', async () => {
