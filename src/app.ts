@@ -15,6 +15,7 @@ import { createJudgements } from './fingerprint/judgement.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { buildSchema } from './graphql/schema.ts';
+import { WARM_UP_OPERATIONS } from './graphql/warm-up-operations.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/open-tracing.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
@@ -132,7 +133,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
     const { usePolicy } = deciding;
-    const ready = Promise.all([fingerprint, captcha].map(({ health }) => health.start())).then(() =>
+    const health = [fingerprint, captcha].map((service) => service.health.start());
+    const ready = Promise.all([...health, server.warmUp(WARM_UP_OPERATIONS)]).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     const rotate = (next: Config) => {

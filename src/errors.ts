@@ -134,7 +134,10 @@ interface Details {
   retryable?: false;
 }
 
-/** An error of the catalogue. */
+/**
+ * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, nobody reads the frames, and a
+ * request with a thousand references to rejected tokens would spend most of its time on them.
+ */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   /** For the log alone. */
@@ -143,14 +146,20 @@ export class DeviceTrustError extends GraphQLError {
 
   constructor(code: ErrorCode, { message, internal, status, nodes, side, retryable: override }: Details = {}) {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
-    super(message ?? standard, {
-      nodes: nodes ?? null,
-      extensions: {
-        code,
-        retryable: retryable && override !== false && side !== 'caller',
-        ...(status && { http: { status } }),
-      },
-    });
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      super(message ?? standard, {
+        nodes: nodes ?? null,
+        extensions: {
+          code,
+          retryable: retryable && override !== false && side !== 'caller',
+          ...(status && { http: { status } }),
+        },
+      });
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;

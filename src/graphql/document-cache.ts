@@ -1,27 +1,38 @@
-import type { DocumentNode, GraphQLFormattedError, GraphQLSchema } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, parse } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { CompiledOperation } from './compile.ts';
-import { countSelectedFields, sizeOfCode, sizeOfDocument, sizeOfText } from './document-size.ts';
+import {
+  countSelectedFields,
+  ENTRY_BYTES,
+  MAX_CHARACTERS,
+  sizeOfCode,
+  sizeOfDocument,
+  sizeOfText,
+} from './document-size.ts';
+import { createInvalidDocuments, type InvalidDocuments } from './invalid-documents.ts';
+import { type NamedDocument, type Relocate, relocationOf, splitName, withName } from './operation-name.ts';
+import { UseCount } from './use-count.ts';
 
 /**
- * The documents that callers sent, by their source text. It is a cache in front of Apollo Server, which parses and validates
- * every document that is not in it.
+ * The documents that callers sent. It is a cache in front of Apollo Server, which parses and validates every document that is
+ * not in it. Documents that differ only in the name of their operation are one: they share their compiled operation.
  */
 export interface DocumentCache {
   /** The compiled operation of a document. Undefined if it has none yet, or not under this name. */
-  findCompiled(source: string, operationName: string | undefined): CompiledOperation | undefined;
-  /** The response to a document that was found to be invalid, whatever its variables are. */
-  findInvalid(source: string): InvalidDocument | undefined;
-  /** Keeps the response to an invalid document. */
-  addInvalid(source: string, response: InvalidDocument): void;
+  findCompiled(source: string, operationName: string | undefined): FoundOperation | undefined;
+  readonly invalid: InvalidDocuments;
+  /** Loads the compiler. If that fails, it is tried again when a document is to be compiled. */
+  loadCompiler(): Promise<void>;
   /** The cache as Apollo Server uses it: under keys of its own, and with valid documents only. */
   readonly store: DocumentStore;
 }
 
-/** The response to a document that does not parse or does not fit the schema. */
-interface InvalidDocument {
-  readonly status: number;
-  readonly errors: readonly GraphQLFormattedError[];
+/** A compiled operation under the name that a request gives it. */
+export interface FoundOperation {
+  readonly compiled: CompiledOperation;
+  readonly name: string | undefined;
+  /** Corrects the locations of errors, which are those of the document that was compiled. */
+  readonly relocate: Relocate;
 }
 
 /** Apollo Server's `KeyValueCache`, as far as it uses one for documents. */
@@ -31,43 +42,46 @@ interface DocumentStore {
   delete(key: string): Promise<void>;
 }
 
-/** A valid document. */
-interface Entry {
-  /** Apollo Server's key. */
+/** A document that was found to be valid. Its text is the key. */
+interface ValidDocument extends NamedDocument {
+  /** Apollo Server's key for it under this name. */
   readonly key: string;
-  /** How often it was sent. */
-  readonly count: number;
-  /** Kept from the second time on, so that a caller who never repeats a document fills no memory with syntax trees. */
-  readonly document: DocumentNode | undefined;
-  /** Null if the operation cannot be compiled. Undefined until compiling was tried. */
-  readonly compiled: CompiledOperation | null | undefined;
+  readonly uses: UseCount;
+}
+
+/** What is kept of a valid document that is sent often. Its text is the key. */
+interface Prepared {
+  /** As it was sent when it was prepared. */
+  readonly named: NamedDocument;
+  readonly document: DocumentNode;
+  /** Undefined if the operation cannot be compiled. */
+  readonly compiled: CompiledOperation | undefined;
+  readonly uses: UseCount;
+  readonly bytes: number;
 }
 
 /** A document is compiled when it is sent for the third time: compiling costs a hundred times as much as an execution. */
-const COMPILE_AT_COUNT = 3;
+const PREPARE_AT_COUNT = 3;
+
+/**
+ * Where there is no room left, a document is prepared if it is sent this many times as often as those that make room for it.
+ * Otherwise documents in rotation, of which not all have room, would take each other's place before they are sent again.
+ */
+const MIN_ADVANTAGE = 2;
 
 /** Compiling takes about 60 µs for each field and blocks the event loop. Apollo Server executes larger documents. */
 const MAX_COMPILED_FIELDS = 500;
 
-/**
- * V8 hashes a longer text by its length alone. Among many documents of one length every lookup would compare the whole text
- * with each of them, so these are not kept. Clients' documents have a few thousand characters.
- */
-const MAX_CHARACTERS = 16_383;
+/** Size of the cache for valid documents, in bytes: it holds the texts of 5,000 documents of 40 fields, which are parsed again. */
+const MAX_VALID_BYTES = 12 * 1024 * 1024;
 
-/** Size of the cache for valid documents, in bytes: it holds about 350 compiled operations of 40 fields. */
-const MAX_BYTES = 32 * 1024 * 1024;
-
-/** Size of the cache for invalid documents, in bytes. It is separate, because an attacker can make up any number of them. */
-const MAX_INVALID_BYTES = 2 * 1024 * 1024;
-
-/** Size of an entry of either cache without its documents, in bytes. */
-const ENTRY_BYTES = 500;
+/** Size of the cache for prepared documents, in bytes: it holds about 250 compiled operations of 40 fields. */
+const MAX_PREPARED_BYTES = 32 * 1024 * 1024;
 
 /** How long after a failure the compiler is loaded again at the earliest, in ms. */
 const RETRY_MS = 1_000;
 
-/** Loaded when a document is sent for the second time, so that it does not delay the start of the process. */
+/** Loaded before readiness, and again later if that failed. */
 let compile: typeof import('./compile.ts').compile | undefined;
 
 /** Loads the compiler. Rejects if its code cannot be read, for example because there is no file descriptor left. */
@@ -81,77 +95,102 @@ export async function loadCompiler(): Promise<void> {
  * @param onLoadFailure called when the compiler could not be loaded. Apollo Server executes everything until a later attempt
  */
 export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error: unknown) => void): DocumentCache {
-  /** Sources by Apollo Server's keys, for the documents that are kept. */
-  const sources = new Map<string, string>();
-  const entries = new LRUCache<string, Entry>({
-    maxSize: MAX_BYTES,
-    sizeCalculation: sizeOfEntry,
-    dispose: ({ key }, _source, reason) => {
-      if (reason !== 'set') sources.delete(key);
-    },
+  /** Texts by Apollo Server's keys, for the documents that are known to be valid. */
+  const texts = new Map<string, string>();
+  const valid = new LRUCache<string, ValidDocument>({
+    maxSize: MAX_VALID_BYTES,
+    sizeCalculation: ({ key, name = '' }, text) => ENTRY_BYTES + sizeOfText(key) + sizeOfText(name) + sizeOfText(text),
+    dispose: ({ key }) => texts.delete(key),
   });
-  const invalid = new LRUCache<string, InvalidDocument>({
-    maxSize: MAX_INVALID_BYTES,
-    sizeCalculation: ({ errors }, source) => ENTRY_BYTES + sizeOfText(source) + sizeOfText(JSON.stringify(errors)),
+  const prepared = new LRUCache<string, Prepared>({
+    maxSize: MAX_PREPARED_BYTES,
+    sizeCalculation: ({ bytes }) => bytes,
   });
 
   let nextLoad = Number.NEGATIVE_INFINITY;
-  function loadCompilerLater(): void {
+  async function loadOrReport(): Promise<void> {
     const now = performance.now();
     if (now < nextLoad) return;
     nextLoad = now + RETRY_MS;
-    loadCompiler().catch(onLoadFailure);
+    await loadCompiler().catch(onLoadFailure);
   }
 
-  function compiledOf(document: DocumentNode): CompiledOperation | null {
-    if (countSelectedFields(document) > MAX_COMPILED_FIELDS) return null;
-    return compile?.(schema, document) ?? null;
-  }
-
-  /** Counts one more request with this document. */
-  function count(source: string, key: string, document: DocumentNode): void {
-    if (source.length > MAX_CHARACTERS) return;
-    const entry = entries.get(source);
-    if (entry?.compiled !== undefined) return;
-    const times = (entry?.count ?? 0) + 1;
-    if (times > 1) {
-      sources.set(key, source);
-      if (!compile) loadCompilerLater();
+  /** Makes room in the cache for prepared documents, if those in it are sent much less often than the one to be added. */
+  function makeRoom(bytes: number, uses: UseCount): boolean {
+    let missing = prepared.calculatedSize + bytes - MAX_PREPARED_BYTES;
+    const victims: string[] = [];
+    for (const text of prepared.rkeys()) {
+      const victim = prepared.peek(text);
+      if (missing <= 0 || !victim) break;
+      if (victim.uses.value() * MIN_ADVANTAGE > uses.value()) return false;
+      victims.push(text);
+      missing -= victim.bytes;
     }
-    entries.set(source, {
-      key,
-      count: times,
-      document: times > 1 ? document : undefined,
-      compiled: times >= COMPILE_AT_COUNT && compile ? compiledOf(document) : undefined,
-    });
+    for (const text of victims) prepared.delete(text);
+    return missing <= 0;
+  }
+
+  function prepare(named: NamedDocument, uses: UseCount, document: DocumentNode): void {
+    const { text } = named;
+    if (!compile) {
+      loadOrReport();
+      return;
+    }
+    const fields = countSelectedFields(document);
+    const isSmall = fields <= MAX_COMPILED_FIELDS;
+    const bytes = ENTRY_BYTES + sizeOfText(text) + sizeOfDocument(document) + (isSmall ? sizeOfCode(fields) : 0);
+    if (!makeRoom(bytes, uses)) return;
+    const compiled = isSmall ? compile(schema, document) : undefined;
+    prepared.set(text, { named, document, compiled, uses, bytes });
+  }
+
+  /** Counts one more request with a valid document. */
+  function count(named: NamedDocument, key: string, document: DocumentNode): void {
+    const { text } = named;
+    const known = valid.get(text);
+    const uses = known?.uses ?? new UseCount();
+    uses.add();
+    if (known?.key !== key) {
+      valid.set(text, { ...named, key, uses });
+      texts.set(key, text);
+    }
+    if (uses.value() > PREPARE_AT_COUNT - 1 && !prepared.has(text)) prepare(named, uses, document);
   }
 
   return {
     findCompiled: (source, operationName) => {
-      const compiled = entries.get(source)?.compiled ?? undefined;
-      return operationName === undefined || operationName === compiled?.kind.name ? compiled : undefined;
+      const named = splitName(source);
+      const found = prepared.get(named.text);
+      found?.uses.add();
+      if (!found?.compiled) return undefined;
+      // A name that is not at the beginning belongs to the text.
+      const name = named.name ?? (found.named.name === undefined ? found.compiled.kind.name : undefined);
+      if (operationName !== undefined && operationName !== name) return undefined;
+      return { compiled: found.compiled, name, relocate: relocationOf(found.named, named) };
     },
-    findInvalid: (source) => invalid.get(source),
-    addInvalid: (source, response) => {
-      if (source.length <= MAX_CHARACTERS) invalid.set(source, response);
-    },
+    invalid: createInvalidDocuments(),
+    loadCompiler: loadOrReport,
     store: {
       get: async (key) => {
-        const source = sources.get(key);
-        const document = source === undefined ? undefined : entries.get(source)?.document;
-        if (source !== undefined && document) count(source, key, document);
+        const text = texts.get(key);
+        const named = text === undefined ? undefined : valid.get(text);
+        if (!named) return undefined;
+        const source = withName(named);
+        const kept = prepared.get(named.text)?.document;
+        const document = kept?.loc?.source.body === source ? kept : parse(source);
+        count(named, key, document);
         return document;
       },
-      set: async (key, document) => count(document.loc?.source.body ?? '', key, document),
+      set: async (key, document) => {
+        const source = document.loc?.source.body ?? '';
+        if (source.length <= MAX_CHARACTERS) count(splitName(source), key, document);
+      },
       delete: async (key) => {
-        const source = sources.get(key);
-        if (source !== undefined) entries.delete(source);
+        const text = texts.get(key);
+        if (text === undefined) return;
+        valid.delete(text);
+        prepared.delete(text);
       },
     },
   };
-}
-
-function sizeOfEntry({ document, compiled }: Entry, source: string): number {
-  if (!document) return ENTRY_BYTES + sizeOfText(source);
-  return ENTRY_BYTES + sizeOfDocument(document) + (compiled ? sizeOfCode(countSelectedFields(document)) : 0);
 }

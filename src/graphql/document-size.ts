@@ -1,5 +1,14 @@
 import { type DocumentNode, type FragmentDefinitionNode, type SelectionSetNode, TokenKind } from 'graphql';
 
+/**
+ * V8 hashes a longer text by its length alone. Among many documents of one length every lookup would compare the whole text
+ * with each of them, so these are not kept. Clients' documents have a few thousand characters.
+ */
+export const MAX_CHARACTERS = 16_383;
+
+/** Size of an entry of a cache without its documents, in bytes. */
+export const ENTRY_BYTES = 500;
+
 /** What a token of a document takes as a part of its syntax tree, in bytes: 250 to 350 were measured on Node 24. */
 const BYTES_PER_TOKEN = 350;
 

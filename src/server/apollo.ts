@@ -13,6 +13,7 @@ import type { GraphQLContext } from '../graphql/context.ts';
 import { type CostLimits, checkCost, costOf } from '../graphql/cost.ts';
 import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
+import { ANY_NAME } from '../graphql/invalid-documents.ts';
 import { kindOf } from '../graphql/operation-kind.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import type { AnswerWriter } from './answer.ts';
@@ -86,7 +87,7 @@ function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext>
   };
 }
 
-/** Keeps the responses to documents that do not parse or do not fit the schema, as they are the same every time. */
+/** Keeps the responses to documents that are refused whatever their variables are, as they are the same every time. */
 function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {
@@ -102,11 +103,14 @@ function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<
             isInvalid = errors !== undefined;
           };
         },
-        async willSendResponse({ source, response: { body, http } }) {
-          if (!isInvalid || source === undefined || body.kind !== 'single') return;
+        async willSendResponse({ source, request, document, operation, response: { body, http } }) {
+          // Without an operation, the document has none of this name, or several and the request names none.
+          const isOtherName = document !== undefined && !operation;
+          if (!(isInvalid || isOtherName) || source === undefined || body.kind !== 'single') return;
           // Only the errors are kept, because a trace in the response belongs to this one request.
           const { errors = [] } = body.singleResult;
-          documents.addInvalid(source, { status: http.status ?? 200, errors });
+          const refusedFor = isInvalid ? ANY_NAME : (request.operationName ?? undefined);
+          documents.invalid.add(source, refusedFor, { status: http.status ?? 200, errors });
         },
       };
     },

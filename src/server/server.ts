@@ -14,6 +14,7 @@ import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 import type { TrustedHeaders } from './trusted-headers.ts';
+import { type WarmUpOperation, warmUp } from './warm-up.ts';
 
 /**
  * A `Config` has all of these values except the last five. Every GraphQL request must present one of the secrets; with none,
@@ -50,6 +51,8 @@ interface GraphqlServer {
    * @throws the error of the socket, if it cannot listen
    */
   listen(host: string, port: number): Promise<string>;
+  /** Executes operations that leave no trace, so that the first request finds all code loaded. Not ready until it ends. */
+  warmUp(operations: readonly WarmUpOperation[]): Promise<void>;
   /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
   replaceSecrets(secrets: CallerSecrets): void;
   /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
@@ -89,12 +92,13 @@ export async function createServer(
     telemetry,
     beforeOperation,
   };
+  let isWarmingUp = false;
   const listener = createListener({
     handle: (request, response, caller) => handleGraphql(handler, request, response, caller),
     callers,
     beforeOperation,
     maxConnections,
-    isUpstreamReady: options.isUpstreamReady,
+    isUpstreamReady: () => !isWarmingUp && options.isUpstreamReady(),
     shutdownGraceMs,
     explorer,
     jwks: options.jwks ?? (() => undefined),
@@ -103,6 +107,13 @@ export async function createServer(
   return {
     health: listener.health,
     listen: listener.listen,
+    warmUp: async (operations) => {
+      isWarmingUp = true;
+      await warmUp(handler, operations).catch((error: unknown) => {
+        log.warn({ error: framesOf(error) }, 'the warm-up failed; the first requests may be slow');
+      });
+      isWarmingUp = false;
+    },
     replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {
       await listener.stop();

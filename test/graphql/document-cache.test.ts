@@ -1,6 +1,7 @@
 import { parse } from 'graphql';
-import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createDocumentCache, type DocumentCache, loadCompiler } from '../../src/graphql/document-cache.ts';
+import { ANY_NAME } from '../../src/graphql/invalid-documents.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 
 /** Which documents the cache keeps, when it compiles them, and how much memory they may take. */
@@ -28,10 +29,10 @@ async function compiledAfter(times: number, source: string) {
 }
 
 describe('a document', () => {
-  test('is kept from its second time on, and compiled at its third', async () => {
+  test('is known to be valid from its second time on, and compiled at its third', async () => {
     const cache = createDocumentCache(schema, neverFails);
     expect(await request(cache, '{ __typename }')).toEqual({ wasKept: false });
-    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: false });
+    expect(await request(cache, '{ __typename }')).toEqual({ wasKept: true });
     expect(cache.findCompiled('{ __typename }', undefined)).toBeUndefined();
     expect(await request(cache, '{ __typename }')).toEqual({ wasKept: true });
     expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
@@ -51,6 +52,27 @@ describe('a document', () => {
     expect(isCompiled()).toBe(true);
   });
 
+  test('is not compiled as long as the compiler cannot be loaded, and is soon after it can be', async () => {
+    vi.resetModules();
+    vi.doMock('../../src/graphql/compile.ts', () => {
+      throw new Error('EMFILE');
+    });
+    onTestFinished(() => void vi.doUnmock('../../src/graphql/compile.ts'));
+    const fresh = await import('../../src/graphql/document-cache.ts');
+    const onLoadFailure = vi.fn();
+    const cache = fresh.createDocumentCache(schema, onLoadFailure);
+    await cache.loadCompiler();
+    expect(onLoadFailure).toHaveBeenCalledOnce();
+    await requestTimes(cache, '{ __typename }', 5);
+    expect(cache.findCompiled('{ __typename }', undefined)).toBeUndefined();
+    vi.doUnmock('../../src/graphql/compile.ts');
+    const askAgain = async () => {
+      await request(cache, '{ __typename }');
+      return cache.findCompiled('{ __typename }', undefined);
+    };
+    await expect.poll(askAgain, { timeout: 10_000 }).toBeDefined();
+  });
+
   test('gives its compiled operation only to requests that name it, or name none', async () => {
     const cache = createDocumentCache(schema, neverFails);
     for (const source of ['query A { __typename }', '{ __typename }']) {
@@ -61,6 +83,28 @@ describe('a document', () => {
     }
     expect(cache.findCompiled('query A { __typename }', 'A')).toBeDefined();
     expect(cache.findCompiled('{ __typename }', 'A')).toBeUndefined();
+  });
+
+  test('shares its compiled operation with those that differ in the name only', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const named = (name: string) => `query ${name} { __typename }`;
+    for (const name of ['A', 'B', 'C']) await request(cache, named(name));
+    const first = cache.findCompiled(named('A'), 'A');
+    expect(first).toMatchObject({ name: 'A' });
+    expect(cache.findCompiled(named('Never_sent'), undefined)).toMatchObject({
+      name: 'Never_sent',
+      compiled: first?.compiled,
+    });
+    expect(cache.findCompiled(named('A'), 'B')).toBeUndefined();
+    expect(cache.findCompiled('query  { a: __typename }', undefined)).toBeUndefined();
+  });
+
+  test('with a name that is not at its beginning has this name', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const source = 'fragment F on Query { __typename } query A { ...F }';
+    await requestTimes(cache, source, 3);
+    expect(cache.findCompiled(source, 'A')).toMatchObject({ name: 'A' });
+    expect(cache.findCompiled(source, undefined)).toMatchObject({ name: 'A' });
   });
 
   test('can be deleted', async () => {
@@ -125,20 +169,47 @@ describe('a document is never compiled', () => {
 });
 
 describe('memory', () => {
-  const wide = (name: string) =>
-    `query ${name} { ${Array.from({ length: 300 }, (_, at) => `a${at}: __typename`).join(' ')} }`;
+  const wide = (name: string) => `{ ${Array.from({ length: 300 }, (_, at) => `${name}${at}: __typename`).join(' ')} }`;
+  const isCompiled = (cache: DocumentCache, name: string) => cache.findCompiled(wide(name), undefined) !== undefined;
+  /** Some 900 tokens and 300 fields each, which is more than 600 KB compiled: 60 of them are more than 32 MiB. */
+  const NAMES = Array.from({ length: 60 }, (_, at) => `Q${at}x`);
 
-  test('valid documents take a bounded part of it: the least recently used go first', async () => {
+  test('compiled documents take a bounded part of it, and those that are sent often are the last to go', async () => {
     const cache = createDocumentCache(schema, neverFails);
-    // Some 900 tokens and 300 fields each, which is more than 600 KB compiled: 60 of them are more than 32 MiB.
-    await requestTimes(cache, wide('First'), 3);
-    for (let at = 0; at < 60; at += 1) {
-      await requestTimes(cache, wide(`Q${at}`), 3);
-      if (at === 30) expect(cache.findCompiled(wide('First'), undefined)).toBeDefined();
-    }
-    expect(cache.findCompiled(wide('First'), undefined)).toBeDefined();
-    expect(cache.findCompiled(wide('Q0'), undefined)).toBeUndefined();
-    expect(cache.findCompiled(wide('Q59'), undefined)).toBeDefined();
+    for (const name of NAMES) await requestTimes(cache, wide(name), 3);
+    const last = NAMES.findIndex((name) => !isCompiled(cache, name));
+    expect(last).toBeGreaterThan(40);
+    // The last one has no room before it is sent twice as often as the first one, which was sent four times.
+    const [first = '', newest = ''] = [NAMES[0], NAMES.at(-1)];
+    for (let time = 0; time < 20 && !isCompiled(cache, newest); time += 1) await request(cache, wide(newest));
+    expect(isCompiled(cache, newest)).toBe(true);
+    expect(NAMES.filter((name) => isCompiled(cache, name))).toHaveLength(last);
+    expect(isCompiled(cache, first)).toBe(false);
+  });
+
+  test('documents in rotation, of which not all have room, do not take the place of one another', async () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const rotate = async () => {
+      const compiled = NAMES.filter((name) => isCompiled(cache, name));
+      for (const name of NAMES) if (!compiled.includes(name)) await request(cache, wide(name));
+      return compiled;
+    };
+    for (let round = 0; round < 3; round += 1) await rotate();
+    const before = await rotate();
+    expect(before.length).toBeGreaterThan(40);
+    for (let round = 0; round < 5; round += 1) expect(await rotate()).toEqual(before);
+  });
+
+  test('a document that is not used any more makes room for one that is', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const cache = createDocumentCache(schema, neverFails);
+    for (const name of NAMES) await requestTimes(cache, wide(name), 3);
+    const newest = NAMES.at(-1) ?? '';
+    expect(isCompiled(cache, newest)).toBe(false);
+    vi.advanceTimersByTime(10 * 60_000);
+    await requestTimes(cache, wide(newest), 3);
+    expect(isCompiled(cache, newest)).toBe(true);
   });
 
   test('documents that never come again do not displace those that do', async () => {
@@ -154,10 +225,10 @@ describe('memory', () => {
     const cache = createDocumentCache(schema, neverFails);
     await requestTimes(cache, '{ __typename }', 3);
     const response = { status: 400, errors: [{ message: 'no' }] };
-    for (let at = 0; at < 700; at += 1) cache.addInvalid(`{ wrong${at} } # ${'x'.repeat(15_000)}`, response);
+    for (let at = 0; at < 700; at += 1) cache.invalid.add(`{ wrong${at} } # ${'x'.repeat(15_000)}`, ANY_NAME, response);
     expect(cache.findCompiled('{ __typename }', undefined)).toBeDefined();
-    expect(cache.findInvalid(`{ wrong699 } # ${'x'.repeat(15_000)}`)).toBe(response);
-    expect(cache.findInvalid(`{ wrong0 } # ${'x'.repeat(15_000)}`)).toBeUndefined();
+    expect(cache.invalid.find(`{ wrong699 } # ${'x'.repeat(15_000)}`, undefined)).toMatchObject(response);
+    expect(cache.invalid.find(`{ wrong0 } # ${'x'.repeat(15_000)}`, undefined)).toBeUndefined();
   });
 });
 
@@ -181,7 +252,7 @@ describe('a document of more than 16,383 characters is never kept, because all o
   ])('with %i characters and invalid', (length, isKept) => {
     const cache = createDocumentCache(schema, neverFails);
     const source = ofLength('{ wrong }', length);
-    cache.addInvalid(source, { status: 400, errors: [{ message: 'no' }] });
-    expect(cache.findInvalid(source) !== undefined).toBe(isKept);
+    cache.invalid.add(source, ANY_NAME, { status: 400, errors: [{ message: 'no' }] });
+    expect(cache.invalid.find(source, undefined) !== undefined).toBe(isKept);
   });
 });

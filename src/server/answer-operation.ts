@@ -1,0 +1,157 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { type ApolloServer, HeaderMap } from '@apollo/server';
+import type { FormattedExecutionResult } from 'graphql';
+import type { Logger } from 'pino';
+import type { Caller } from '../graphql/caller.ts';
+import { type Capabilities, createContext, type GraphQLContext, type OperationRecorder } from '../graphql/context.ts';
+import { type CostLimits, isWithin } from '../graphql/cost.ts';
+import type { DocumentCache } from '../graphql/document-cache.ts';
+import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
+import type { AnswerWriter } from './answer.ts';
+import { ROUTER } from './callers.ts';
+import { negotiateContentType } from './content-type.ts';
+import { refusalOfDocument } from './limits.ts';
+import { errorBody, JSON_TYPE } from './response.ts';
+
+/** What `answerOperation` works with. */
+export interface AnswerOptions {
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly documents: DocumentCache;
+  readonly capabilities: Capabilities;
+  readonly limits: CostLimits;
+  readonly writer: AnswerWriter;
+  readonly telemetry: { readonly log: Logger };
+}
+
+/** Asks for an inline trace in the response. */
+const TRACE_HEADER = 'apollo-federation-include-trace';
+
+type RequestHead = Pick<IncomingMessage, 'method' | 'headers'>;
+
+interface HandlerResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** Answers a request whose body has arrived: from the document cache, or else by Apollo Server. */
+export async function answerOperation(
+  options: AnswerOptions,
+  request: RequestHead,
+  body: unknown,
+  operation: OperationRecorder,
+  caller: Caller,
+): Promise<HandlerResponse> {
+  return (
+    (await answerFromCache(options, request.headers, body, operation, caller)) ??
+    (await answerByApollo(options, request, body, operation, caller))
+  );
+}
+
+/** The parts of a request that decide whether the document cache can answer it. */
+interface GraphqlRequest {
+  readonly source: string;
+  readonly operationName: string | undefined;
+  readonly variables: Readonly<Record<string, unknown>>;
+}
+
+/** Undefined for a request that Apollo Server has to refuse or to answer. */
+function parseRequest(body: unknown): GraphqlRequest | undefined {
+  if (typeof body !== 'object' || body === null) return undefined;
+  // Sound: an object can be asked for any property, and each is checked before it is used.
+  const { query, variables, operationName, extensions } = body as Record<string, unknown>;
+  if (typeof query !== 'string' || extensions != null) return undefined;
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
+  if (operationName != null && typeof operationName !== 'string') return undefined;
+  return {
+    source: query,
+    operationName: operationName ?? undefined,
+    // Sound: an object that came as JSON and is no list.
+    variables: (variables ?? {}) as Record<string, unknown>,
+  };
+}
+
+/** Answers with what the cache has for this document. Undefined if that is not enough. */
+async function answerFromCache(
+  { documents, capabilities, limits, writer, telemetry }: AnswerOptions,
+  headers: IncomingHttpHeaders,
+  body: unknown,
+  operation: OperationRecorder,
+  caller: Caller,
+): Promise<HandlerResponse | undefined> {
+  // Only Apollo Server makes traces.
+  if (headers[TRACE_HEADER] !== undefined) return undefined;
+  const contentType = negotiateContentType(headers.accept);
+  const parsed = parseRequest(body);
+  if (contentType === undefined || !parsed) return undefined;
+
+  const { source, operationName, variables } = parsed;
+  const found = documents.findCompiled(source, operationName);
+  if (found) {
+    const { compiled, name, relocate } = found;
+    // It costs too much, so Apollo Server's plugin refuses it with its message.
+    if (!isWithin(compiled.cost, variables, limits)) return undefined;
+    operation.recordKind({ ...compiled.kind, name });
+    const result = await compiled.execute(createContext(capabilities, operation, caller), variables);
+    // The variables do not fit, so Apollo Server's plugin refuses them with its message.
+    if (!result) return undefined;
+    const formatted: FormattedExecutionResult = { data: result.data ?? null };
+    if (result.errors) {
+      reportErrors(telemetry.log, operation, result.errors);
+      formatted.errors = inOrder(result.errors.map((error) => formatError(relocate(error.toJSON()), error)));
+    }
+    return toResponse(200, contentType, formatted, operation, writer);
+  }
+
+  const invalid = documents.invalid.find(source, operationName);
+  return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation, writer);
+}
+
+function toResponse(
+  status: number,
+  contentType: string,
+  result: FormattedExecutionResult,
+  operation: OperationRecorder,
+  { write, tooLarge }: AnswerWriter,
+): HandlerResponse {
+  const text = write(result);
+  operation.recordResult(text === tooLarge.text ? tooLarge.result : result);
+  return { status, headers: { 'content-type': contentType }, text };
+}
+
+async function answerByApollo(
+  { apollo, capabilities, writer: { tooLarge } }: AnswerOptions,
+  request: RequestHead,
+  body: unknown,
+  operation: OperationRecorder,
+  caller: Caller,
+): Promise<HandlerResponse> {
+  const refusal = refusalOfDocument(Object(body).query);
+  if (refusal) {
+    const text = errorBody('GRAPHQL_VALIDATION_FAILED', refusal);
+    operation.recordResult(JSON.parse(text));
+    return { status: 400, headers: { 'content-type': JSON_TYPE }, text };
+  }
+  const {
+    status = 200,
+    headers,
+    body: answer,
+  } = await apollo.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: { method: request.method ?? '', headers: toHeaderMap(request, caller), search: '', body },
+    context: async () => createContext(capabilities, operation, caller),
+  });
+  // Incremental delivery is not enabled, so there is no other kind.
+  if (answer.kind !== 'complete') throw new Error(`expected a complete response, but got a ${answer.kind} one`);
+  if (answer.string === tooLarge.text) operation.recordResult(tooLarge.result);
+  return { status, headers: Object.fromEntries(headers), text: answer.string };
+}
+
+function toHeaderMap({ headers }: RequestHead, caller: Caller): HeaderMap {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  // A trace reveals how requests are resolved, so no other caller gets one.
+  if (caller.name !== ROUTER) map.delete(TRACE_HEADER);
+  return map;
+}

@@ -1,0 +1,87 @@
+import { parse } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { splitName, withName } from '../../src/graphql/operation-name.ts';
+
+/** Which documents count as the same under another name, and that no other one does. */
+
+describe('the name of an operation', () => {
+  test.each([
+    ['query A { a }', 'A', 'query  { a }'],
+    ['mutation Do_1($a: Int) { a }', 'Do_1', 'mutation ($a: Int) { a }'],
+    ['\n  query A @d { a }', 'A', '\n  query  @d { a }'],
+    ['query A{a} fragment F on T { a }', 'A', 'query {a} fragment F on T { a }'],
+    ['query query { a }', 'query', 'query  { a }'],
+  ])('of %j is %j', (source, name, text) => {
+    const named = splitName(source);
+    expect(named).toMatchObject({ name, text });
+    expect(withName(named)).toBe(source);
+  });
+
+  test.each([
+    '{ a }',
+    'query { a }',
+    'query ($a: Int) { a }',
+    '# comment\nquery A { a }',
+    'fragment F on T { a } query A { ...F }',
+    'query A B { a }',
+    'query A, { a }',
+    'query A # { a }',
+    'query 1A { a }',
+    'queryA { a }',
+    'query\u00a0A { a }',
+    'query A\u00a0{ a }',
+    'subscription A { a }',
+  ])('of %j is not taken out', (source) => {
+    expect(splitName(source)).toEqual({ text: source, name: undefined, start: 0 });
+    expect(withName(splitName(source))).toBe(source);
+  });
+});
+
+describe('documents of one text', () => {
+  const parses = (source: string) => {
+    try {
+      return Boolean(parse(source));
+    } catch {
+      return false;
+    }
+  };
+
+  test('all parse, or none does', () => {
+    const PIECES = [
+      'query',
+      'mutation',
+      ' ',
+      '\n',
+      ',',
+      'A',
+      'B1',
+      '(',
+      '$a',
+      ':',
+      'Int',
+      ')',
+      '@d',
+      '{',
+      'a',
+      '}',
+      '#',
+      '\ufeff',
+      '\u00a0',
+    ];
+    const byText = new Map<string, Map<boolean, string>>();
+    let shared = 0;
+    // Every sequence of up to three pieces between two keywords and two endings.
+    const middles = ['', ...PIECES, ...PIECES.flatMap((one) => PIECES.map((other) => one + other))];
+    for (const start of ['query', ' query', 'query ', 'mutation '])
+      for (const middle of middles.flatMap((one) => [one, ...PIECES.map((other) => one + other)]))
+        for (const end of ['{ a }', ' { a }']) {
+          const source = start + middle + end;
+          const { text } = splitName(source);
+          const known = byText.get(text) ?? new Map<boolean, string>();
+          if (known.size > 0) shared += 1;
+          byText.set(text, known.set(parses(source), source));
+        }
+    expect(shared).toBeGreaterThan(100);
+    expect([...byText.values()].filter((known) => known.size > 1).map((known) => [...known.values()])).toEqual([]);
+  });
+});
