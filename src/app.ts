@@ -129,12 +129,12 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
+    await server.warmUp(WARM_UP_OPERATIONS);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
-    const { usePolicy } = deciding;
     const health = [fingerprint, captcha].map((service) => service.health.start());
-    const ready = Promise.all([...health, server.warmUp(WARM_UP_OPERATIONS)]).then(() =>
+    const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     const rotate = (next: Config) => {
@@ -152,6 +152,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
+    const { usePolicy } = deciding;
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
   } catch (error) {
     await stop();

@@ -51,7 +51,7 @@ interface GraphqlServer {
    * @throws the error of the socket, if it cannot listen
    */
   listen(host: string, port: number): Promise<string>;
-  /** Executes operations that leave no trace, so that the first request finds all code loaded. Not ready until it ends. */
+  /** Executes operations that leave no trace, so that the first request finds all code loaded. Comes before `listen`. */
   warmUp(operations: readonly WarmUpOperation[]): Promise<void>;
   /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
   replaceSecrets(secrets: CallerSecrets): void;
@@ -92,13 +92,12 @@ export async function createServer(
     telemetry,
     beforeOperation,
   };
-  let isWarmingUp = false;
   const listener = createListener({
     handle: (request, response, caller) => handleGraphql(handler, request, response, caller),
     callers,
     beforeOperation,
     maxConnections,
-    isUpstreamReady: () => !isWarmingUp && options.isUpstreamReady(),
+    isUpstreamReady: options.isUpstreamReady,
     shutdownGraceMs,
     explorer,
     jwks: options.jwks ?? (() => undefined),
@@ -108,11 +107,9 @@ export async function createServer(
     health: listener.health,
     listen: listener.listen,
     warmUp: async (operations) => {
-      isWarmingUp = true;
       await warmUp(handler, operations).catch((error: unknown) => {
         log.warn({ error: framesOf(error) }, 'the warm-up failed; the first requests may be slow');
       });
-      isWarmingUp = false;
     },
     replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {

@@ -25,7 +25,7 @@ export async function warmUp(options: AnswerOptions, operations: readonly WarmUp
   for (const operation of operations) {
     for (let time = 0; time < TIMES; time += 1) {
       await answerOperation({ ...options, capabilities }, REQUEST, operation, ignoring(), ANYONE);
-      // Probes of the upstream accounts are under way at the same time.
+      // Each in a turn of its own, so that the event loop's lag never looks like an overload.
       await setImmediate();
     }
   }

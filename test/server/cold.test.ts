@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { ENTITIES_QUERY, FINGERPRINT_FIELDS, JUDGED_FRAGMENT } from '../support/graphql.ts';
+import { FINGERPRINT_FIELDS, JUDGED_FRAGMENT } from '../support/graphql.ts';
 import { type GraphqlAnswer, post, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** Requests that are new, or wrong: documents under many names, documents that are refused each time, rejected references. */
+/** Requests that are new, or wrong: documents under many names, documents that are refused each time, the warm-up. */
 
 const upstream = await startUpstream((received, response) => {
   const { device_token: token = '' } = received.url.startsWith('/api') ? JSON.parse(received.body) : {};
@@ -95,22 +95,6 @@ describe('a document that is refused', () => {
     expect((await ask(query)).errors).toHaveLength(1);
     expect((await ask(query, {}, 'A')).data).toEqual({ __typename: 'Query' });
   });
-});
-
-test('a rejected reference does not take much longer than a good one', async () => {
-  const time = async (token: string) => {
-    const representations = Array.from({ length: 300 }, (_, at) => ({ __typename: 'DeviceFingerprint', token, at }));
-    const variables = { representations };
-    const before = process.cpuUsage();
-    const { text } = await ask(ENTITIES_QUERY, variables);
-    const { user, system } = process.cpuUsage(before);
-    expect(text.includes('DEVICE_TOKEN_REJECTED')).toBe(token === 'bad');
-    return user + system;
-  };
-  let [good, bad] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  for (let round = 0; round < 10; round += 1)
-    [good, bad] = [Math.min(good, await time('good')), Math.min(bad, await time('bad'))];
-  expect(bad).toBeLessThan(good * 2);
 });
 
 test('nothing of the warm-up is logged, counted or sent', async () => {
