@@ -2,7 +2,7 @@
 export interface Size {
   /** Load on each contender before its CPU is measured. */
   readonly firstWarmUpMs: number;
-  /** Load before the first round of a workload, before each round, and during it. */
+  /** Load before the first round of a series, before each round, and during it. */
   readonly warmUpMs: number;
   readonly rewarmMs: number;
   readonly roundMs: number;
@@ -16,19 +16,19 @@ export interface Size {
 const FULL: Size = {
   firstWarmUpMs: 7_200,
   warmUpMs: 400,
-  rewarmMs: 100,
-  roundMs: 400,
-  rounds: 5,
+  rewarmMs: 30,
+  roundMs: 150,
+  rounds: 41,
   pacedMs: 1_200,
   pacedRounds: 3,
   starts: 7,
 };
 const QUICK: Size = {
-  firstWarmUpMs: 6_600,
+  firstWarmUpMs: 2_400,
   warmUpMs: 150,
-  rewarmMs: 40,
-  roundMs: 130,
-  rounds: 3,
+  rewarmMs: 15,
+  roundMs: 150,
+  rounds: 25,
   pacedMs: 200,
   pacedRounds: 3,
   starts: 2,

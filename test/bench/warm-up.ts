@@ -28,8 +28,9 @@ export async function startWarm(
   testbed: Testbed,
   contender: Contender,
   { firstWarmUpMs }: Size,
+  env: Contender['env'] = {},
 ): Promise<{ running: Running; memory: Memory }> {
-  const running = await testbed.start(contender);
+  const running = await testbed.start(contender, { env });
   await sleep(SETTLE_MS);
   const { rss: idle } = memoryOf(running.pid);
   const { url, headers, pid } = running;
