@@ -4,12 +4,14 @@ export interface Genome {
   readonly roots: readonly Selection[];
   /** What the variable for entity references contains. */
   readonly references: { readonly count: number; readonly kinds: readonly ReferenceKind[]; readonly distinct: number };
-  /** What the variable for free-form metadata contains: `breadth` keys at each of `depth` levels, with texts and lists. */
+  /** What the variable for free-form metadata contains: `breadth` keys at each of `depth` levels, with texts or lists. */
   readonly metadata: {
     readonly breadth: number;
     readonly depth: number;
     readonly length: number;
     readonly list: number;
+    /** Are the levels lists instead of objects? */
+    readonly isList: boolean;
   };
   /** The length of every other text, and what it is made of. */
   readonly text: { readonly length: number; readonly character: string };

@@ -6,7 +6,7 @@ import { fieldNames, fieldOf, isComposite, possibleTypes, rootType } from './sch
 /** Random requests and random changes of one. Nothing here knows the limits: what they refuse is not kept. */
 
 /** No request needs more of anything to reach a limit. */
-const MOST = 120_000;
+const MOST = 250_000;
 
 export function createMutator(random: Random) {
   const upTo = (count: number) => Math.floor(random() * count);
@@ -41,16 +41,27 @@ export function createMutator(random: Random) {
     };
   }
 
+  /** Broad mostly, and now and then deep. */
+  function randomMetadata(): Genome['metadata'] {
+    const isList = chance(0.3);
+    if (chance(0.2)) return { breadth: 0, depth: upTo(MOST), length: 0, list: 0, isList };
+    return { breadth: upTo(1_000), depth: upTo(3), length: upTo(20), list: chance(0.3) ? upTo(100) : 0, isList };
+  }
+
   function randomGenome(): Genome {
     const operation = chance(0.95) ? 'query' : 'mutation';
     return {
       operation,
       roots: Array.from({ length: 1 + upTo(2) }, () => randomSelection(rootType(operation), 4)),
-      references: { count: 1 + upTo(1_000), kinds: [pick(REFERENCE_KINDS)], distinct: 1 + upTo(1_000) },
-      metadata: { breadth: upTo(1_000), depth: upTo(3), length: upTo(20), list: chance(0.3) ? upTo(100) : 0 },
+      references: {
+        count: 1 + upTo(1_000),
+        kinds: [chance(0.5) ? 'phone' : pick(REFERENCE_KINDS)],
+        distinct: 1 + upTo(200),
+      },
+      metadata: randomMetadata(),
       text: { length: upTo(10_000), character: pick(CHARACTERS) },
       unasked: pick(['nowhere', 'nowhere', 'nowhere', 'variables', 'extensions'] as const),
-      padding: { count: chance(0.2) ? upTo(50_000) : 0, piece: pick(PADDINGS) },
+      padding: { count: chance(0.2) ? upTo(100_000) : 0, piece: pick(PADDINGS) },
       otherOperations: chance(0.1) ? upTo(50) : 0,
       isRepeated: chance(0.5),
     };
@@ -111,7 +122,9 @@ export function createMutator(random: Random) {
       case 5:
         return { ...genome, padding: { count: scaled(padding.count + 1), piece: pick(PADDINGS) } };
       case 6:
-        return { ...genome, unasked: pick(['nowhere', 'variables', 'extensions'] as const) };
+        return chance(0.3)
+          ? { ...genome, metadata: { ...metadata, isList: !metadata.isList } }
+          : { ...genome, unasked: pick(['nowhere', 'variables', 'extensions'] as const) };
       case 7:
         return chance(0.3)
           ? { ...genome, otherOperations: scaled(genome.otherOperations + 1) }
@@ -122,4 +135,34 @@ export function createMutator(random: Random) {
   }
 
   return { randomGenome, mutated, pick, chance, upTo };
+}
+
+/** So many times as much of everything: what was refused may fit then, or what was allowed come nearer to a limit. */
+export function resized(genome: Genome, factor: number): Genome {
+  const { roots, references, metadata, text, padding, otherOperations } = genome;
+  const times = (value: number) => Math.min(MOST, Math.floor(value * factor));
+  const selection = (one: Selection): Selection => ({
+    ...one,
+    copies: Math.max(1, times(one.copies)),
+    children: one.children.map(selection),
+  });
+  return {
+    ...genome,
+    // A list of references multiplies what is selected below it, so only one of both grows.
+    roots: factor < 1 ? roots.map(selection) : roots,
+    references: {
+      ...references,
+      count: Math.max(1, times(references.count)),
+      distinct: Math.max(1, times(references.distinct)),
+    },
+    metadata: {
+      ...metadata,
+      breadth: times(metadata.breadth),
+      list: times(metadata.list),
+      depth: times(metadata.depth),
+    },
+    text: { ...text, length: times(text.length) },
+    padding: { ...padding, count: times(padding.count) },
+    otherOperations: times(otherOperations),
+  };
 }

@@ -71,12 +71,14 @@ function variablesOf({ references, metadata, text }: Genome): Readonly<Record<st
   };
 }
 
-function freeForm({ breadth, depth, length, list }: Genome['metadata']): string {
+function freeForm({ breadth, depth, length, list, isList }: Genome['metadata']): string {
   const leaf = list > 0 ? `[${Array(list).fill(1)}]` : `"${'x'.repeat(length)}"`;
-  const level = Array.from({ length: breadth }, (_, at) => `"k${at}":${leaf}`);
-  let text = `{${level}}`;
-  for (let at = 0; at < depth; at += 1) text = `{${[...level, `"deep":${text}`]}}`;
-  return text;
+  const values = Array.from({ length: breadth }, (_, at) => (isList ? leaf : `"k${at}":${leaf}`)).join();
+  const [open, close] = isList ? [`[${values}`, ']'] : [`{${values}`, '}'];
+  const next = `${breadth > 0 ? ',' : ''}${isList ? '' : '"deep":'}`;
+  const nested = `${(open + next).repeat(depth)}${open}${close.repeat(depth + 1)}`;
+  // The variable is an object.
+  return isList ? `{"list":${nested}}` : nested;
 }
 
 function referenceOf(kind: ReferenceKind, at: number): unknown {

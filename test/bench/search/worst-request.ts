@@ -7,10 +7,11 @@ import { contenderNamed, OURS_NAME } from '../contenders.ts';
 import { SEALING_KEY } from '../production.ts';
 import { createRandom } from '../random.ts';
 import { costOfRequest, leastOf, type RequestCost, type Target } from '../request-cost.ts';
-import { fixed, table } from '../table.ts';
+import { fixed } from '../table.ts';
 import type { Testbed } from '../testbed.ts';
+import { describe, type Found, RESPECTS, type Respect, reportOf, UNITS, worstIn } from './found.ts';
 import { type Genome, isWritable } from './genome.ts';
-import { createMutator } from './mutate.ts';
+import { createMutator, resized } from './mutate.ts';
 import { requestOf } from './request.ts';
 
 /**
@@ -18,20 +19,12 @@ import { requestOf } from './request.ts';
  * ones at random again and again. It sees only what the server answers and what that costs.
  */
 
-/** In what respect a request is expensive, and what may be the most. */
-const BOUNDS = { cpuMs: 250, mebibytes: 32, healthMs: 300 } as const satisfies Record<keyof RequestCost, number>;
-const UNITS = { cpuMs: 'ms of CPU', mebibytes: 'MiB', healthMs: 'ms until /healthz answers' } as const;
-type Respect = keyof typeof BOUNDS;
-const RESPECTS = ['cpuMs', 'mebibytes', 'healthMs'] as const satisfies readonly Respect[];
-
-/** A request and what it costs. */
-interface Found {
-  readonly what: string;
-  readonly body: (name: string) => string;
-  readonly isRepeated: boolean;
-  readonly cost: RequestCost;
-  readonly genome?: Genome;
-}
+/** What the machine and the search itself make of a request that costs nothing. */
+const TRIVIAL = {
+  what: 'trivial',
+  body: (name: string) => `{"query":"query ${name} { __typename }"}`,
+  isRepeated: false,
+};
 
 export interface Worst {
   readonly report: string;
@@ -44,8 +37,10 @@ const RANDOM = 60;
 const KEPT = 8;
 /** A document is compiled when it is sent for the third time, so the fourth request runs compiled code. */
 const REPEATS = 3;
-/** The most expensive ones are measured again: the first time may have been a bad moment of the machine. */
-const AGAIN = 4;
+const ATTEMPTS = 2;
+/** How often something that is refused is made smaller. */
+const SHRINKS = 5;
+const MOST_REMEMBERED = 300;
 
 export async function searchWorst(
   testbed: Testbed,
@@ -61,15 +56,21 @@ export async function searchWorst(
   const collector = await openCollector(port);
   const target = { ...server, healthUrl: new URL('/healthz', server.url).href, collector };
   try {
+    const trivial = await measure(target, TRIVIAL, () => true);
     const known = await measureKnown(target, say);
-    const search = await climb(target, known, seed, searchSeconds, say);
-    const found = RESPECTS.map((respect) => [respect, worstIn(respect, search.accepted)] as const);
-    for (const [at, [respect, one]] of found.entries()) {
-      const cost = await measureOften(target, one);
-      found[at] = [respect, { ...one, cost: cost ?? one.cost }];
+    const search = await climb(target, seed, searchSeconds, say);
+    // Again, because the first time may have been a bad moment of the machine.
+    const found: [Respect, Found][] = [];
+    for (const respect of RESPECTS) {
+      const again: Found[] = [];
+      for (const one of best(search.accepted, respect)) {
+        const { isAccepted, found: same } = await measure(target, one, () => true);
+        if (isAccepted) again.push({ ...same, cost: leastOf([same.cost, one.cost]) });
+      }
+      found.push([respect, worstIn(respect, again)]);
     }
     return {
-      report: reportOf(known, found, search, seed),
+      report: reportOf(known, found, { ...search, seed, trivial: trivial.found }),
       found: Object.fromEntries(
         found.map(([respect, { cost, body }]) => [respect, { cost, body: body('Worst') }]),
       ) as Worst['found'],
@@ -87,7 +88,7 @@ async function measureKnown(target: Target, say: (step: string) => void): Promis
   for (const [what, document, variables] of [...ALLOWED, ...judgementRows()]) {
     const body = (name: string) => JSON.stringify({ query: underName(name, document), variables });
     for (const isRepeated of [false, true]) {
-      const one = await measure(target, { what, body, isRepeated });
+      const one = await measure(target, { what, body, isRepeated }, () => true);
       if (!one.isAccepted) throw new Error(`expected an allowed request, but got a refusal: ${what}`);
       known.push(one.found);
     }
@@ -96,70 +97,83 @@ async function measureKnown(target: Target, say: (step: string) => void): Promis
   return known;
 }
 
-async function climb(
-  target: Target,
-  known: readonly Found[],
-  seed: number,
-  seconds: number,
-  say: (step: string) => void,
-) {
+async function climb(target: Target, seed: number, seconds: number, say: (step: string) => void) {
   const { randomGenome, mutated, pick, upTo, chance } = createMutator(createRandom(seed));
   const accepted: Found[] = [];
   const refused: Found[] = [];
   let tried = 0;
-  const most = new Map(RESPECTS.map((respect) => [respect, worstIn(respect, known).cost[respect]]));
-  for (const end = performance.now() + seconds * 1_000; performance.now() < end; ) {
-    const respect = chance(0.5) ? 'cpuMs' : pick(RESPECTS);
-    const parents = accepted.toSorted((one, other) => other.cost[respect] - one.cost[respect]).slice(0, KEPT);
-    const parent = tried < RANDOM || chance(0.1) ? undefined : pick(parents)?.genome;
-    let genome = parent ?? randomGenome();
-    for (let changes = parent ? 1 + upTo(3) : 0; changes > 0; changes -= 1) genome = mutated(genome);
-    if (!isWritable(genome)) continue;
+  let allowed = 0;
+  const most: Record<Respect, number> = { cpuMs: 0, mebibytes: 0, healthMs: 0 };
+  const end = performance.now() + seconds * 1_000;
+
+  /** Would it be among those that are changed further? */
+  const isPromising = (cost: RequestCost) =>
+    RESPECTS.some((respect) => {
+      const least = best(accepted, respect).at(KEPT - 1);
+      return !least || cost[respect] > least.cost[respect];
+    });
+
+  async function attempt(genome: Genome): Promise<boolean> {
     tried += 1;
     const what = describe(genome);
     const candidate = { what, body: (name: string) => requestOf(genome, name), isRepeated: genome.isRepeated, genome };
-    const { found, isAccepted } = await measure(target, candidate);
-    (isAccepted ? accepted : refused).push(found);
-    for (const one of RESPECTS) {
-      if (!isAccepted || found.cost[one] <= (most.get(one) ?? 0)) continue;
-      most.set(one, found.cost[one]);
-      say(`${fixed(found.cost[one], 1)} ${UNITS[one]}: ${what}`);
+    const { found, isAccepted } = await measure(target, candidate, isPromising);
+    allowed += Number(isAccepted);
+    const list = isAccepted ? accepted : refused;
+    list.push(found);
+    if (list.length > MOST_REMEMBERED) keepWorst(list);
+    for (const respect of RESPECTS) {
+      if (!isAccepted || found.cost[respect] <= most[respect]) continue;
+      most[respect] = found.cost[respect];
+      say(`${fixed(found.cost[respect], 1)} ${UNITS[respect]}: ${what}`);
     }
-    // Only the best are ever asked for again.
-    for (const list of [accepted, refused]) if (list.length > 500) keepWorst(list);
+    return isAccepted;
   }
-  return { accepted, refused, tried };
+
+  while (performance.now() < end) {
+    const respect = chance(0.5) ? 'cpuMs' : pick(RESPECTS);
+    const parents = best(accepted, respect);
+    const parent = tried < RANDOM || parents.length === 0 || chance(0.1) ? undefined : pick(parents).genome;
+    const grows = chance(0.3);
+    let genome = parent ? resized(parent, grows ? 1 + upTo(20) / 10 : 1) : randomGenome();
+    for (let changes = parent && !grows ? 1 + upTo(3) : 0; changes > 0; changes -= 1) genome = mutated(genome);
+    for (let tries = 0; tries < SHRINKS; tries += 1) {
+      if (isWritable(genome) && (await attempt(genome))) break;
+      genome = resized(genome, 0.7);
+    }
+  }
+  return { accepted, refused, tried, allowed };
 }
 
+const best = (list: readonly Found[], respect: Respect) =>
+  list.toSorted((one, other) => other.cost[respect] - one.cost[respect]).slice(0, KEPT);
+
 function keepWorst(list: Found[]): void {
-  const kept = new Set(
-    RESPECTS.flatMap((respect) => list.toSorted((a, b) => b.cost[respect] - a.cost[respect]).slice(0, KEPT)),
-  );
-  list.splice(0, list.length, ...kept);
+  list.splice(0, list.length, ...new Set(RESPECTS.flatMap((respect) => best(list, respect))));
 }
 
 let names = 0;
 
-/** The least of two attempts, after those that let it be compiled. What is refused is measured once. */
-async function measure(target: Target, { what, body, isRepeated, ...genome }: Omit<Found, 'cost'>) {
+/**
+ * The least of two attempts, after those that let it be compiled. There is no second attempt for what is refused, or not worth
+ * one.
+ */
+async function measure(
+  target: Target,
+  { what, body, isRepeated, ...genome }: Omit<Found, 'cost'>,
+  isWorthMore: (cost: RequestCost) => boolean,
+) {
   const costs: RequestCost[] = [];
   let isAccepted = true;
   const name = `Same${names++}`;
-  for (let attempt = isRepeated ? -REPEATS : 0; attempt < 2 && isAccepted; attempt += 1) {
+  for (let attempt = isRepeated ? -REPEATS : 0; attempt < ATTEMPTS && isAccepted; attempt += 1) {
     const { cost, status, text } = await answered(target, body(isRepeated ? name : `New${names++}`));
     isAccepted = status === 200 && !text.includes(' costs more than ');
-    if (attempt >= 0 || !isAccepted) costs.push(cost);
+    const isLast = !isAccepted || !isWorthMore(cost);
+    if (attempt >= 0 || isLast) costs.push(cost);
+    if (isLast) break;
   }
   return { isAccepted, found: { what, body, isRepeated, ...genome, cost: leastOf(costs) } };
-}
-
-async function measureOften(target: Target, found: Found): Promise<RequestCost | undefined> {
-  const costs: RequestCost[] = [];
-  for (let attempt = 0; attempt < AGAIN; attempt += 1) {
-    const one = await measure(target, found);
-    if (one.isAccepted) costs.push(one.found.cost);
-  }
-  return costs.length > 0 ? leastOf(costs) : undefined;
 }
 
 /** After an expensive request the server may be shedding load, so it is asked again until it is not. */
@@ -171,57 +185,4 @@ async function answered(target: Target, body: string) {
   throw new Error(
     'expected a server that has nothing else to do to take a request, but it answered 503 a hundred times',
   );
-}
-
-/** @throws Error if there is none */
-function worstIn(respect: Respect, list: readonly Found[]): Found {
-  const [worst] = list.toSorted((one, other) => other.cost[respect] - one.cost[respect]);
-  if (!worst) throw new Error('expected a request that is allowed, but the search found none');
-  return worst;
-}
-
-function describe(genome: Genome): string {
-  const { references, metadata, text, padding } = genome;
-  const body = requestOf(genome, 'Search');
-  const { query }: { query: string } = JSON.parse(body);
-  const short = query
-    .replaceAll(/\s+/g, ' ')
-    .slice(padding.count * padding.piece.trim().length, 300 + padding.count * padding.piece.trim().length);
-  const parts = [
-    `${Buffer.byteLength(body)} bytes`,
-    genome.isRepeated ? 'repeated' : 'new',
-    short.includes('$references') && `${references.count} references (${references.kinds}) to ${references.distinct}`,
-    /\$(metadata|device)/.test(query) && `metadata ${JSON.stringify(metadata)}`,
-    genome.unasked !== 'nowhere' && `${genome.unasked} with ${JSON.stringify(metadata)}`,
-    /\$(text|device|proof)/.test(query) && `${text.length} times ${JSON.stringify(text.character)}`,
-    padding.count > 0 && `${padding.count} times ${JSON.stringify(padding.piece)}`,
-  ];
-  return `${parts.filter(Boolean).join(', ')}: ${short}`;
-}
-
-function reportOf(
-  known: readonly Found[],
-  found: readonly (readonly [Respect, Found])[],
-  { accepted, refused, tried }: Awaited<ReturnType<typeof climb>>,
-  seed: number,
-): string {
-  const rows = found.map(([respect, one]) => {
-    const before = worstIn(respect, known);
-    const late = refused.length > 0 ? worstIn(respect, refused).cost[respect] : Number.NaN;
-    const most = Math.max(before.cost[respect], one.cost[respect]);
-    return [
-      UNITS[respect],
-      ...[before.cost[respect], one.cost[respect], late].map((value) => fixed(value, 1)),
-      String(BOUNDS[respect]),
-      most <= BOUNDS[respect] ? 'yes' : 'no',
-    ];
-  });
-  return [
-    `Search for the most expensive request: ${tried} tried, ${refused.length} refused, seed ${seed}`,
-    table(['', 'known before', 'found', 'of a refused one', 'at most', 'met'], rows),
-    ...found.map(([respect, one]) => `\n${UNITS[respect]}, ${fixed(one.cost[respect], 1)}: ${one.what}`),
-    ...RESPECTS.map((respect) => `known before, ${UNITS[respect]}: ${worstIn(respect, known).what}`),
-    accepted.length > 0 ? '' : 'no request was allowed',
-    '',
-  ].join('\n');
 }
