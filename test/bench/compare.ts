@@ -1,6 +1,13 @@
 import { loadavg } from 'node:os';
 import { type Costs, measureClosed } from './closed-loop.ts';
-import { CONTENDERS, contenderNamed, OURS_NAME, TEMPLATE_NAME, WITHOUT_SCOPES_NAME } from './contenders.ts';
+import {
+  CONTENDERS,
+  contenderNamed,
+  MERCURIUS_NAME,
+  OURS_NAME,
+  TEMPLATE_NAME,
+  WITHOUT_SCOPES_NAME,
+} from './contenders.ts';
 import { describeEnvironment } from './environment.ts';
 import { measureFirstRequests } from './first-request.ts';
 import { GROUPS } from './groups.ts';
@@ -51,8 +58,10 @@ export async function compare(
 
   const closed: Record<string, Costs> = {};
   for (const [name, group] of Object.entries(GROUPS).filter(([name]) => wants(name))) {
+    // A quick run compares with Mercurius only where a goal does.
+    const isShort = sizeName === 'quick' && name !== 'single';
     const series = group.series.flatMap(([contender, workload]) => {
-      const found = running.get(contender);
+      const found = isShort && contender === MERCURIUS_NAME ? undefined : running.get(contender);
       return found ? [{ running: found, workload }] : [];
     });
     closed[name] = await measureClosed(testbed, series, size, random);

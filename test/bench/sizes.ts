@@ -2,6 +2,8 @@
 export interface Size {
   /** Load on each contender before its CPU is measured. */
   readonly firstWarmUpMs: number;
+  /** As many requests at least, if the machine is not too busy. */
+  readonly warmRequests: number;
   /** Load before the first round of a series, before each round, and during it. */
   readonly warmUpMs: number;
   readonly rewarmMs: number;
@@ -15,6 +17,7 @@ export interface Size {
 
 const FULL: Size = {
   firstWarmUpMs: 7_200,
+  warmRequests: 30_000,
   warmUpMs: 400,
   rewarmMs: 30,
   roundMs: 150,
@@ -25,6 +28,7 @@ const FULL: Size = {
 };
 const QUICK: Size = {
   firstWarmUpMs: 2_400,
+  warmRequests: 20_000,
   warmUpMs: 150,
   rewarmMs: 15,
   roundMs: 150,
@@ -35,6 +39,7 @@ const QUICK: Size = {
 };
 const SMOKE: Size = {
   firstWarmUpMs: 120,
+  warmRequests: 0,
   warmUpMs: 0,
   rewarmMs: 20,
   roundMs: 80,

@@ -63,7 +63,10 @@ export async function openTestbed(children: Children, fromSource: boolean): Prom
   async function loadBy(child: Child, job: LoadJob): Promise<Round> {
     // Sound: this is what the load generator answers.
     const result = (await child.ask(job)) as LoadResult;
-    if ('failure' in result) throw new Error(`${job.url}, ${job.workload}: ${result.failure}`);
+    if ('failure' in result) {
+      const hint = result.failure.includes('OVERLOADED') ? 'this machine is too busy: the server sheds load. ' : '';
+      throw new Error(`${hint}${job.url}, ${job.workload}: ${result.failure}`);
+    }
     return result;
   }
 
