@@ -34,6 +34,13 @@ function signal(name: string, level: string, confidence: number, effect: string,
   return { name, code: name, level, confidence, effect, meaning };
 }
 
+/** What is left of a judgement in the documents about decisions: the sixth signal is on a blacklist, which the default policy denies. */
+export const undecided = (number: number) => ({ eventId: judgement(number).eventId });
+export const decided = (number: number, policy: string) => ({
+  ...undecided(number),
+  decision: { action: 'DENY', rule: 'listed', policy },
+});
+
 /** The answer for a token that no SDK made. */
 export const REJECTION = {
   __typename: 'DeviceFingerprintRejected',

@@ -1,13 +1,20 @@
-import type { Round } from './load-job.ts';
+import type { LoadJob, Round } from './load-job.ts';
+import { type Random, shuffled } from './random.ts';
 import type { Size } from './sizes.ts';
-import { median } from './statistics.ts';
+import { type Estimate, estimate, median } from './statistics.ts';
 import { checkAnswers, type Running, type Testbed } from './testbed.ts';
 import { workloadNamed } from './workloads.ts';
 
+/** What is measured in turns with others: a contender that is asked one workload. */
+export interface Series {
+  readonly running: Running;
+  readonly workload: string;
+}
+
 /** What a contender needs for a request when it has as much to do as it can. Medians over the rounds. */
-interface Cost {
-  readonly cpuMicros: number;
-  /** The same of each round. */
+export interface Cost {
+  readonly cpuMicros: Estimate;
+  /** The CPU of a request in each round. */
   readonly rounds: readonly number[];
   /** Requests per second. */
   readonly rate: number;
@@ -20,37 +27,47 @@ interface Cost {
   readonly waited: number;
 }
 
-/** Cost by contender. */
+/** Costs by the name of the series: that of the contender and that of the workload, with a space between them. */
 export type Costs = Readonly<Record<string, Cost>>;
 
-/** Measures a workload in alternating rounds: A B C, A B C, and so on. Rejects if anyone answers wrongly. */
+/**
+ * Measures several series in rounds. Each round measures each of them once, in an order of its own, so that neither other load on the
+ * machine nor what came before favours one of them. Rejects if anyone answers wrongly.
+ */
 export async function measureClosed(
   testbed: Testbed,
-  contenders: readonly Running[],
-  workload: string,
+  series: readonly Series[],
   size: Size,
+  random: Random,
 ): Promise<Costs> {
-  const { connections } = workloadNamed(workload);
-  const jobs = new Map<string, Parameters<Testbed['load']>[0]>();
-  for (const contender of contenders) {
-    const { url, headers, pid } = contender;
-    const answerBytes = await checkAnswers(contender, workload);
+  const jobs = new Map<string, LoadJob>();
+  for (const { running, workload } of series) {
+    const { url, headers, pid } = running;
+    const { connections, primeRequests = 0 } = workloadNamed(workload);
+    const answerBytes = await checkAnswers(running, workload);
     const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: size.rewarmMs, ms: size.roundMs };
-    jobs.set(contender.name, job);
-    if (size.warmUpMs > 0) await testbed.load({ ...job, warmUpMs: 0, ms: size.warmUpMs });
+    jobs.set(`${running.name} ${workload}`, job);
+    if (size.warmUpMs > 0) await prime(testbed, { ...job, warmUpMs: 0, ms: size.warmUpMs }, primeRequests);
   }
-  const rounds = new Map<string, Round[]>();
+  const rounds = new Map<string, Round[]>([...jobs.keys()].map((name) => [name, []]));
   for (let round = 0; round < size.rounds; round += 1) {
-    for (const [name, job] of jobs) rounds.set(name, [...(rounds.get(name) ?? []), await testbed.load(job)]);
+    for (const [name, job] of shuffled([...jobs], random)) rounds.get(name)?.push(await testbed.load(job));
   }
   return Object.fromEntries([...rounds].map(([name, measured]) => [name, costOf(measured)]));
+}
+
+/** Load that is not measured, until it had this many requests. */
+async function prime(testbed: Testbed, job: LoadJob, requests: number): Promise<void> {
+  let sent = 0;
+  do sent += (await testbed.load(job)).requests;
+  while (sent < requests);
 }
 
 /** Medians of what the rounds showed. */
 export function costOf(rounds: readonly Round[]): Cost {
   const cpu = rounds.map(({ cpuMicros, requests }) => cpuMicros / requests);
   return {
-    cpuMicros: median(cpu),
+    cpuMicros: estimate(cpu),
     rounds: cpu,
     rate: median(rounds.map(({ requests, seconds }) => requests / seconds)),
     p50: median(rounds.map(({ p50 }) => p50)),
@@ -65,8 +82,20 @@ export function waitedIn(rounds: readonly Round[]): number {
   return median(rounds.map(({ waitedMicros, seconds }) => (waitedMicros ?? Number.NaN) / 1e6 / seconds));
 }
 
-/** CPU of one to CPU of another: the median over the rounds, so that other load on the machine affects both alike. NaN if one is missing. */
-export function ratioOf(one: Cost | undefined, other: Cost | undefined): number {
-  if (!one || !other) return Number.NaN;
-  return median(one.rounds.map((cpu, round) => cpu / (other.rounds[round] ?? Number.NaN)));
+/**
+ * CPU of one to CPU of another, round by round, so that other load on the machine affects both alike. Undefined if one is
+ * missing.
+ */
+export function ratioOf(one: Cost | undefined, other: Cost | undefined): Estimate | undefined {
+  return paired(one, other, (a, b) => a / b);
+}
+
+/** What one needs more than another, in µs, round by round. Undefined if one is missing. */
+export function differenceOf(one: Cost | undefined, other: Cost | undefined): Estimate | undefined {
+  return paired(one, other, (a, b) => a - b);
+}
+
+function paired(one: Cost | undefined, other: Cost | undefined, compare: (a: number, b: number) => number) {
+  if (!one || !other) return undefined;
+  return estimate(one.rounds.map((cpu, round) => compare(cpu, other.rounds[round] ?? Number.NaN)));
 }

@@ -14,13 +14,13 @@ let next = 1_000_000;
 async function run({ url, headers, workload, answerBytes, connections, pid, warmUpMs, ms, rate }: LoadJob) {
   const { origin, pathname: path } = new URL(url);
   const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-  const { body } = workloadNamed(workload);
+  const { body, status: wanted = 200 } = workloadNamed(workload);
   const send = async () => {
     next += 1;
     const { status, bytes, body: read } = await dispatchPost(pool, path, headers, body(next));
-    if (status === 200 && (answerBytes === undefined || bytes === answerBytes)) return;
+    if (status === wanted && (answerBytes === undefined || bytes === answerBytes)) return;
     throw new Error(
-      `expected 200 with ${answerBytes} bytes, but got ${status} with ${read().toString().slice(0, 500)}`,
+      `expected ${wanted} with ${answerBytes} bytes, but got ${status} with ${read().toString().slice(0, 500)}`,
     );
   };
   const loop = (duration: number) =>

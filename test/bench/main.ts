@@ -2,12 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { createChildren } from './children.ts';
 import { readCommandLine } from './command-line.ts';
 import { compare } from './compare.ts';
-import { describeEnvironment } from './environment.ts';
+import { checkBuiltUndici } from './environment.ts';
 import { goalsFor } from './goals.ts';
+import { markdown } from './markdown.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { choosePlacement } from './placement.ts';
 import { profileOurs } from './profile.ts';
 import { report } from './report.ts';
+import { searchWorst } from './search/worst-request.ts';
+import { measureSteady, reportSteady } from './steady.ts';
 import { openTestbed } from './testbed.ts';
 
 /**
@@ -20,17 +23,27 @@ const children = createChildren(placement, process.env['PATH'] ?? '');
 let interrupted = false;
 
 async function run(options: Options): Promise<void> {
-  const { size, json, profile } = options;
+  const { mode, size } = options;
+  if (size !== 'smoke') checkBuiltUndici();
   const testbed = await openTestbed(children, size === 'smoke');
   const say = (step: string) => void process.stderr.write(`${step}\n`);
-  if (profile) {
+  const show = (text: string, results: object) => {
+    process.stdout.write(text);
+    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+  };
+  if (mode === 'profile') {
     process.stdout.write(await profileOurs(testbed, options));
-    return;
+  } else if (mode === 'steady') {
+    const steady = await measureSteady(testbed, options.minutes, say);
+    show(reportSteady(steady), steady);
+  } else if (mode === 'search') {
+    const found = await searchWorst(testbed, options, say);
+    show(found.report, found.found);
+  } else {
+    const results = await compare(testbed, options, placement.note, say);
+    const goals = goalsFor(results);
+    show((options.markdown ? markdown : report)(results, goals), { ...results, goals });
   }
-  const results = await compare(testbed, options, describeEnvironment(placement.note, size), say);
-  const goals = goalsFor(results);
-  process.stdout.write(report(results, goals));
-  if (json !== undefined) writeFileSync(json, `${JSON.stringify({ ...results, goals }, null, 2)}\n`);
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

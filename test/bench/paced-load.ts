@@ -32,18 +32,10 @@ export async function measurePaced(
 }
 
 async function measureOne(testbed: Testbed, contender: Running, size: Size): Promise<AddedLatency> {
-  const { url, headers, pid } = contender;
   const rate = (await mostOf(testbed, contender, size)) / 2;
-  const paced = { rate, connections: SLOW.connections, warmUpMs: size.rewarmMs, ms: size.pacedMs };
-  const through = { ...paced, url, headers, pid, workload: 'slow', answerBytes: await checkAnswers(contender, 'slow') };
-  const direct = {
-    ...paced,
-    url: `${testbed.upstreamUrl}/api/v2/fp_query/pk_bench`,
-    headers: {},
-    pid: testbed.upstreamPid,
-    workload: 'direct',
-    answerBytes: undefined,
-  };
+  const paced = { rate, warmUpMs: size.rewarmMs, ms: size.pacedMs };
+  const through = { ...paced, ...(await throughContender(contender)) };
+  const direct = { ...paced, ...directTo(testbed) };
   const rounds = [];
   for (let round = 0; round < size.pacedRounds; round += 1) {
     rounds.push({ direct: await testbed.load(direct), through: await testbed.load(through) });
@@ -60,12 +52,31 @@ async function measureOne(testbed: Testbed, contender: Running, size: Size): Pro
   };
 }
 
+/** The question that a contender passes on to a slow upstream. Rejects if it answers wrongly. */
+export async function throughContender(contender: Running) {
+  const { url, headers, pid } = contender;
+  const answerBytes = await checkAnswers(contender, 'slow');
+  return { url, headers, pid, workload: 'slow', connections: SLOW.connections, answerBytes };
+}
+
+/** The same question for the slow upstream itself. */
+export function directTo({ upstreamUrl, upstreamPid }: Testbed) {
+  return {
+    url: `${upstreamUrl}/api/v2/fp_query/pk_bench`,
+    headers: {},
+    pid: upstreamPid,
+    workload: 'direct',
+    connections: SLOW.connections,
+    answerBytes: undefined,
+  };
+}
+
 /** Requests per second when it has as much to do as it can: the median of three rounds. */
-async function mostOf(testbed: Testbed, contender: Running, { warmUpMs, roundMs }: Size): Promise<number> {
+export async function mostOf(testbed: Testbed, contender: Running, { warmUpMs, roundMs }: Size): Promise<number> {
   const { connections } = WORKLOADS.single;
   const { url, headers, pid } = contender;
   const answerBytes = await checkAnswers(contender, 'single');
-  const job = { url, headers, pid, workload: 'single', answerBytes, connections, ms: roundMs / 2 };
+  const job = { url, headers, pid, workload: 'single', answerBytes, connections, ms: roundMs };
   const rates: number[] = [];
   for (const ms of [warmUpMs, 0, 0]) {
     const { requests, seconds } = await testbed.load({ ...job, warmUpMs: ms });

@@ -1,10 +1,10 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CONTENDERS, OURS_NAME } from './contenders.ts';
+import { contenderNamed, OURS_NAME } from './contenders.ts';
 import { type CpuProfile, type Shares, sharesOf } from './cpu-profile.ts';
 import type { Options } from './options.ts';
-import { table } from './report.ts';
+import { table } from './table.ts';
 import { checkAnswers, type Testbed } from './testbed.ts';
 import { WORKLOADS, workloadNamed } from './workloads.ts';
 
@@ -29,10 +29,9 @@ async function profile(testbed: Testbed, workload: string): Promise<Shares> {
   try {
     const start = performance.now();
     const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-interval=${INTERVAL}`];
-    const ours = CONTENDERS.find(({ name }) => name === OURS_NAME);
-    if (!ours) throw new Error('there is nobody to profile');
+    const ours = contenderNamed(OURS_NAME);
     // The sources: a build is one file, which says nothing of packages.
-    const running = await testbed.start({ ...ours, built: ours.source }, nodeOptions);
+    const running = await testbed.start({ ...ours, built: ours.source }, { nodeOptions });
     const { url, headers, pid } = running;
     const answerBytes = await checkAnswers(running, workload);
     const { connections } = workloadNamed(workload);

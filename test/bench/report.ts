@@ -1,41 +1,52 @@
 import { type Costs, ratioOf } from './closed-loop.ts';
 import { FLOOR_NAME } from './contenders.ts';
+import { goalCells, goalHead } from './goal-cells.ts';
 import type { Goal } from './goals.ts';
+import { GROUPS } from './groups.ts';
 import type { Results } from './results.ts';
-import { spread } from './statistics.ts';
-import { workloadNamed } from './workloads.ts';
+import type { Estimate } from './statistics.ts';
+import { fixed, percent, table } from './table.ts';
 
 /** The results as text for a person. */
 export function report(results: Results, goals: readonly Goal[]): string {
-  const { environment, closed, growth, latency, coldStart, memory } = results;
-  const packages = Object.entries(environment.packages).map(([name, version]) => `${name} ${version}`);
+  const { closed, firstRequests, replicas, latency, coldStart, memory } = results;
   const sections = [
-    [
-      `Benchmark (${environment.size}) of ${environment.date}`,
-      `Node ${environment.node}, ${environment.cores} cores, ${environment.cpu}; ${environment.placement}`,
-      `Load average before: ${environment.loadBefore.toFixed(2)}`,
-      packages.join(', '),
-      'CPU is that of the server’s whole process for one request; "to floor" compares it with a bare proxy. "busy" is how',
-      'much of a core it used, "waited" how long its threads were ready to run while others, or each other, had the core.',
-    ].join('\n'),
-    ...Object.entries(closed).map(([name, costs]) => `${name}: ${workloadNamed(name).title}\n${costTable(costs)}`),
-    growth && `growth: CPU µs per entity, ten references a token\n${growthTable(growth)}`,
+    describeRun(results),
+    ...Object.entries(closed).map(([name, costs]) => `${name}: ${GROUPS[name]?.title}\n${costTable(costs)}`),
+    firstRequests && `first-request: ms after a process said that it is ready\n${firstTable(firstRequests)}`,
+    replicas && `replicas: two processes, each with half of the clients\n${replicaTable(replicas)}`,
     latency && `latency: half of the most that each can bear, the upstream slow\n${latencyTable(latency)}`,
     coldStart && `cold-start: from spawning to the first answer\n${startTable(coldStart)}`,
     memory && `memory: MiB in RAM\n${memoryTable(memory)}`,
-    goals.length > 0 && `goals\n${goalTable(goals)}`,
+    goals.length > 0 && `goals\n${table(goalHead, goals.map(goalCells))}`,
   ];
   return `${sections.filter(Boolean).join('\n\n')}\n`;
 }
 
+/** What ran, where and how. */
+export function describeRun({ environment, run }: Results): string {
+  const { date, commit, node, cores, cpu, placement, packages, undiciOfNode, size, loadBefore } = environment;
+  const versions = Object.entries(packages).map(([name, version]) => `${name} ${version}`);
+  return [
+    `Benchmark (${size}) of ${date}, commit ${commit ?? 'unknown'}`,
+    `Node ${node}, ${cores} cores, ${cpu}; ${placement}`,
+    `Load average: ${loadBefore.toFixed(2)} before, ${run.loadAfter.toFixed(2)} after`,
+    `${versions.join(', ')}; Node's fetch has undici ${undiciOfNode}`,
+    `${run.rounds} rounds of ${run.roundMs} ms, each in an order of its own, seed ${run.seed}.`,
+    'CPU is that of the server’s whole process for one request. "to floor" compares it with a bare proxy, round by round. In',
+    'brackets is the interval in which the true median lies with a probability of 95 %. "busy" is how much of a core it used,',
+    '"waited" how long its threads were ready to run while others, or each other, had the core.',
+  ].join('\n');
+}
+
 function costTable(costs: Costs): string {
   return table(
-    ['', 'CPU µs', 'to floor', 'spread', 'req/s', 'p50 ms', 'p99 ms', 'busy', 'waited'],
+    ['', 'CPU µs', '', 'to floor', '', 'req/s', 'p50 ms', 'p99 ms', 'busy', 'waited'],
     Object.entries(costs).map(([name, cost]) => [
       name,
-      fixed(cost.cpuMicros, 1),
-      times(ratioOf(cost, costs[FLOOR_NAME])),
-      percent(spread(cost.rounds)),
+      fixed(cost.cpuMicros.median, 1),
+      interval(cost.cpuMicros, 1),
+      ...toFloor(ratioOf(cost, costs[name.replace(/^\S+/, FLOOR_NAME)])),
       fixed(cost.rate, 0),
       fixed(cost.p50, 2),
       fixed(cost.p99, 2),
@@ -45,13 +56,42 @@ function costTable(costs: Costs): string {
   );
 }
 
-function growthTable(growth: NonNullable<Results['growth']>): string {
-  const sizes = Object.keys(growth);
-  const names = Object.keys(growth[sizes[0] ?? ''] ?? {});
-  const cell = (name: string, size: string) => fixed((growth[size]?.[name]?.cpuMicros ?? Number.NaN) / Number(size), 2);
+function toFloor(ratio: Estimate | undefined): string[] {
+  return ratio ? [`${ratio.median.toFixed(2)}×`, interval(ratio, 2)] : ['-', ''];
+}
+
+function interval({ low, high }: Estimate, decimals: number): string {
+  return `[${fixed(low, decimals)} ${fixed(high, decimals)}]`;
+}
+
+function firstTable(firstRequests: NonNullable<Results['firstRequests']>): string {
   return table(
-    ['references', ...sizes],
-    names.map((name) => [name, ...sizes.map((size) => cell(name, size))]),
+    ['', 'median', 'most', 'the next one'],
+    Object.entries(firstRequests).map(([name, { median, most, next }]) => [
+      name,
+      ...[median, most, next].map((ms) => fixed(ms, 2)),
+    ]),
+  );
+}
+
+function replicaTable({
+  rate,
+  busyAlone,
+  busyBeside,
+  scaling,
+  mostOfOne,
+  mostOfTwo,
+}: NonNullable<Results['replicas']>) {
+  return table(
+    ['', ''],
+    [
+      ['requests per second and replica, with limited load', fixed(rate, 0)],
+      ['busy, alone', percent(busyAlone)],
+      ['busy, beside the other one', percent(busyBeside)],
+      ['answers for the same CPU, to one replica', `${fixed(scaling.median, 2)}× ${interval(scaling, 2)}`],
+      ['most requests per second of one, clients on the other core', fixed(mostOfOne, 0)],
+      ['most of two, clients and one of them on the same core', fixed(mostOfTwo, 0)],
+    ],
   );
 }
 
@@ -81,38 +121,9 @@ function memoryTable(memory: NonNullable<Results['memory']>): string {
     ['', 'idle', 'under load', 'to floor', 'peak'],
     Object.entries(memory).map(([name, { idle, loaded, peak }]) => [
       name,
-      fixed(idle, 0),
-      fixed(loaded, 0),
-      times(loaded / floor),
-      fixed(peak ?? Number.NaN, 0),
+      ...[idle, loaded].map((mebibytes) => fixed(mebibytes, 0)),
+      Number.isNaN(floor) ? '-' : `${fixed(loaded / floor, 2)}×`,
+      fixed(peak, 0),
     ]),
   );
-}
-
-function goalTable(goals: readonly Goal[]): string {
-  return table(
-    ['', 'measured', 'at most', 'met'],
-    goals.map(({ text, wanted, measured, met }) => [text, fixed(measured, 2), fixed(wanted, 2), met ? 'yes' : 'no']),
-  );
-}
-
-/** Columns as wide as they have to be: the first one to the left, the others to the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, ...rows];
-  const widths = head.map((_, at) => Math.max(...lines.map((line) => (line[at] ?? '').length)));
-  const pad = (cell: string, at: number) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0));
-  return lines.map((line) => `  ${line.map(pad).join('  ')}`.trimEnd()).join('\n');
-}
-
-/** A dash stands for what was not measured. */
-function fixed(value: number, decimals: number): string {
-  return Number.isNaN(value) ? '-' : value.toFixed(decimals);
-}
-
-function times(ratio: number): string {
-  return Number.isNaN(ratio) ? '-' : `${ratio.toFixed(2)}×`;
-}
-
-function percent(part: number): string {
-  return Number.isNaN(part) ? '-' : `${Math.round(part * 100)} %`;
 }

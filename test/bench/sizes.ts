@@ -2,7 +2,9 @@
 export interface Size {
   /** Load on each contender before its CPU is measured. */
   readonly firstWarmUpMs: number;
-  /** Load before the first round of a workload, before each round, and during it. */
+  /** As many requests at least, if the machine is not too busy. */
+  readonly warmRequests: number;
+  /** Load before the first round of a series, before each round, and during it. */
   readonly warmUpMs: number;
   readonly rewarmMs: number;
   readonly roundMs: number;
@@ -15,26 +17,29 @@ export interface Size {
 
 const FULL: Size = {
   firstWarmUpMs: 7_200,
+  warmRequests: 30_000,
   warmUpMs: 400,
-  rewarmMs: 100,
-  roundMs: 400,
-  rounds: 5,
+  rewarmMs: 30,
+  roundMs: 150,
+  rounds: 41,
   pacedMs: 1_200,
   pacedRounds: 3,
   starts: 7,
 };
 const QUICK: Size = {
-  firstWarmUpMs: 6_600,
+  firstWarmUpMs: 2_400,
+  warmRequests: 20_000,
   warmUpMs: 150,
-  rewarmMs: 40,
-  roundMs: 130,
-  rounds: 3,
+  rewarmMs: 15,
+  roundMs: 150,
+  rounds: 25,
   pacedMs: 200,
   pacedRounds: 3,
   starts: 2,
 };
 const SMOKE: Size = {
   firstWarmUpMs: 120,
+  warmRequests: 0,
   warmUpMs: 0,
   rewarmMs: 20,
   roundMs: 80,

@@ -1,31 +1,14 @@
 import { captchaPass, judgement, REJECTION } from './answers.ts';
 import { CAPTCHA, ENTITIES, SINGLE, THREE_ROOTS } from './documents.ts';
+import { OWN_WORKLOADS } from './own-workloads.ts';
 import { lotNumber, type TokenKind, token } from './tokens.ts';
+import { FEW, MANY, requestOf, type Workload } from './workload.ts';
 
-/** What is asked. Requests are numbered, and no two numbers share a token. */
-export interface Workload {
-  readonly title: string;
-  /** Connections of the load generator, each with one request under way. */
-  readonly connections: number;
-  /** The request with this number, as JSON. */
-  readonly body: (number: number) => string;
-  /** The `data` of its answer. */
-  readonly data: (number: number) => unknown;
-}
-
-/** Our server takes 512 upstream calls at once: four requests of 100 calls stay below that, and keep one core busy. */
-const FEW = 4;
-const MANY = 16;
-
-const METADATA = { accountId: 'account-4711', ipAddrV4: '203.0.113.10' };
-
-const request = (query: string) => {
-  const head = `{"query":${JSON.stringify(query)},"variables":`;
-  return (variables: Readonly<Record<string, unknown>>) => `${head}${JSON.stringify(variables)}}`;
-};
+/** What the page knows about the person; what the edge knows is in the headers. */
+const METADATA = { accountId: 'account-4711', ja4: 't13d1516h2_8daaf6152771_b186095e22b6' };
 
 function single(title: string, kind: TokenKind, answer: (number: number) => unknown): Workload {
-  const bodyOf = request(SINGLE);
+  const bodyOf = requestOf(SINGLE);
   return {
     title,
     connections: MANY,
@@ -36,7 +19,7 @@ function single(title: string, kind: TokenKind, answer: (number: number) => unkn
 
 /** `size` references to `distinct` tokens, each as often as the others. */
 function entities(size: number, distinct: number): Workload {
-  const bodyOf = request(ENTITIES);
+  const bodyOf = requestOf(ENTITIES);
   const numbersOf = (number: number) => Array.from({ length: size }, (_, at) => number * distinct + (at % distinct));
   const representation = (number: number) => ({ __typename: 'DeviceFingerprint', token: token(number) });
   return {
@@ -47,8 +30,8 @@ function entities(size: number, distinct: number): Workload {
   };
 }
 
-const threeRoots = request(THREE_ROOTS);
-const captcha = request(CAPTCHA);
+const threeRoots = requestOf(THREE_ROOTS);
+const captcha = requestOf(CAPTCHA);
 
 /** Asked of every contender. */
 export const WORKLOADS = {
@@ -78,13 +61,9 @@ export const WORKLOADS = {
   rejected: single('a token that is rejected', 'rejected', () => REJECTION),
 } as const satisfies Record<string, Workload>;
 
-/** The same question at four sizes, always with ten references a token; the number is that of the references. */
-export const GROWTH: ReadonlyMap<number, Workload> = new Map([
-  [1, entities(1, 1)],
-  [10, entities(10, 1)],
-  [100, entities(100, 10)],
-  [1_000, entities(1_000, 100)],
-]);
+/** The numbers of references of the workloads about growth, always with ten references a token. */
+export const GROWTH = [1, 10, 100, 1_000] as const;
+const growth = new Map(GROWTH.map((size) => [`growth-${size}`, entities(size, Math.ceil(size / 10))]));
 
 /** For latencies: the full query while the upstream takes its time, and what the upstream itself is asked for it. */
 export const SLOW: Workload = { ...single('the full query, the upstream slow', 'slow', judgement), connections: 128 };
@@ -95,11 +74,17 @@ const DIRECT: Workload = {
   data: () => undefined,
 };
 
-/** Any workload by its name, which the load generator gets in its job. */
+const ALL: ReadonlyMap<string, Workload> = new Map<string, Workload>([
+  ...Object.entries(WORKLOADS),
+  ...Object.entries(OWN_WORKLOADS),
+  ...growth,
+  ['slow', SLOW],
+  ['direct', DIRECT],
+]);
+
+/** Any workload by its name, which the load generator gets in its job. Throws if there is none. */
 export function workloadNamed(name: string): Workload {
-  const size = /^growth-(\d+)$/.exec(name)?.[1];
-  const all: Readonly<Record<string, Workload>> = { ...WORKLOADS, slow: SLOW, direct: DIRECT };
-  const workload = size === undefined ? all[name] : GROWTH.get(Number(size));
+  const workload = ALL.get(name);
   if (!workload) throw new RangeError(`there is no workload ${name}`);
   return workload;
 }

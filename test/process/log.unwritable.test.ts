@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { freePort } from '../soak/ports.ts';
+import { freePort } from '../support/ports.ts';
 import { MAIN, ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { LIVE, SANDBOX } from './environments.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openCollector } from '../bench/collector.ts';
 import { median } from '../bench/statistics.ts';
-import { openCollector } from './collector.ts';
+import { freePort } from '../support/ports.ts';
 import { atLeast, atMost, type Finding, type Scenario, shown } from './findings.ts';
-import { freePort } from './ports.ts';
 import { describeOutcomes, goodPart, slope } from './samples.ts';
 import { epochMs } from './upstream-commands.ts';
 

@@ -1,5 +1,5 @@
 import type { Environment } from '../bench/environment.ts';
-import { table } from '../bench/report.ts';
+import { table } from '../bench/table.ts';
 import type { Finding } from './findings.ts';
 
 /** The findings as text for a person. */

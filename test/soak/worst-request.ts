@@ -1,13 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuTimeOf, memoryOf } from '../bench/cpu.ts';
+import { openCollector } from '../bench/collector.ts';
+import { costOfRequest, leastOf, type RequestCost, type Target } from '../bench/request-cost.ts';
 import { ALLOWED, type Row, startWordyUpstream, underName } from '../server/allowed-requests.ts';
-import { json, request } from '../support/requests.ts';
-import { openCollector } from './collector.ts';
+import { freePort } from '../support/ports.ts';
 import { atMost, type Scenario } from './findings.ts';
-import { freePort } from './ports.ts';
 import { ROUTER_SECRET } from './secret.ts';
-import { type Server, textAt } from './testbed.ts';
 
 /** What the most expensive requests cost that the limits allow, one at a time. */
 
@@ -15,15 +11,9 @@ const CPU_MS = 250;
 const MEMORY_MIB = 32;
 /** How long an orchestrator usually waits, in ms. */
 const HEALTH_MS = 1_000;
-const ASK_EVERY_MS = 5;
 
-interface Cost {
+interface Cost extends RequestCost {
   readonly what: string;
-  readonly cpuMs: number;
-  /** By how much resident memory was higher at its highest than before, in MiB. */
-  readonly mebibytes: number;
-  /** The slowest answer of /healthz meanwhile, in ms. */
-  readonly healthMs: number;
 }
 
 export const worstRequest: Scenario = async (field) => {
@@ -37,7 +27,10 @@ export const worstRequest: Scenario = async (field) => {
     ]);
     const collector = await openCollector(port);
     const costs: Cost[] = [];
-    for (const row of ALLOWED) costs.push(...(await costsOf(server, row, collector.collect)));
+    const { pid, url, admin } = server;
+    const headers = { 'router-authorization': ROUTER_SECRET };
+    const target = { pid, url, headers, healthUrl: `${admin}/healthz`, collector };
+    for (const row of ALLOWED) costs.push(...(await costsOf(target, row)));
     await collector.close();
     const most = (key: 'cpuMs' | 'mebibytes' | 'healthMs') => {
       const [worst] = costs.toSorted((one, other) => other[key] - one[key]);
@@ -57,53 +50,21 @@ export const worstRequest: Scenario = async (field) => {
 };
 
 /** The costs of a document that is new, and of one that was sent often enough to be compiled: the least of several attempts. */
-async function costsOf(server: Server, row: Row, collect: () => Promise<void>): Promise<Cost[]> {
+async function costsOf(target: Target, row: Row): Promise<Cost[]> {
   const kinds = { new: ['New1', 'New2'], compiled: ['Same', 'Same', 'Same', 'Same'] };
   const costs: Cost[] = [];
   for (const [kind, names] of Object.entries(kinds)) {
-    const attempts: Cost[] = [];
-    for (const name of names) attempts.push(await costOf(server, row, name, collect));
+    const attempts: RequestCost[] = [];
+    for (const name of names) attempts.push(await costOf(target, row, name));
     // The last attempts of a name are those that use what was compiled.
-    const counted = kind === 'new' ? attempts : attempts.slice(2);
-    const least = (key: 'cpuMs' | 'mebibytes' | 'healthMs') => Math.min(...counted.map((cost) => cost[key]));
-    const what = `${row[0]}, ${kind}`;
-    costs.push({ what, cpuMs: least('cpuMs'), mebibytes: least('mebibytes'), healthMs: least('healthMs') });
+    costs.push({ what: `${row[0]}, ${kind}`, ...leastOf(kind === 'new' ? attempts : attempts.slice(2)) });
   }
   return costs;
 }
 
-async function costOf(
-  { pid, url, admin }: Server,
-  [what, document, variables]: Row,
-  name: string,
-  collect: () => Promise<void>,
-): Promise<Cost> {
-  await collect();
-  resetPeak(pid);
-  const { rss } = memoryOf(pid);
-  const before = cpuTimeOf(pid).used;
-  let healthMs = 0;
-  let isOver = false;
-  const health = async () => {
-    while (!isOver) {
-      const asked = performance.now();
-      await textAt(`${admin}/healthz`);
-      healthMs = Math.max(healthMs, performance.now() - asked);
-      await sleep(ASK_EVERY_MS);
-    }
-  };
-  const watch = health();
+async function costOf(target: Target, [what, document, variables]: Row, name: string): Promise<RequestCost> {
   const body = JSON.stringify({ query: underName(name, document), variables });
-  const { text } = await request(url, json(body, { 'router-authorization': ROUTER_SECRET }));
-  const cpuMs = (cpuTimeOf(pid).used - before) / 1_000;
-  const { peak = Number.NaN } = memoryOf(pid);
-  isOver = true;
-  await watch;
+  const { cost, text } = await costOfRequest(target, body);
   if (text.includes(' costs more than ')) throw new Error(`expected an allowed request, but got a refusal: ${what}`);
-  return { what, cpuMs, mebibytes: peak - rss, healthMs };
-}
-
-/** From here on the peak of a process's memory counts anew (proc(5)); elsewhere than on Linux there is none. */
-function resetPeak(pid: number): void {
-  if (process.platform === 'linux') writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  return cost;
 }

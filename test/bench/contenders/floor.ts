@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { postByUndici } from './post.ts';
+import { postByDispatch } from './post.ts';
 import { ready } from './ready.ts';
 import { type CaptchaInput, type FingerprintArguments, judge, verify } from './wire.ts';
 
 /**
- * The floor: what these answers cost without GraphQL. Read, parse, ask, parse, write; it looks at the variables alone and
- * answers with the fields of the benchmark's documents.
+ * The floor: what these answers cost without GraphQL, by node:http and undici's dispatch. Read, parse, ask, parse, write; it
+ * looks at the variables alone and answers with the fields of the benchmark's documents.
  */
 
-const post = postByUndici(process.env['UPSTREAM_URL'] ?? '');
+const post = postByDispatch(process.env['UPSTREAM_URL'] ?? '');
 
 type Variables = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { textAt } from './testbed.ts';
+import { request } from '../support/requests.ts';
 
 /** Collects the garbage of another process, so that what is left of its heap is what it holds on to. */
-interface Collector {
+export interface Collector {
   /** Resolves when all of it is collected. Rejects after 10 s. */
   collect(): Promise<void>;
   close(): Promise<void>;
@@ -12,7 +12,7 @@ const PATIENCE_MS = 10_000;
 
 /** @param port where the process listens as `--inspect` */
 export async function openCollector(port: number): Promise<Collector> {
-  const [target] = JSON.parse(await textAt(`http://127.0.0.1:${port}/json/list`));
+  const [target] = JSON.parse((await request(`http://127.0.0.1:${port}/json/list`)).text);
   const socket = new WebSocket(target.webSocketDebuggerUrl);
   const signal = () => AbortSignal.timeout(PATIENCE_MS);
   await once(socket, 'open', { signal: signal() });
