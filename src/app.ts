@@ -68,8 +68,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const deciding = startDeciding(policy, metrics);
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
-    let hashToken = createTokenHash(config.logHashKey);
     const { logSample } = config;
+    let hashToken = createTokenHash(config.logHashKey);
     const telemetry: Telemetry = { log, logSample, metrics, hashToken: (token) => hashToken(token), tracing };
 
     const schema = buildSchema();
@@ -123,9 +123,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
-    const trustsLoopback = sandbox !== undefined;
-    const options = { ...config, trustsLoopback, telemetry, eventLoop, explorer, isUpstreamReady, jwks };
-    const server = await createServer(schema, capabilities, options);
+    const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
+    const server = await createServer(schema, capabilities, { ...config, ...own });
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
