@@ -25,6 +25,7 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly maxConnections: number;
+  readonly maxConnectionAgeMs: number;
   readonly maxEventLoopDelayMs: number;
   readonly shutdownGraceMs: number;
   /** Trusts the headers of senders on this machine if there are no secrets. */
@@ -76,7 +77,7 @@ export async function createServer(
     ...options,
     onDroppedMetadata: telemetry.metrics.recordDroppedMetadata,
   });
-  const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
+  const { maxBodyBytes, maxConnections, maxConnectionAgeMs, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {
     apollo,
@@ -94,6 +95,7 @@ export async function createServer(
     callers,
     beforeOperation,
     maxConnections,
+    maxConnectionAgeMs,
     isUpstreamReady: options.isUpstreamReady,
     shutdownGraceMs,
     explorer,
