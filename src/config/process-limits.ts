@@ -8,6 +8,13 @@ export const PROCESS_LIMITS = {
     ...whole(1, 100_000),
     default: '4096',
   },
+  maxConnectionAgeMs: {
+    name: 'MAX_CONNECTION_AGE_MS',
+    description:
+      'Age of a connection of a caller, in ms, from which on an answer closes it, up to a fifth earlier or later; 0 for none',
+    ...whole(0, 86_400_000),
+    default: '300000',
+  },
   upstreamMaxInFlight: {
     name: 'UPSTREAM_MAX_IN_FLIGHT',
     description: 'Calls under way to one service in one region',

@@ -65,6 +65,7 @@ export function defineMetrics(registry: Registry<RegistryContentType>) {
       'outcome',
     ]),
     callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
+    callsLimit: gauge('upstream_in_flight_limit', 'Upstream calls that may be in flight at once', perRegion),
     callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
     health: gauge('upstream_health', '1 for the state of each account: unknown, well, refused or outage', [
       ...perAccount,

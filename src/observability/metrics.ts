@@ -49,7 +49,7 @@ export interface Metrics {
   /** Reads what a service's bulkheads hold, one for each region, whenever Prometheus reads. */
   readonly watchBulkheads: (
     service: string,
-    bulkheads: () => Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued'>]>,
+    bulkheads: () => Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued' | 'maxInFlight'>]>,
   ) => void;
   /** Reads the health of a service's accounts whenever Prometheus reads. Accounts that a rotation has removed are left out. */
   readonly watchHealth: (service: string, all: () => Iterable<AccountHealth>) => void;
@@ -168,8 +168,9 @@ export function createMetrics(): Metrics {
     },
     watchBulkheads: (service, bulkheads) => {
       beforeRender.push(() => {
-        for (const [region, { inFlight, queued }] of bulkheads()) {
+        for (const [region, { inFlight, queued, maxInFlight }] of bulkheads()) {
           metrics.callsInFlight.set({ service, region }, inFlight);
+          metrics.callsLimit.set({ service, region }, maxInFlight);
           metrics.callsQueued.set({ service, region }, queued);
         }
       });

@@ -6,6 +6,7 @@ import type { Caller } from '../graphql/caller.ts';
 import { listenOn } from '../runtime/http.ts';
 import { continueWith, createBoundedServer } from './bounded-server.ts';
 import { ANYONE, type Callers } from './callers.ts';
+import { ConnectionEnds } from './connection-ends.ts';
 import type { Connections } from './connections.ts';
 import { Health } from './health.ts';
 import type { Telemetry } from './operation-log.ts';
@@ -40,6 +41,8 @@ interface Options {
   /** Called before the body is read. May throw a RequestRefused. */
   readonly beforeOperation: () => void;
   readonly maxConnections: number;
+  /** From this age on a connection ends with its next response, in ms; with 0 it never does. */
+  readonly maxConnectionAgeMs: number;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** The time between failing readiness and refusing connections, in ms. */
@@ -72,12 +75,13 @@ export function createListener(options: Options): Listener {
     onRefusal: telemetry.metrics.recordRefusal,
     onEviction: telemetry.metrics.recordEviction,
     handle: (request, response) => {
-      if (health.isDraining) response.setHeader('connection', 'close');
+      if (!ends.mayAnswer(request.socket, response)) return;
       route(options, health, connections, request, response).catch((error: unknown) =>
         refuse(response, error, telemetry),
       );
     },
   });
+  const ends = new ConnectionEnds(server, options.maxConnectionAgeMs, () => health.isDraining);
   return {
     health,
     listen: async (host, port) => {

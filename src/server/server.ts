@@ -26,6 +26,7 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly maxConnections: number;
+  readonly maxConnectionAgeMs: number;
   readonly maxEventLoopDelayMs: number;
   readonly shutdownGraceMs: number;
   /** Trusts the headers of senders on this machine if there are no secrets. */
@@ -79,7 +80,7 @@ export async function createServer(
     ...options,
     onDroppedMetadata: telemetry.metrics.recordDroppedMetadata,
   });
-  const { maxBodyBytes, maxConnections, shutdownGraceMs } = options;
+  const { maxBodyBytes, maxConnections, maxConnectionAgeMs, shutdownGraceMs } = options;
   const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
   const handler = {
     apollo,
@@ -97,6 +98,7 @@ export async function createServer(
     callers,
     beforeOperation,
     maxConnections,
+    maxConnectionAgeMs,
     isUpstreamReady: options.isUpstreamReady,
     shutdownGraceMs,
     explorer,

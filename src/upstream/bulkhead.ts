@@ -18,7 +18,8 @@ interface Waiting {
  * the queue until its turn has come, and none of them has turns.
  */
 export class Bulkhead {
-  readonly #maxInFlight: number;
+  /** Calls that may run at once. */
+  readonly maxInFlight: number;
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
@@ -30,7 +31,7 @@ export class Bulkhead {
    * @param maxQueue calls that may wait for one of those to end
    */
   constructor(maxInFlight: number, maxQueue: number) {
-    this.#maxInFlight = maxInFlight;
+    this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;
   }
 
@@ -54,7 +55,7 @@ export class Bulkhead {
     call: () => Promise<Result>,
     onQueued: (dequeue: Dequeue) => void,
   ): Promise<Result> {
-    if (this.#inFlight < this.#maxInFlight) this.#inFlight += 1;
+    if (this.#inFlight < this.maxInFlight) this.#inFlight += 1;
     else await this.#wait(operation, onQueued);
     try {
       return await call();
@@ -116,7 +117,8 @@ export class Bulkhead {
     if (next) {
       queue.delete(next);
       this.#queued -= 1;
-      next.begin();
+      // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
+      setImmediate(next.begin);
     }
   }
 }

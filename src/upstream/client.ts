@@ -23,7 +23,7 @@ export interface UpstreamClient {
   /** The health of each account. Calls are not sent while their account is down. */
   readonly health: ServiceHealth;
   /** The bulkhead of each region that was called so far. */
-  bulkheads(): Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued'>]>;
+  bulkheads(): Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued' | 'maxInFlight'>]>;
   /** The quota's limits and what is left of them; empty without a quota. */
   quotaStates(): Iterable<readonly [QuotaWindow, QuotaState]>;
   /** Closes every socket. */

@@ -32,6 +32,7 @@ const DEFAULTS = {
   maxUpstreamCalls: 100,
   maxCaptchas: 1,
   maxConnections: 4_096,
+  maxConnectionAgeMs: 300_000,
   upstreamMaxInFlight: 512,
   upstreamMaxQueue: 512,
   maxEventLoopDelayMs: 200,

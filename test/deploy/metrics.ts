@@ -27,6 +27,7 @@ export const METRICS: Readonly<Record<string, Metric>> = {
   device_trust_errors_total: { type: 'counter', labels: ['code'] },
   device_trust_upstream_duration_seconds: { type: 'histogram', labels: [...upstream, 'outcome'] },
   device_trust_upstream_in_flight: { type: 'gauge', labels: upstream },
+  device_trust_upstream_in_flight_limit: { type: 'gauge', labels: upstream },
   device_trust_upstream_queued: { type: 'gauge', labels: upstream },
   device_trust_upstream_health: { type: 'gauge', labels: [...perAccount, 'state'] },
   device_trust_upstream_has_worked: { type: 'gauge', labels: perAccount },

@@ -11,6 +11,7 @@ const PAGES = [
   'schema/README.md',
   'deploy/README.md',
   'deploy/runbook.md',
+  'deploy/capacity.md',
   'deploy/router/README.md',
   'src/README.md',
   'src/sandbox/README.md',

@@ -55,6 +55,7 @@ describe('names', () => {
     'schema/README.md',
     'deploy/README.md',
     'deploy/runbook.md',
+    'deploy/capacity.md',
     'src/README.md',
     'test/README.md',
   ];

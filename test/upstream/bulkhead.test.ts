@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Bulkhead, type Dequeue } from '../../src/upstream/bulkhead.ts';
 
@@ -32,6 +33,7 @@ test('calls begin at once up to the limit, then in the order in which they came'
   // A call that fails is replaced as well.
   b.fail();
   await expect(ended[1]).rejects.toThrow('b');
+  await nextTurn();
   expect(begun).toEqual(['a', 'b', 'c']);
   for (const { end } of [a, c, d]) end();
   expect(await Promise.all([ended[0], ended[2], ended[3]])).toEqual(['a', 'c', 'd']);

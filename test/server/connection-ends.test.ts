@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Pool } from 'undici';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import { ConnectionEnds } from '../../src/server/connection-ends.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { closeAtOnce, listen } from '../support/loopback.ts';
+import { openConnection } from '../support/requests.ts';
+
+/** Connections end at an age of their own, and while the server drains, and no request is lost by that. */
+
+const AGE_MS = 400;
+
+async function start(overrides: Partial<Config> = {}) {
+  const app = await startInSandboxMode({ maxConnectionAgeMs: AGE_MS, ...overrides });
+  onTestFinished(app.stop);
+  return app;
+}
+
+/** The bytes of one operation that asks about this token. */
+function operation(token: string): string {
+  const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token } });
+  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json`;
+  return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The token of the test with this number, which the sandbox takes for a device after this time. */
+const tokenOf = (number: number, delayMs = 0) => `sandbox:delay:${delayMs}:ios#${number}`;
+
+/** Of each response of some bytes: does it end the connection? */
+const endsIn = (bytes: string) =>
+  bytes
+    .split(/(?=HTTP\/1\.1 )/)
+    .filter((response) => response !== '')
+    .map((response) => /^connection: close\r$/im.test(response));
+
+/** Bare HTTP on one connection. */
+function open(url: string) {
+  const connection = openConnection(url);
+  onTestFinished(() => void connection.socket.destroy());
+  const send = async (bytes: string, responses = 1) => {
+    const before = endsIn(connection.received()).length;
+    connection.socket.write(bytes);
+    const isWhole = () => /\}\s*$/.test(connection.received());
+    await expect.poll(() => isWhole() && endsIn(connection.received()).length).toBe(before + responses);
+    return endsIn(connection.received()).slice(before);
+  };
+  return { ...connection, send };
+}
+
+test('a client that keeps its connections loses no request when they end, and opens others', async () => {
+  const app = await start();
+  const pool = new Pool(app.url, { connections: 16, pipelining: 1 });
+  onTestFinished(() => pool.destroy());
+  let opened = 0;
+  pool.on('connect', () => {
+    opened += 1;
+  });
+  let asked = 0;
+  const lane = async () => {
+    while (opened < 16 * 4) {
+      asked += 1;
+      const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: tokenOf(asked, asked % 40) } });
+      const headers = { 'content-type': 'application/json' };
+      const response = await pool.request({ method: 'POST', path: '/graphql', headers, body });
+      // Sound: this is what the query selects.
+      const { data } = (await response.body.json()) as { data: { deviceFingerprint: { __typename: string } } };
+      expect([response.statusCode, data.deviceFingerprint.__typename]).toEqual([200, 'DeviceFingerprint']);
+    }
+  };
+  await Promise.all(Array.from({ length: 16 }, lane));
+  expect(asked).toBeGreaterThan(opened);
+});
+
+test('an old connection ends with the last of the operations that came together, and not before', async () => {
+  const app = await start();
+  const connection = open(app.url);
+  expect(await connection.send(operation(tokenOf(0)))).toEqual([false]);
+  await sleep(AGE_MS * 1.2);
+  const together = Array.from({ length: 20 }, (_, at) => operation(tokenOf(at + 1, at % 5))).join('');
+  expect(await connection.send(together, 20)).toEqual([...Array(19).fill(false), true]);
+  const text = await connection.closed;
+  expect(text.match(/"DeviceFingerprint"/g)).toHaveLength(21);
+});
+
+test('what comes after the last response is not processed, so that it can be sent again', async () => {
+  const processed: string[] = [];
+  const unprocessed: string[] = [];
+  const body = Promise.withResolvers<void>();
+  const server = createServer(async ({ socket, url = '' }, response) => {
+    const mayAnswer = ends.mayAnswer(socket, response);
+    (mayAnswer ? processed : unprocessed).push(url);
+    if (!mayAnswer) return;
+    response.writeHead(200).flushHeaders();
+    await body.promise;
+    response.end('{}');
+  });
+  const ends = new ConnectionEnds(server, 0, () => true);
+  const port = await listen(server);
+  onTestFinished(() => closeAtOnce(server));
+  const connection = open(`http://127.0.0.1:${port}`);
+  connection.socket.write('GET /1 HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => endsIn(connection.received())).toEqual([true]);
+  connection.socket.write('GET /2 HTTP/1.1\r\nhost: x\r\n\r\n');
+  await expect.poll(() => unprocessed).toEqual(['/2']);
+  body.resolve();
+  expect(endsIn(await connection.closed)).toEqual([true]);
+  expect(processed).toEqual(['/1']);
+});
+
+test('a client that never waits for an answer has its connection ended as well', async () => {
+  const app = await start({ maxConnectionAgeMs: 50 });
+  const connection = open(app.url);
+  await connection.send(operation(tokenOf(0)));
+  await sleep(60);
+  const together = Array.from({ length: 150 }, () => operation('')).join('');
+  connection.socket.write(together);
+  const [, ...ends] = endsIn(await connection.closed);
+  expect(ends).toEqual([...Array(100).fill(false), true]);
+});
+
+test('an operation that is under way when its connection gets old is answered', async () => {
+  const app = await start({ maxConnectionAgeMs: 100 });
+  const connection = open(app.url);
+  // It came while the connection was young, so its response does not end it, and the next one does.
+  expect(await connection.send(operation(tokenOf(1, 400)))).toEqual([false]);
+  expect(await connection.send(operation(tokenOf(2)))).toEqual([true]);
+  await connection.closed;
+});
+
+test('an old connection that is idle stays open until its next response', async () => {
+  const app = await start({ maxConnectionAgeMs: 50 });
+  const connection = open(app.url);
+  expect(await connection.send(operation(tokenOf(1)))).toEqual([false]);
+  await sleep(1_500);
+  expect(connection.socket.closed).toBe(false);
+  expect(connection.received()).toMatch(/^keep-alive: timeout=75\r$/im);
+  expect(await connection.send(operation(tokenOf(2)))).toEqual([true]);
+  await connection.closed;
+});
+
+test('the age differs by up to a fifth, so that connections that were opened together end apart', async () => {
+  const server = createServer(({ socket }, response) => {
+    if (ends.mayAnswer(socket, response)) response.end('{}');
+  });
+  const ends = new ConnectionEnds(server, 1_000, () => false);
+  const port = await listen(server);
+  onTestFinished(() => closeAtOnce(server));
+  const random = vi.spyOn(Math, 'random');
+  onTestFinished(() => random.mockRestore());
+
+  /** Opens a connection with the age of this chance, and asks until it ends. Resolves with its age then. */
+  const ageAt = async (chance: number) => {
+    random.mockReturnValue(chance);
+    const opened = performance.now();
+    const connection = open(`http://127.0.0.1:${port}`);
+    await once(server, 'connection');
+    return async () => {
+      for (;;) {
+        const [isLast] = await connection.send('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+        if (isLast) return performance.now() - opened;
+      }
+    };
+  };
+  const youngest = await ageAt(0);
+  const oldest = await ageAt(0.9999);
+  random.mockRestore();
+  const [first, last] = await Promise.all([youngest(), oldest()]);
+  expect(first).toBeGreaterThan(799);
+  expect(last).toBeGreaterThan(1_199);
+  expect(last).toBeGreaterThan(first);
+});
+
+test('with 0 no connection gets old', async () => {
+  const app = await start({ maxConnectionAgeMs: 0 });
+  const connection = open(app.url);
+  for (let number = 0; number < 20; number += 1)
+    expect(await connection.send(operation(tokenOf(number)))).toEqual([false]);
+});
+
+test('while the server drains, operations that came together are all answered', async () => {
+  const app = await startInSandboxMode({ shutdownGraceMs: 1_500 });
+  const connection = open(app.url);
+  expect(await connection.send(operation(tokenOf(0)))).toEqual([false]);
+  const stopped = app.stop();
+  onTestFinished(() => stopped);
+  await expect.poll(async () => (await fetch(`${app.url}/readyz`)).status).toBe(503);
+  const together = [1, 2, 3].map((number) => operation(tokenOf(number))).join('');
+  expect(await connection.send(together, 3)).toEqual([false, false, true]);
+});
