@@ -37,7 +37,7 @@ function unusedStore(isSet: (key: keyof Config) => boolean): string[] {
   return [expectedBut(quotaStoreUrl.name, `it beside ${fingerprintQuota.name} or ${captchaQuota.name}`, 'neither')];
 }
 
-/** Whoever gives a share of the traces expects that it counts, and only two samplers look at it. */
+/** Whoever sets a share of the traces expects that it counts, and only two samplers use it. */
 function unusedShare({ otelTracesSampler: sampler }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   if (!isSet('otelTracesSamplerArg') || sampler === undefined || RATIO_SAMPLERS.includes(sampler)) return [];
   const { otelTracesSamplerArg, otelTracesSampler } = VARIABLES;

@@ -62,7 +62,7 @@ function errorLocatorOf(document: DocumentNode) {
   const fields = new Map<string, FieldNode>();
   const keyOf = ({ line, column }: SourceLocation) => `${line}:${column}`;
   visit(document, { Field: (node) => void (node.loc && fields.set(keyOf(node.loc.startToken), node)) });
-  // The error itself is completed, because another one around it would take as long as ten fields.
+  // The error is completed in place, because making another one takes as long as ten fields.
   return (error: GraphQLError) =>
     Object.assign(error, { nodes: error.locations?.flatMap((location) => fields.get(keyOf(location)) ?? []) });
 }

@@ -60,12 +60,12 @@ interface Prepared {
   readonly bytes: number;
 }
 
-/** A document is compiled when it is sent for the third time: compiling costs a hundred times as much as an execution. */
+/** A document is prepared when it is sent for the third time: compiling costs a hundred times as much as an execution. */
 const PREPARE_AT_COUNT = 3;
 
 /**
  * Where there is no room left, a document is prepared if it is sent this many times as often as those that make room for it.
- * Otherwise documents in rotation, of which not all have room, would take each other's place before they are sent again.
+ * Otherwise each of too many documents that take turns would displace another one before that is sent again.
  */
 const MIN_ADVANTAGE = 2;
 
@@ -154,6 +154,7 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
       valid.set(text, { ...named, key, uses });
       texts.set(key, text);
     }
+    // A count loses a little of its value between two uses, so the third one is less than 3.
     if (uses.value() > PREPARE_AT_COUNT - 1 && !prepared.has(text)) prepare(named, uses, document);
   }
 

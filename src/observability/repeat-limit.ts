@@ -6,6 +6,9 @@ const MAX_CAUSES = 100;
 
 const WINDOW_MS = 1_000;
 
+/** The key of all further causes. No cause is an empty text. */
+const MIXED = '';
+
 interface Count {
   seen: number;
   /** Writes how many lines were left out. */
@@ -13,9 +16,9 @@ interface Count {
 }
 
 /**
- * Limits how many lines of the same cause are written in a second, because in an outage each operation has one. A thousand
- * lines a second are the most, whatever their causes. When the second is over, one line for each cause says how many were left
- * out.
+ * Limits how many lines of the same cause are written in a second, because in an outage each operation has one. About a
+ * thousand lines a second are the most, whatever their causes. When the second is over, one line for each cause says how many
+ * were left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, Count>();
@@ -46,6 +49,3 @@ export class RepeatLimit {
     for (const { seen, report } of counts) if (seen > LINES_PER_CAUSE) report(seen - LINES_PER_CAUSE);
   }
 }
-
-/** No cause is an empty text. */
-const MIXED = '';

@@ -19,7 +19,7 @@ const SAMPLERS = {
 /** A value of `OTEL_TRACES_SAMPLER`. */
 export type SamplerName = keyof typeof SAMPLERS;
 
-/** Makes the sampler of that name; only those of a ratio look at it. */
+/** Makes the sampler of that name. Only those with `traceidratio` in their name use the ratio. */
 export function createSampler(name: SamplerName, ratio: number): Sampler {
   return SAMPLERS[name](ratio);
 }

@@ -167,15 +167,6 @@ test('metrics: every one of ours, and its labels', async () => {
   }
 });
 
-test('alerts: every rule, with its severity and who has to act', () => {
-  const [group, ...others] = parse(read('deploy/alerts.yaml')).groups;
-  expect(others).toEqual([]);
-  const rules: { alert: string; labels: { severity: string; side: string } }[] = group.rules;
-  expect(page.rowsOf('alert', 'severity', 'side').map((row) => row.slice(0, 3))).toEqual(
-    rules.map(({ alert, labels }) => [`[\`${alert}\`](#${alert.toLowerCase()})`, labels.severity, labels.side]),
-  );
-});
-
 describe('commands', () => {
   /** These need Docker, registries and a cluster. `npm run test:image` builds the Dockerfile without. */
   const NEEDS_A_CLUSTER = /^(cosign |docker |git tag |image=|kubectl )/;

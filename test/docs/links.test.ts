@@ -10,6 +10,7 @@ const PAGES = [
   'README.md',
   'schema/README.md',
   'deploy/README.md',
+  'deploy/runbook.md',
   'deploy/router/README.md',
   'src/README.md',
   'src/sandbox/README.md',

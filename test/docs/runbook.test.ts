@@ -3,21 +3,27 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ALERTS } from '../deploy/alerts.ts';
 import { ROOT } from '../support/process.ts';
+import { readPage } from './markdown.ts';
 
-/** Each alert leads to a section of the operator's page, which says what the alert says, and where to look. */
+/** Each alert leads to a row and a section of the runbook, which says what the alert says, and where to look. */
 
-const text = readFileSync(join(ROOT, 'deploy/README.md'), 'utf8');
+const page = readPage('deploy/runbook.md');
 const dashboard = JSON.parse(readFileSync(join(ROOT, 'deploy/grafana-dashboard.json'), 'utf8'));
 const titles: readonly string[] = dashboard.panels.map(({ title }: { title: string }) => title);
 
-const [, runbook = ''] = /^## Runbook\n(.*?)^## /ms.exec(text) ?? [];
-const sections = runbook
-  .split(/^### /m)
+const sections = page.text
+  .split(/^## /m)
   .slice(1)
   .map((section) => {
     const [heading = '', what = '', panels = ''] = section.split(/\n\n/).map((part) => part.trim());
     return { heading, what: what.replaceAll('\n', ' '), panels };
   });
+
+test('the table has every alert, with its severity and who has to act', () => {
+  expect(page.rowsOf('alert', 'severity', 'side').map((row) => row.slice(0, 3))).toEqual(
+    ALERTS.map(({ alert, labels }) => [`[\`${alert}\`](#${alert.toLowerCase()})`, labels['severity'], labels['side']]),
+  );
+});
 
 test('there is one section for each alert, in the same order', () => {
   expect(sections.map(({ heading }) => heading)).toEqual(ALERTS.map(({ alert }) => alert));
@@ -28,7 +34,7 @@ describe.each(ALERTS)('$alert', ({ alert, annotations }) => {
 
   test('leads to its section', () => {
     // GitHub and GitLab make the anchor of a heading of one word from its letters in lower case.
-    expect(annotations['runbook_url']).toBe(`deploy/README.md#${alert.toLowerCase()}`);
+    expect(annotations['runbook_url']).toBe(`deploy/runbook.md#${alert.toLowerCase()}`);
   });
 
   test('says what its section says', () => {

@@ -50,7 +50,14 @@ test('dependencies: every package', () => {
 });
 
 describe('names', () => {
-  const pages = ['README.md', 'schema/README.md', 'deploy/README.md', 'src/README.md', 'test/README.md'];
+  const pages = [
+    'README.md',
+    'schema/README.md',
+    'deploy/README.md',
+    'deploy/runbook.md',
+    'src/README.md',
+    'test/README.md',
+  ];
 
   test('every script is in one of the pages', () => {
     const text = [...pages, 'test/bench/README.md', 'test/soak/README.md'].map((path) => readPage(path).text).join();

@@ -6,10 +6,10 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { ask, json, post, request } from '../support/requests.ts';
+import { ask, post, request } from '../support/requests.ts';
 import { answerAsDocumented, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
-/** Attestations and their keys, as a service gets them over HTTP (design, section 8). */
+/** Attestations, as a service gets them over HTTP (design, section 8). */
 
 const JWKS = '/.well-known/jwks.json';
 const NAMED = { audience: 'orders', action: 'placeOrder' };
@@ -232,53 +232,5 @@ describe('the person of an attestation', () => {
   test('is not for a sender without a secret to name, who gets nothing at all', async () => {
     const { status, data } = await validate(NAMED, { 'x-user-id': 'person-1' });
     expect([status, data]).toEqual([401, undefined]);
-  });
-});
-
-describe('the keys', () => {
-  const next = generateKey('next');
-  const retired = generateKey('retired');
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startInSandboxMode({
-      attestation,
-      attestationKeys: [first, next, retired],
-      routerSecrets: ['the-secret-of-the-router'],
-    });
-  });
-  afterAll(() => app.stop());
-
-  test('are published without a secret: the public parts of all of them', async () => {
-    const { status, headers, text } = await request(app.url + JWKS);
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toBe('application/jwk-set+json');
-    expect(headers.get('cache-control')).toBe('max-age=300');
-    // Like the connection of a probe, that of a verifier is kept for a short time.
-    expect(headers.get('keep-alive')).toBe('timeout=5');
-    expect(JSON.parse(text)).toEqual({
-      keys: [first, next, retired].map(({ kid, x, y }) => ({
-        kty: 'EC',
-        crv: 'P-256',
-        x,
-        y,
-        kid,
-        alg: 'ES256',
-        use: 'sig',
-      })),
-    });
-    for (const { d } of [first, next, retired]) expect(text).not.toContain(d);
-  });
-
-  test('have no body for HEAD, and take no other method', async () => {
-    const head = await request(app.url + JWKS, { method: 'HEAD' });
-    expect([head.status, head.headers.get('cache-control'), head.text]).toEqual([200, 'max-age=300', '']);
-    for (const init of [json('{}'), { method: 'PUT' }, { method: 'DELETE' }]) {
-      const { status, headers } = await request(app.url + JWKS, init);
-      expect([status, headers.get('allow'), headers.get('cache-control')]).toEqual([405, 'GET, HEAD', 'no-store']);
-    }
-  });
-
-  test('are nowhere in the log', () => {
-    for (const { d } of [first, next, retired]) expect(app.logged()).not.toContain(d);
   });
 });

@@ -1,56 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';
-import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
-import { AccountHealth } from '../../src/upstream/health.ts';
-import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { answer, hang } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { probeOf } from './support.ts';
+import { accountStarter, down, gapsOf, inTurn, well } from './probed-account.ts';
 
-/** What probes show about an account, against real servers. The tests run side by side, because they mostly wait. */
+/** What probes show about an account that works, or whose service is down. The tests run side by side, because they mostly wait. */
 
-const well = answer(200, '{}');
-const down = answer(503, '');
-
-interface Options {
-  readonly timeoutMs?: number;
-  readonly lookup?: Lookup;
-  readonly totalLagMs?: () => number;
-}
-
-const closers: (() => unknown)[] = [];
-afterAll(() => Promise.all(closers.map((close) => close())));
-
-/** An account whose service does to each probe, counted from 1, what the test says. */
-async function start(behave: Behaviour, { timeoutMs = 1_000, lookup, totalLagMs = () => 0 }: Options = {}) {
-  const sentAt: number[] = [];
-  const upstream = await startHostile((exchange) => {
-    sentAt.push(performance.now());
-    behave(exchange);
-  });
-  const resolver = new Resolver(lookup);
-  const changes: string[] = [];
-  const url = lookup ? `http://upstream.example:${upstream.port}` : upstream.url;
-  const health = new AccountHealth('a', probeOf(url), { resolver, eventLoop: { totalLagMs }, timeoutMs }, (changed) => {
-    const { state, reason } = changed.finding;
-    changes.push(reason ? `${state}: ${reason}` : state);
-  });
-  closers.push(
-    upstream.stop,
-    () => resolver.close(),
-    () => health.close(),
-  );
-  return { upstream, sentAt, changes, health, stateIs: () => health.finding.state };
-}
-
-/** What each probe gets, in this order; the last one again and again. */
-const inTurn =
-  (...behaviours: readonly Behaviour[]): Behaviour =>
-  (exchange) =>
-    behaviours[Math.min(exchange.nth, behaviours.length) - 1]?.(exchange);
+const { startAccount, stop } = accountStarter();
+afterAll(stop);
 
 describe.concurrent('an account is well', () => {
   test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
-    const { upstream, changes, health } = await start(well);
+    const { upstream, changes, health } = await startAccount(well);
     expect(health.finding).toEqual({ state: 'unknown', hasWorked: false, reason: '' });
     health.doubt();
     await expect.poll(() => health.finding).toEqual({ state: 'well', hasWorked: true, reason: '' });
@@ -59,14 +20,14 @@ describe.concurrent('an account is well', () => {
   });
 
   test('after one failed probe and an answer', async ({ expect }) => {
-    const { upstream, changes, health, stateIs } = await start(inTurn(down, well));
+    const { upstream, changes, health, stateIs } = await startAccount(inTurn(down, well));
     health.doubt();
     await expect.poll(stateIs).toBe('well');
     expect([upstream.requests, changes]).toEqual([2, ['well']]);
   });
 
   test('however many doubts there are, with one probe for each 300 ms', async ({ expect }) => {
-    const { sentAt, changes, health } = await start(well);
+    const { sentAt, changes, health } = await startAccount(well);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
       health.doubt();
@@ -78,11 +39,9 @@ describe.concurrent('an account is well', () => {
   });
 });
 
-const gapsOf = (times: readonly number[]) => times.slice(1).map((time, at) => time - (times[at] ?? 0));
-
 describe.concurrent('an outage', () => {
   test('is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
-    const { upstream, sentAt, changes, health, stateIs } = await start(down);
+    const { upstream, sentAt, changes, health, stateIs } = await startAccount(down);
     health.doubt();
     await expect.poll(() => upstream.requests).toBe(1);
     expect(stateIs()).toBe('unknown');
@@ -93,7 +52,7 @@ describe.concurrent('an outage', () => {
   });
 
   test('is confirmed by silence for 40 % of the deadline, and again on a second connection', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await start(hang);
+    const { sentAt, changes, health, stateIs } = await startAccount(hang);
     const elapsed = startStopwatch();
     health.doubt();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
@@ -104,7 +63,7 @@ describe.concurrent('an outage', () => {
   });
 
   test('is found after 1.8 s of silence on two connections, however long the deadline is', async ({ expect }) => {
-    const { changes, health, stateIs } = await start(hang, { timeoutMs: 30_000 });
+    const { changes, health, stateIs } = await startAccount(hang, { timeoutMs: 30_000 });
     const elapsed = startStopwatch();
     health.doubt();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
@@ -113,7 +72,7 @@ describe.concurrent('an outage', () => {
   });
 
   test('ends with the first answer of a probe, which follows each second', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await start(inTurn(down, down, down, down, well));
+    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, down, down, well));
     health.doubt();
     await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
     expect(changes).toEqual(['outage: HTTP status 503', 'well']);
@@ -124,7 +83,7 @@ describe.concurrent('an outage', () => {
   });
 
   test('ends at once with the documented answer of a call', async ({ expect }) => {
-    const { health, stateIs } = await start(down);
+    const { health, stateIs } = await startAccount(down);
     health.doubt();
     await expect.poll(stateIs).toBe('outage');
     health.recordAnswer();
@@ -135,7 +94,7 @@ describe.concurrent('an outage', () => {
     expect,
   }) => {
     const limited = answer(429, '');
-    const { sentAt, changes, health, stateIs } = await start(
+    const { sentAt, changes, health, stateIs } = await startAccount(
       inTurn(down, down, limited, limited, down, limited, limited, limited),
     );
     health.doubt();
@@ -146,144 +105,9 @@ describe.concurrent('an outage', () => {
   });
 
   test('in which probes hang ends soon after the service answers again', async ({ expect }) => {
-    const { health, stateIs } = await start(inTurn(hang, hang, hang, well), { timeoutMs: 1_000 });
+    const { health, stateIs } = await startAccount(inTurn(hang, hang, hang, well), { timeoutMs: 1_000 });
     health.doubt();
     await expect.poll(stateIs).toBe('outage');
     await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
-  });
-});
-
-describe.concurrent('no outage is confirmed', () => {
-  test('by one connection that is lost', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await start(inTurn(hang, well));
-    health.doubt();
-    await expect.poll(stateIs).toBe('well');
-    await sleep(1_000);
-    expect([sentAt.length, changes]).toEqual([2, ['well']]);
-  });
-
-  test('by a service that is a little slower than silence', async ({ expect }) => {
-    const slow: Behaviour = (exchange) => setTimeout(() => well(exchange), 1_350);
-    const { changes, health, stateIs } = await start(slow, { timeoutMs: 3_000 });
-    health.doubt();
-    await expect.poll(stateIs).toBe('well');
-    await sleep(2_000);
-    expect(changes).toEqual(['well']);
-  });
-
-  test('if a call gets its answer between two failed probes', async ({ expect }) => {
-    const { upstream, changes, health } = await start(inTurn(down, down, well));
-    health.recordAnswer();
-    health.doubt();
-    await expect.poll(() => upstream.requests).toBe(1);
-    await sleep(100);
-    health.recordAnswer();
-    await expect.poll(() => upstream.requests).toBe(2);
-    await sleep(100);
-    expect(changes).toEqual(['well']);
-  });
-
-  test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
-    const late: Behaviour = (exchange) => void setTimeout(down, 200, exchange);
-    const { upstream, changes, health } = await start(inTurn(down, late, well));
-    health.doubt();
-    await expect.poll(() => upstream.requests).toBe(2);
-    health.recordAnswer();
-    await sleep(500);
-    expect(changes).toEqual(['well']);
-  });
-
-  test('if a call gets its answer while a probe meets silence', async ({ expect }) => {
-    const { upstream, changes, health } = await start(hang, { timeoutMs: 500 });
-    health.doubt();
-    await expect.poll(() => upstream.requests).toBe(1);
-    health.recordAnswer();
-    await sleep(700);
-    expect([upstream.requests, changes]).toEqual([1, ['well']]);
-  });
-
-  test('if an inconclusive probe lies between two failed ones', async ({ expect }) => {
-    const { changes, health, stateIs } = await start(inTurn(down, answer(429, ''), down, well));
-    health.doubt();
-    await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
-    expect(changes).toEqual(['unknown: HTTP status 429', 'well']);
-  });
-
-  test('by silence while the event loop lags', async ({ expect }) => {
-    let lagMs = 0;
-    const lagging: Behaviour = () => {
-      lagMs += 300;
-    };
-    const { upstream, changes, health } = await start(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
-    health.doubt();
-    await expect.poll(() => upstream.requests, { timeout: 5_000 }).toBe(2);
-    expect(changes).toEqual(['unknown: this process was late']);
-  });
-
-  test.for(['EAI_AGAIN', 'EMFILE', 'ENOMEM'])('by look-ups that fail with %s', async (code, { expect }) => {
-    const lookup: Lookup = (_hostname, done) => void setImmediate(done, Object.assign(new Error(), { code }), []);
-    const { upstream, changes, health } = await start(well, { lookup });
-    health.recordAnswer();
-    health.doubt();
-    await sleep(1_300);
-    expect([upstream.requests, changes]).toEqual([0, ['well']]);
-  });
-});
-
-describe.concurrent('a host name that does not exist', () => {
-  const lookup: Lookup = (_hostname, done) =>
-    void setTimeout(done, 20, Object.assign(new Error(), { code: 'ENOTFOUND' }), []);
-
-  test('is a wrong address if the account has never worked', async ({ expect }) => {
-    const { changes, health, stateIs } = await start(well, { lookup });
-    health.doubt();
-    await expect.poll(stateIs).toBe('refused');
-    expect(changes).toEqual(['refused: look-up ENOTFOUND']);
-  });
-
-  test('is an outage if the account has worked', async ({ expect }) => {
-    const { changes, health, stateIs } = await start(well, { lookup });
-    health.recordAnswer();
-    health.doubt();
-    await expect.poll(stateIs).toBe('outage');
-    expect(changes).toEqual(['well', 'outage: look-up ENOTFOUND']);
-  });
-});
-
-describe.concurrent('an account that is refused', () => {
-  test('is asked again after 10 s', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await start(inTurn(answer(403, ''), well));
-    health.doubt();
-    await expect.poll(stateIs).toBe('refused');
-    await expect.poll(stateIs, { timeout: 15_000 }).toBe('well');
-    expect(changes).toEqual(['refused: HTTP status 403', 'well']);
-    const [gap = 0] = gapsOf(sentAt);
-    expect(gap).toBeGreaterThan(9_990);
-    expect(gap).toBeLessThan(12_000);
-  });
-
-  test('is asked at most once in 300 ms, however many doubts there are', async ({ expect }) => {
-    const { sentAt, health, stateIs } = await start(answer(401, ''));
-    health.doubt();
-    await expect.poll(stateIs).toBe('refused');
-    for (const end = performance.now() + 1_500; performance.now() < end; await sleep(2)) health.doubt();
-    expect(sentAt.length).toBeLessThanOrEqual(6);
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(295);
-  });
-
-  test('is asked again at a doubt', async ({ expect }) => {
-    const { sentAt, health, stateIs } = await start(inTurn(answer(401, ''), well));
-    health.doubt();
-    await expect.poll(stateIs).toBe('refused');
-    health.doubt();
-    await expect.poll(stateIs).toBe('well');
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(300);
-  });
-
-  test('is not in an outage, so calls are sent', async ({ expect }) => {
-    const { health, stateIs } = await start(answer(404, ''));
-    health.doubt();
-    await expect.poll(stateIs).toBe('refused');
-    expect(() => health.check()).not.toThrow();
   });
 });
