@@ -69,13 +69,13 @@ export const TELEMETRY = {
   },
   otelServiceName: {
     name: 'OTEL_SERVICE_NAME',
-    description: 'Name of this service in traces, before a `service.name` of the next variable',
+    description: 'Name of this service in traces; it overrides `service.name` of the next variable',
     expected: '1 to 255 visible ASCII characters',
     schema: textThat('1 to 255 visible ASCII characters', (text) => /^[\x21-\x7e]{1,255}$/.test(text)),
   },
   otelResourceAttributes: {
     name: 'OTEL_RESOURCE_ATTRIBUTES',
-    description: 'Attributes of this process in traces, which come before its own',
+    description: 'Attributes of this process in traces; they override its own',
     ...attributes,
     absent: {},
   },

@@ -104,7 +104,7 @@ export function startTracing({ otlpEndpoint, upstreamTraceparent, ...options }: 
   };
 }
 
-/** What the environment says about this process comes before what it says itself. */
+/** What the environment says about this process overrides what it says itself. */
 function resourceOf({
   otelServiceName,
   otelResourceAttributes,

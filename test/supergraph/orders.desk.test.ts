@@ -5,7 +5,7 @@ import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
 import { CLAIMED_SCOPE } from './people.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
-/** What the order subgraph offers to analysts: each checkout with its judgement, and a new judgement if they ask for it. */
+/** What the order subgraph offers to analysts: each checkout with its judgement. */
 
 const supergraph = await startTestSupergraph();
 afterAll(() => supergraph.stop());
@@ -190,88 +190,6 @@ describe('without the scope risk:read', () => {
     expect(errors.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
     expect(text).not.toContain('eyJ');
     expect(supergraph.asked).toEqual([]);
-  });
-});
-
-describe('asking anew', () => {
-  const JUDGE_AGAIN = `mutation ($id: ID!) { judgeAgain(id: $id) {
-    judgement { sealed } laterJudgements { askedAt askedBy judgement { sealed } }
-  } }`;
-
-  async function checkoutOf(deviceToken: string): Promise<{ id: string; judgement: { sealed: string } }> {
-    await sendOrder(orders, orderInput({ deviceToken }));
-    supergraph.asked.length = 0;
-    return newest();
-  }
-
-  test('is one event, and its judgement stands beside the first one', async () => {
-    const { id, judgement } = await checkoutOf(EMULATOR);
-    for (const times of [1, 2]) {
-      const { data, errors } = await ask(JUDGE_AGAIN, { id });
-      expect(errors).toBeUndefined();
-      expect(data.judgeAgain.judgement).toEqual(judgement);
-      expect(data.judgeAgain.laterJudgements).toHaveLength(times);
-      expect(events()).toBe(times);
-      const { askedAt, askedBy, judgement: later } = data.judgeAgain.laterJudgements.at(-1);
-      expect(askedBy).toBe('staff-grace');
-      expect(Date.now() - Date.parse(askedAt)).toBeLessThan(10_000);
-      expect(later.sealed).toMatch(/^eyJ/);
-      expect(later.sealed).not.toBe(judgement.sealed);
-    }
-  });
-
-  test('about a token that can be used once brings TOKEN_EXPIRED, and the first judgement is as it was', async () => {
-    const { id } = await checkoutOf(`sandbox:once:ios#${crypto.randomUUID()}`);
-    const gateway = await GATEWAYS[1][1](supergraph.supergraphSdl);
-    try {
-      const fields = '{ eventType subject signals { code } decision { action rule } }';
-      const query = `mutation ($id: ID!) { judgeAgain(id: $id) { judgement ${fields} laterJudgements { judgement ${fields} } } }`;
-      const { data, errors } = await post(gateway.url, JSON.stringify({ query, variables: { id } }), ANALYST);
-      expect(errors).toBeUndefined();
-      expect(data.judgeAgain).toEqual({
-        judgement: {
-          eventType: 'checkout',
-          subject: 'user-1',
-          signals: [],
-          decision: { action: 'ALLOW', rule: 'otherwise' },
-        },
-        laterJudgements: [
-          {
-            judgement: {
-              eventType: 'review',
-              subject: 'user-1',
-              signals: [{ code: 'TOKEN_EXPIRED' }],
-              decision: { action: 'CHALLENGE', rule: 'reused-token' },
-            },
-          },
-        ],
-      });
-      expect(events()).toBe(1);
-    } finally {
-      await gateway.stop();
-    }
-  });
-
-  test.each([
-    ['a token that can never be judged', 'made-up', {}, 'DEVICE_TOKEN_REJECTED', false],
-    ['a service that fails', 'sandbox:error:500', {}, 'JUDGEMENT_UNAVAILABLE', true],
-    ['nobody who is signed in', CLEAN, { 'x-user-id': '' }, 'UNAUTHENTICATED', false],
-  ])('with %s gives no judgement, and an error says so', async (_what, token, headers, code, retryable) => {
-    const { id } = await checkoutOf(token);
-    const { data, errors, text } = await ask(JUDGE_AGAIN, { id }, { ...ANALYST, ...headers });
-    expect(data).toEqual({ judgeAgain: null });
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code, retryable }]);
-    expect(text).not.toContain(token);
-    const { data: after } = await ask('query ($id: ID!) { checkout(id: $id) { laterJudgements { askedAt } } }', { id });
-    expect(after.checkout.laterJudgements).toEqual([]);
-  });
-
-  test('is possible 20 times, also if analysts ask at the same moment', async () => {
-    const { id } = await checkoutOf(CLEAN);
-    const answers = await Promise.all(Array.from({ length: 22 }, () => ask(JUDGE_AGAIN, { id })));
-    const refused = answers.flatMap(({ errors = [] }) => errors.map(({ extensions }) => extensions.code));
-    expect(refused).toEqual(['JUDGEMENT_LIMIT', 'JUDGEMENT_LIMIT']);
-    expect(events()).toBe(20);
   });
 });
 
