@@ -40,7 +40,7 @@ async function startApolloGateway(supergraphSdl: string, identify: Identify): Pr
 }
 
 interface HiveOptions {
-  /** Says who asks. Whoever it does not know gets 401. */
+  /** Says who asks. Whoever it does not know gets 401, whatever they ask and however they send it. */
   readonly identify: Identify;
   /** Port 0, the default, picks a free one. */
   readonly port?: number;
@@ -72,7 +72,7 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
         return subgraphHeaders(subgraphName, identify(headerOf), headerOf);
       },
     },
-    plugins: () => [signedInOnly(identify)],
+    plugins: () => [questionsOnly(identify)],
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: question },
     renderGraphiQL,
@@ -87,16 +87,29 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
   };
 }
 
-/** Answers 401 to questions of somebody who is not signed in. */
-function signedInOnly(identify: Identify): GatewayPlugin {
+/**
+ * Answers questions only to somebody who is signed in, and only if they are sent as JSON by POST. A page of any origin can send
+ * a GET or a form without a preflight, which would make events, and a form even orders.
+ */
+function questionsOnly(identify: Identify): GatewayPlugin {
   return {
     onRequest({ request, fetchAPI, endResponse }) {
-      if (request.method !== 'POST' || identify(headersOf(request))) return;
-      const error = { message: 'Sign in to ask.', extensions: { code: 'UNAUTHENTICATED', retryable: false } };
-      endResponse(fetchAPI.Response.json({ errors: [error] }, { status: 401 }));
+      const { method, headers } = request;
+      const refuse = (status: number, code: string, message: string) => {
+        const error = { message, extensions: { code, retryable: false } };
+        endResponse(fetchAPI.Response.json({ errors: [error] }, { status }));
+      };
+      // GraphiQL is a page without answers, and a preflight asks nothing.
+      if (method === 'OPTIONS' || (method === 'GET' && headers.get('accept')?.includes('text/html'))) return;
+      if (method !== 'POST') refuse(405, 'BAD_REQUEST', 'Send questions by POST.');
+      else if (!identify(headersOf(request))) refuse(401, 'UNAUTHENTICATED', 'Sign in to ask.');
+      else if (!JSON_BODY.test(headers.get('content-type') ?? ''))
+        refuse(415, 'BAD_REQUEST', 'Send questions as JSON.');
     },
   };
 }
+
+const JSON_BODY = /^application\/json *(;|$)/i;
 
 function headersOf({ headers }: { readonly headers: Headers }): HeaderOf {
   return (name) => headers.get(name) ?? undefined;

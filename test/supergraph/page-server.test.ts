@@ -114,6 +114,35 @@ describe('who may see what', () => {
     expect(answer.data).toBeUndefined();
   });
 
+  const QUESTION = '{ me { name } user(id: "user-3") { name } }';
+  const OPERATION = JSON.stringify({ query: QUESTION });
+  const GET = `?query=${encodeURIComponent(QUESTION)}`;
+  /** What a browser sends for a page of any origin without a preflight. */
+  test.each([
+    ['a GET', GET, {}],
+    ['a GET that accepts pages last', GET, { headers: { accept: '*/*, text/html;q=0.1' } }],
+    ['a GET for a stream', GET, { headers: { accept: 'text/event-stream' } }],
+    ['a form', '', { method: 'POST', body: new URLSearchParams({ query: QUESTION }) }],
+    ['plain text', '', { method: 'POST', headers: { 'content-type': 'text/plain' }, body: OPERATION }],
+    ['no type', '', { method: 'POST', body: new Blob([OPERATION]) }],
+    [
+      'JSON that is called a form',
+      '',
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded; application/json' },
+        body: OPERATION,
+      },
+    ],
+  ])('neither gateway answers a question that comes as %s', async (_form, path, init) => {
+    for (const gateway of [shopGateway, deskGateway]) {
+      const answer = await fetch(gateway.url + path, init);
+      expect(await answer.text()).not.toMatch(/"(Ada|Mallory)"/);
+      const isPage = answer.headers.get('content-type')?.startsWith('text/html');
+      if (!isPage) expect(answer.status).toBeOneOf([401, 405, 415]);
+    }
+  });
+
   test('in the shop everybody is Ada, and nothing that needs a scope is there at all', async () => {
     const headers = { ...CLAIM, ...(await signIn('grace')) };
     expect((await ask(shopGateway.url, '{ me { name } }', {}, headers)).data).toEqual({ me: { name: 'Ada' } });
