@@ -37,6 +37,9 @@ export function loadPolicy(path: string, readFile: (path: string) => string): Ri
  * @throws PolicyError with every mistake at once
  */
 export function parsePolicy(text: string): RiskPolicy {
+  if (text.length > MAX_CHARACTERS) {
+    throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
+  }
   let json: unknown;
   try {
     json = JSON.parse(text);
@@ -45,7 +48,7 @@ export function parsePolicy(text: string): RiskPolicy {
     const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
     throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
-  const problems = [...checkPolicy(json, ''), ...repeatedIds(json)];
+  const problems = [...repeatedKeys(text), ...checkPolicy(json, ''), ...repeatedIds(json)];
   if (problems.length > 0) throw new PolicyError(problems);
   // Sound: every key was checked against the type of the same name.
   return compilePolicy(json as PolicyDefinition);
@@ -54,6 +57,8 @@ export function parsePolicy(text: string): RiskPolicy {
 /** The sentences about what is wrong with a value at this path. */
 type Check = (value: unknown, path: string) => string[];
 
+/** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
+const MAX_CHARACTERS = 262_144;
 const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES: ReadonlySet<unknown> = new Set(SIGNAL_CATALOGUE.map(({ code }) => code));
@@ -138,6 +143,29 @@ const checkPolicy = objectOf('an object with rules and otherwise', {
   rules: listOf(`a list of 1 to ${MAX_RULES} rules`, rule, MAX_RULES),
   otherwise: action,
 });
+
+/** What a valid text of JSON is read by here: a string with the colon that makes it a key, or the bounds of an object. */
+const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
+
+/**
+ * Keys that an object of a valid text has twice. JSON.parse takes the last one, and the conditions or the rules of the first one
+ * would be gone without a word.
+ */
+function repeatedKeys(text: string): string[] {
+  const problems: string[] = [];
+  const open: Set<unknown>[] = [];
+  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (colon) {
+      const key: unknown = JSON.parse(string);
+      const keys = open.at(-1);
+      if (keys?.has(key)) problems.push(mistake('', 'each key once in its object', key));
+      keys?.add(key);
+    }
+  }
+  return problems;
+}
 
 /** Checked apart from the rest, so that it is reported beside any other mistake. */
 function repeatedIds(json: unknown): string[] {

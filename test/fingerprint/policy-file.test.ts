@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { loadPolicy, PolicyError, parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 
 /** What is refused in a policy's file, and in which words. */
 
@@ -88,6 +89,36 @@ test('every mistake is named at once', () => {
     'otherwise',
     'rules.1.id',
   ]);
+});
+
+const RULE = '{"id":"a","when":{"effect":"DENY"},"then":"DENY"}';
+test.each([
+  ['rules', `{"rules":[${RULE}],"otherwise":"ALLOW","rules":[{"id":"b","when":{"effect":"RISK"},"then":"ALLOW"}]}`],
+  ['otherwise', `{"otherwise":"DENY","rules":[${RULE}],"otherwise" : "ALLOW"}`],
+  ['then', `{"rules":[{"then":"DENY","id":"a","when":{"effect":"DENY"},"then":"ALLOW"}],"otherwise":"ALLOW"}`],
+  [
+    'anyOf',
+    `{"rules":[{"id":"a","when":{"anyOf":["EMULATOR"],"\\u0061nyOf":["VPN_ENABLED"]},"then":"DENY"}],"otherwise":"ALLOW"}`,
+  ],
+])('a key %j that an object has twice is refused, because only the last one would count', (key, text) => {
+  expect(Object.keys(JSON.parse(text)).sort()).toEqual(['otherwise', 'rules']);
+  expect(problemsOf(() => parsePolicy(text))).toEqual([`expected each key once in its object, but got "${key}".`]);
+});
+
+test('a text that looks like a key is none', () => {
+  const eventType = ['"rules":', 'then', '\\"then\\":', '"', '\\'];
+  expect(withRule({ when: { eventType, anyOf: ['EMULATOR'] }, id: 'then' })).toEqual([]);
+});
+
+test('the largest policy is accepted, and a file beyond is refused at once', () => {
+  const codes = SIGNAL_CATALOGUE.map(({ code }) => code);
+  const when = { anyOf: codes, noneOf: codes, eventType: Array.from({ length: 10 }, (_, at) => `${at}`.repeat(100)) };
+  const rules = Array.from({ length: 64 }, (_, at) => rule({ id: `${at}`.padStart(48, '0'), when }));
+  expect(problems({ rules, otherwise: 'ALLOW' })).toEqual([]);
+  const many = JSON.stringify({ rules: Array.from({ length: 200_000 }, (_, at) => ({ id: `r${at}` })) });
+  const start = performance.now();
+  expect(problemsOf(() => parsePolicy(many))).toEqual([`expected at most 262144 characters, but got ${many.length}.`]);
+  expect(performance.now() - start).toBeLessThan(50);
 });
 
 test.each([
