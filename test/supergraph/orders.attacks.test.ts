@@ -170,7 +170,7 @@ describe('an attestation that was used', () => {
     expect(await typesOf(inputs)).toEqual({ OrderPlaced: 1, ChallengeRequired: 49 });
   });
 
-  test('for an order that was rolled back is unspent, and then good for one order', async () => {
+  test('for something that is sold out is unspent, and then good for one order', async () => {
     const token = await ours.sign();
     for (let time = 0; time < 2; time++) {
       const refused = { __typename: 'OrderRefused', code: 'SOLD_OUT' };

@@ -76,6 +76,23 @@ describe('a checkout', () => {
     expect(await newest()).toEqual({ ...before, status: 'PLACED', order: { id: order?.id } });
   });
 
+  test.each([CLEAN, EMULATOR, BLACKLISTED])(
+    'of something that is sold out is not judged, so that nobody learns for nothing what is decided about %s',
+    async (deviceToken) => {
+      const input = orderInput({ deviceToken, item: 'Signed print' });
+      for (const attestation of [null, await supergraph.signer.sign()]) {
+        const outcome = await orderOutcome(orders, { ...input, attestation });
+        expect(outcome).toEqual({ __typename: 'OrderRefused', code: 'SOLD_OUT' });
+      }
+      expect(await newest()).toMatchObject({ status: 'REFUSED', refusal: 'SOLD_OUT', judged: false });
+      expect(events()).toBe(0);
+      // What is ordered instead is judged, once.
+      await orderOutcome(orders, { ...input, item: 'Vase' });
+      expect(await newest()).toMatchObject({ item: 'Vase', judged: true });
+      expect(events()).toBe(1);
+    },
+  );
+
   test('of which somebody only reads makes no event', async () => {
     await orderOutcome(orders, orderInput({ deviceToken: EMULATOR }));
     const { id } = await newest();

@@ -123,6 +123,24 @@ describe('a clean device needs a captcha, with which it is ordered,', () => {
   });
 });
 
+test('of two orders of the last item at the same moment one is placed, and the proof of the other is unspent', async () => {
+  const url = await startReplica();
+  const database = new DatabaseSync(file);
+  database.exec("UPDATE items SET stock = 1 WHERE name = 'Signed print'");
+  database.close();
+  const tries = await Promise.all(
+    // Both have to be judged first, and know of the last item by then.
+    ['one', 'other'].map(async (name) => {
+      const deviceToken = `sandbox:delay:200:android:EMULATOR#${name}`;
+      return orderInput({ item: 'Signed print', deviceToken, attestation: await signer.sign() });
+    }),
+  );
+  const outcomes = await Promise.all(tries.map((input) => orderOutcome(url, input)));
+  expect(outcomes.map(({ __typename, code }) => code ?? __typename).sort()).toEqual(['OrderPlaced', 'SOLD_OUT']);
+  const { attestation } = tries[outcomes.findIndex(({ code }) => code === 'SOLD_OUT')] ?? {};
+  expect(await orderOutcome(url, orderInput({ attestation }))).toMatchObject(PLACED);
+});
+
 test('the orders of a new shop are judged when it opens first, and not again', async () => {
   const seeds = ORDERS.slice(0, 3);
   const before = await events();

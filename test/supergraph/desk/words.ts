@@ -11,7 +11,8 @@ export const VERDICTS: Readonly<Record<Verdict, { readonly label: string; readon
   DENY: { label: 'Deny', sentence: 'The policy says to refuse, and not to tell the customer why.' },
   NOT_JUDGED: {
     label: 'Not judged',
-    sentence: 'The device could not be judged: its token was rejected, or no answer came. So a captcha was asked for.',
+    sentence:
+      'The device could not be judged: its token was rejected, or no answer came. So a captcha was asked for. Or nothing was judged, because the item was sold out.',
   },
   UNREADABLE: { label: 'Unreadable', sentence: 'The record of the judgement cannot be opened.' },
   UNAVAILABLE: { label: 'No answer', sentence: 'The record of the judgement could not be fetched.' },

@@ -39,9 +39,11 @@ export interface CheckoutTry {
 }
 
 export interface Checkouts {
+  /** Records the checkout, with what is wanted now. */
+  start(checkout: CheckoutTry): void;
   /**
-   * Records the checkout, and gives its judgement, which is made with the first token that can be judged. Undefined if there is
-   * none, or none yet: the token is rejected, device-trust is unavailable, or another replica is asking. The next try asks
+   * Gives the judgement of a checkout that was recorded. It is made with the first token that can be judged. Undefined if there
+   * is none, or none yet: the token is rejected, device-trust is unavailable, or another replica is asking. The next try asks
    * again.
    */
   judgementOf(checkout: CheckoutTry): Promise<Judgement | undefined>;
@@ -94,9 +96,10 @@ export function createCheckouts(database: DatabaseSync, judge: Judge | undefined
   }
 
   return {
+    start: ({ customerId, checkoutId, item }) =>
+      void statements.start.run(uuidV7(), customerId, checkoutId, item, Date.now()),
     async judgementOf(checkout) {
-      const { customerId, checkoutId, item } = checkout;
-      statements.start.run(uuidV7(), customerId, checkoutId, item, Date.now());
+      const { customerId, checkoutId } = checkout;
       const stored = find(customerId, checkoutId);
       if (stored || !judge) return stored;
       // Neither part can contain a blank.

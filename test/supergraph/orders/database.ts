@@ -122,7 +122,9 @@ export function openDatabase(file: string, judge: Judge | undefined) {
     async add({ deviceToken, ...order }: Seed) {
       const { id, customerId, item } = order;
       const checkoutId = `before:${id}`;
-      const judgement = await checkouts.judgementOf({ customerId, checkoutId, item, deviceToken });
+      const checkout = { customerId, checkoutId, item, deviceToken };
+      checkouts.start(checkout);
+      const judgement = await checkouts.judgementOf(checkout);
       insert({ ...order, deviceId: judgement?.deviceId ?? null, sealed: judgement?.sealed ?? null }, checkoutId);
     },
     checkouts,

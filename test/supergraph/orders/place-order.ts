@@ -1,7 +1,8 @@
 import { GraphQLError } from 'graphql';
 import type { createVerifier } from './attestation.ts';
-import type { Database, Purchase } from './database.ts';
-import type { Order } from './goods.ts';
+import type { CheckoutTry } from './checkouts.ts';
+import type { Database } from './database.ts';
+import type { Item, Order } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
 
@@ -49,17 +50,20 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
   const item = database.item(input.item);
   if (!item) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
   const checkout = { customerId, checkoutId, item: item.name, deviceToken };
-  const judgement = await database.checkouts.judgementOf(checkout);
-  const result = await buy(shop, { customerId, checkoutId, item, judgement }, attestation);
+  database.checkouts.start(checkout);
+  const result = await buy(shop, checkout, item, attestation);
   if (result.__typename === 'ChallengeRequired') database.checkouts.end(checkout, 'CHALLENGED');
   if (result.__typename === 'OrderRefused') database.checkouts.end(checkout, result.code);
   return result;
 }
 
-/** From a judgement to an order, or to what stands in its way. */
-async function buy(shop: Shop, wish: Omit<Purchase, 'jti'>, attestation?: string | null): Promise<Result> {
+/** From a checkout that was recorded to an order, or to what stands in its way. */
+async function buy(shop: Shop, checkout: CheckoutTry, item: Item, attestation?: string | null): Promise<Result> {
   const { database } = shop;
-  const { customerId, checkoutId, item, judgement } = wish;
+  const { customerId, checkoutId } = checkout;
+  // Before the judgement: that would be an event for nothing, and show a bot what is decided without an order that it has to pay.
+  if (item.stock === 0) return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
+  const judgement = await database.checkouts.judgementOf(checkout);
   const challenge = (reason: ChallengeReason): Result => {
     return { __typename: 'ChallengeRequired', reason, audience: shop.audience, action: ACTION };
   };
@@ -77,7 +81,7 @@ async function buy(shop: Shop, wish: Omit<Purchase, 'jti'>, attestation?: string
     jti = proof.jti;
   }
 
-  const outcome = database.place({ ...wish, jti });
+  const outcome = database.place({ customerId, checkoutId, item, judgement, jti });
   if (outcome === 'SPENT') return challenge('SPENT');
   if (outcome === 'SOLD_OUT') return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
   const order = database.orderOf(customerId, checkoutId);

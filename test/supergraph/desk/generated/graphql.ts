@@ -12,7 +12,7 @@ export type CheckoutDecision =
   | 'CHALLENGE'
   /** Refuse. */
   | 'DENY'
-  /** Nothing, because the device could not be judged. The customer is asked for a captcha. */
+  /** Nothing, because the device could not be judged, and the customer is asked for a captcha; or because the item is sold out. */
   | 'NOT_JUDGED';
 
 /** What became of a checkout. */
