@@ -38,8 +38,9 @@ const unchanged: Relocate = (error) => error;
 export function relocationOf(from: NamedDocument, to: NamedDocument): Relocate {
   const moved = (to.name?.length ?? 0) - (from.name?.length ?? 0);
   if (moved === 0) return unchanged;
-  // Every field comes after the name, and those in its line are moved.
-  const line = to.text.slice(0, to.start).split(/\r\n|[\r\n]/).length;
+  // Every field comes after the name, and those in its line are moved. One of both has a name, as nothing is moved otherwise.
+  const start = Math.max(from.start, to.start);
+  const line = to.text.slice(0, start).split(/\r\n|[\r\n]/).length;
   return (error) => {
     const locations = error.locations?.map((location) =>
       location.line === line ? { line, column: location.column + moved } : location,

@@ -22,6 +22,18 @@ async function requestTimes(cache: DocumentCache, source: string, times: number)
   for (let time = 0; time < times; time += 1) await request(cache, source);
 }
 
+test.each([
+  ['query Long { __typename }', 'query  { __typename }', { line: 1, column: 14 }, { line: 1, column: 10 }],
+  ['\n\n query Long { __typename }', '\n\n query  { __typename }', { line: 3, column: 15 }, { line: 3, column: 11 }],
+  ['query  { __typename }', 'query Long { __typename }', { line: 1, column: 10 }, { line: 1, column: 14 }],
+  ['\rquery  { __typename }', '\rquery Long { __typename }', { line: 2, column: 10 }, { line: 2, column: 14 }],
+])('an error of %j is where it is in %j', async (compiled, sent, location, expected) => {
+  const cache = createDocumentCache(schema, neverFails);
+  await requestTimes(cache, compiled, 3);
+  const found = cache.findCompiled(sent, undefined);
+  expect(found?.relocate({ message: '', locations: [location] }).locations).toEqual([expected]);
+});
+
 async function compiledAfter(times: number, source: string) {
   const cache = createDocumentCache(schema, neverFails);
   await requestTimes(cache, source, times);
