@@ -151,6 +151,15 @@ describe('who may see what', () => {
     expect(errors?.[0]?.message).toContain('Cannot query field "signalCatalogue"');
   });
 
+  test('in the shop nobody can make an event about the device of somebody else', async () => {
+    supergraph.asked.length = 0;
+    const question = '{ user(id: "user-3") { sessions { id deviceFingerprint { eventId } } } }';
+    const { data, errors } = await ask(shopGateway.url, question);
+    expect(data?.user).toBeUndefined();
+    expect(errors?.[0]?.message).toContain('Cannot query field "deviceFingerprint"');
+    expect(supergraph.asked).toEqual([]);
+  });
+
   test('whoever is unknown is not signed in, and neither is a page of another origin', async () => {
     const sent = (path: string, origin = desk.origin) =>
       fetch(desk.origin + path, { method: 'POST', headers: { origin } }).then(({ status }) => status);
