@@ -17,6 +17,7 @@ import {
   anyEnvelope,
   type FingerprintData,
   invalidRequestEnvelope,
+  isSuccess,
   METADATA_KEYS,
   successEnvelope,
   type WireFieldError,
@@ -56,13 +57,12 @@ export function toOutcome(
   { status, json, flaw }: UpstreamResponse,
   answeredAt: number,
 ): FingerprintOutcome {
-  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
-  if (success?.success) return toDevice(request, success.data.data, answeredAt);
+  if (status === 200 && isSuccess(json)) return toDevice(request, json.data, answeredAt);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
-  if (success) throw protocolError(flaw ?? describeIssues(success.error));
+  if (status === 200) throw protocolError(flaw ?? describeIssues(successEnvelope.safeParse(json).error));
   if (status === 400) {
     const rejection = invalidRequestEnvelope.safeParse(json);
     if (rejection.success) return toRejection(rejection.data.data.errors);
