@@ -32,7 +32,7 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutc
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, timeoutMs, context };
       const response = await upstream.post(sent);
-      const outcome = toOutcome(request, response);
+      const outcome = toOutcome(request, response, Date.now());
       health?.recordAnswer();
       onOutcome(outcome);
       return outcome;

@@ -8,8 +8,6 @@ import type { SealingKey } from './sealing-key.ts';
 
 /** Under which circumstances a device was judged. */
 interface Occasion {
-  /** When the service answered. */
-  readonly at: Date;
   /** The person on whose behalf the caller asked. */
   readonly subject: string | undefined;
   /** What the risk policy says about the device. It is not called unless the decision is read, or sealed. */
@@ -55,11 +53,11 @@ export function createJudgements(
     get canSeal() {
       return box.canSeal;
     },
-    of: (device, { at, subject, decide }) => {
+    of: (device, { subject, decide }) => {
       let sealed: string | undefined;
       const judgement: DeviceJudgement & Judgement = {
         __typename: 'DeviceJudgement',
-        judgedAt: at.toISOString(),
+        judgedAt: new Date(device.answeredAt).toISOString(),
         subject: subject ?? null,
         eventType: device.eventType ?? null,
         publicKey: device.publicKey,

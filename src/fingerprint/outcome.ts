@@ -17,6 +17,7 @@ import {
   anyEnvelope,
   type FingerprintData,
   invalidRequestEnvelope,
+  isSuccess,
   METADATA_KEYS,
   successEnvelope,
   type WireFieldError,
@@ -31,6 +32,8 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   ipInfo: IpInfo;
   /** The business event that was asked about. Never known for a reference of another subgraph. */
   eventType: string | undefined;
+  /** When the service answered, in ms since 1970. */
+  answeredAt: number;
   signals: JudgedSignal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
@@ -46,16 +49,20 @@ type Detail = FingerprintData['detail'];
 /**
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
+ * @param answeredAt when the response arrived, in ms since 1970
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
-export function toOutcome(request: FingerprintRequest, { status, json, flaw }: UpstreamResponse): FingerprintOutcome {
-  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
-  if (success?.success) return toDevice(request, success.data.data);
+export function toOutcome(
+  request: FingerprintRequest,
+  { status, json, flaw }: UpstreamResponse,
+  answeredAt: number,
+): FingerprintOutcome {
+  if (status === 200 && isSuccess(json)) return toDevice(request, json.data, answeredAt);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
-  if (success) throw protocolError(flaw ?? describeIssues(success.error));
+  if (status === 200) throw protocolError(flaw ?? describeIssues(successEnvelope.safeParse(json).error));
   if (status === 400) {
     const rejection = invalidRequestEnvelope.safeParse(json);
     if (rejection.success) return toRejection(rejection.data.data.errors);
@@ -100,10 +107,15 @@ function toFieldError({ field, reason, type }: WireFieldError): FieldError {
   return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
 
-function toDevice({ application, token, eventType }: FingerprintRequest, data: FingerprintData): JudgedDevice {
+function toDevice(
+  { application, token, eventType }: FingerprintRequest,
+  data: FingerprintData,
+  answeredAt: number,
+): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
     eventType,
+    answeredAt,
     token,
     publicKey: application.publicKey,
     requestId: data.request_id,

@@ -59,6 +59,11 @@ export interface GraphQLContext {
   /** What the risk policy says about a device that `lookUp` returned. */
   readonly decide: Decider;
   /**
+   * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
+   * when it is selected or sealed. Null without a key to seal it with.
+   */
+  judge(device: JudgedDevice): DeviceJudgement | null;
+  /**
    * Opens a sealed judgement, without a call.
    *
    * @throws DeviceTrustError JUDGEMENT_UNREADABLE
@@ -99,9 +104,9 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     decider ??= createDecider(policy, deciding.record);
     return decider(device);
   };
-  const judge = judging(queryFingerprint, judgements, decide, caller);
-  const loader = createFingerprintLoader(judge, limits.maxUpstreamCalls, recorder);
-  // Made only where an audience is named, because most requests need none.
+  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  // Both are made only where they are needed, because most requests need neither.
+  let judged: Map<JudgedDevice, DeviceJudgement> | undefined;
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
   let captchas = 0;
   let totalCost = 0;
@@ -117,6 +122,14 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       return outcome;
     },
     decide,
+    judge: (device) => {
+      if (!judgements.canSeal) return null;
+      const known = judged?.get(device);
+      if (known) return known;
+      const judgement = judgements.of(device, { subject: caller.subject, decide: () => decide(device) });
+      judged = (judged ?? new Map()).set(device, judgement);
+      return judgement;
+    },
     openJudgement: (sealed) => {
       const judgement = judgements.open(sealed);
       recorder.recordOutcome('DeviceJudgement');
@@ -145,32 +158,6 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       if (refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
       return null;
     },
-  };
-}
-
-/**
- * The client with a judgement added to each device. It has the time of the answer, and is made when it is selected; its
- * decision is made when it is selected or sealed, and is the one of the field `decision`.
- */
-function judging(
-  query: FingerprintClient,
-  judgements: Judgements,
-  decide: Decider,
-  { subject }: Caller,
-): FingerprintClient {
-  return async (request, context) => {
-    const outcome = await query(request, context);
-    if (outcome.__typename === 'DeviceFingerprintRejected' || !judgements.canSeal) return outcome;
-    const at = new Date();
-    let judgement: DeviceJudgement | undefined;
-    const device: JudgedDevice = {
-      ...outcome,
-      get judgement() {
-        judgement ??= judgements.of(device, { at, subject, decide: () => decide(device) });
-        return judgement;
-      },
-    };
-    return device;
   };
 }
 

@@ -30,8 +30,9 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    // Sound: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
+    // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { decide }) => decide(device as JudgedDevice),
+    judgement: (device, _args, { judge }) => judge(device as JudgedDevice),
     signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
   DeviceJudgement: {

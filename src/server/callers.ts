@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../graphql/caller.ts';
 import { createMetadataReader, type MetadataReader, type OnDropped } from './metadata-headers.ts';
@@ -32,7 +32,7 @@ export const ROUTER = 'router';
 /** Whoever reaches the port. */
 export const ANYONE: Caller = { name: 'anyone', subject: undefined, scopes: undefined };
 
-/** No configured secret is longer, in characters. */
+/** No configured secret is longer, in characters, which are visible ASCII. */
 const MAX_SECRET_LENGTH = 256;
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
@@ -40,10 +40,10 @@ const BEARER = /^bearer +([!-~]+)$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-/** A caller that has to present a secret, and the hash of that secret. */
+/** A caller that has to present a secret, and that secret. */
 interface KnownCaller {
   readonly caller: Caller;
-  readonly secretHash: Buffer;
+  readonly secretBytes: Buffer;
 }
 
 /** Who may send GraphQL requests: the router and services that know a secret, or anyone if no secret is configured. */
@@ -69,10 +69,10 @@ export class Callers {
     const scopes = hasScopes ? NO_SCOPES : undefined;
     const router: Caller = { name: ROUTER, subject: undefined, scopes };
     this.#anyone = { ...ANYONE, scopes };
-    this.#routers = routerSecrets.map((secret) => ({ caller: router, secretHash: hashOf(secret) }));
+    this.#routers = routerSecrets.map((secret) => ({ caller: router, secretBytes: padded(secret) }));
     this.#services = services.map(({ name, secret, scopes }) => ({
       caller: { name, subject: undefined, scopes: new Set(scopes) },
-      secretHash: hashOf(secret),
+      secretBytes: padded(secret),
     }));
   }
 
@@ -117,13 +117,15 @@ function bearerOf(request: IncomingMessage): string {
 /** The one that has this secret. All are compared, whatever fits, so the time reveals nothing about any secret. */
 function find(known: readonly KnownCaller[], presented: string): Caller | undefined {
   if (known.length === 0 || presented === '' || presented.length > MAX_SECRET_LENGTH) return undefined;
-  const presentedHash = hashOf(presented);
+  const presentedBytes = padded(presented);
   let found: Caller | undefined;
-  for (const { caller, secretHash } of known) if (timingSafeEqual(secretHash, presentedHash)) found = caller;
+  for (const { caller, secretBytes } of known) if (timingSafeEqual(secretBytes, presentedBytes)) found = caller;
   return found;
 }
 
-/** Hashes have the same length, whatever the length of a secret is. */
-function hashOf(secret: string): Buffer {
-  return hash('sha256', secret, 'buffer');
+/** The secret in a buffer that always has the same length. No header contains the zeros after it. */
+function padded(secret: string): Buffer {
+  const bytes = Buffer.alloc(MAX_SECRET_LENGTH);
+  bytes.write(secret, 'latin1');
+  return bytes;
 }

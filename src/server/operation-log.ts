@@ -7,6 +7,7 @@ import type { Caller } from '../graphql/caller.ts';
 import type { OperationRecorder } from '../graphql/context.ts';
 import type { OperationKind } from '../graphql/operation-kind.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { type OperationLine, writeOperation } from '../observability/operation-line.ts';
 import type { HashToken } from '../observability/token-hash.ts';
 import { parseTraceparent } from '../observability/traceparent.ts';
 import type { OperationSpan, Tracing } from '../observability/tracing.ts';
@@ -136,7 +137,7 @@ export class OperationLog implements OperationRecorder {
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
     const sample = logSample < 1 && isGood(errors, ms, this.#outcomes) ? logSample : 1;
-    if (sample === 1 || Math.random() < sample) log.info(this.#toLine(errors, ms, sample), 'operation');
+    if (sample === 1 || Math.random() < sample) writeOperation(log, this.#toLine(errors, ms, sample));
   }
 
   /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that did not become one. */
@@ -155,7 +156,7 @@ export class OperationLog implements OperationRecorder {
     return { code, side: code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller') } as const;
   }
 
-  #toLine(errors: readonly string[], ms: number, sample: number) {
+  #toLine(errors: readonly string[], ms: number, sample: number): OperationLine {
     const headers = this.#headers;
     const { hashToken } = this.#telemetry;
     return {

@@ -32,9 +32,9 @@ interface Given {
 
 function judge(data: unknown, { subject, eventType, decision = DECISION }: Given = {}, by = judgements) {
   const request = toRequest({ token: TOKEN, metadata: METADATA, eventType: eventType ?? null }, () => application);
-  const outcome = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } });
+  const outcome = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
-  return by.of(outcome, { at: new Date(), subject, decide: () => decision });
+  return by.of(outcome, { subject, decide: () => decision });
 }
 
 /** The judgement as the graph shows it, where a text that a page did not report is null. */

@@ -46,7 +46,7 @@ const capabilities: Capabilities = {
     const isGood = request.token === 'android' || request.token === 'web';
     const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
     const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
-    return toOutcome(request, { status: isGood ? 200 : 400, json });
+    return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.now());
   },
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   validateCaptcha: async ({ lotNumber }) => {

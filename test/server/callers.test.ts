@@ -5,7 +5,9 @@ import { json, request, sendBytes } from '../support/requests.ts';
 /** Who may ask: with `ROUTER_SECRETS` configured, nobody but the router. `callers.services.test.ts` is about services. */
 
 const [OLD, NEW] = ['the-old-router-secret', 'the-new-router-secret'] as const;
-const app = await startInSandboxMode({ routerSecrets: [OLD, NEW] });
+/** As long as a secret may be. */
+const LONGEST = 'l'.repeat(256);
+const app = await startInSandboxMode({ routerSecrets: [OLD, NEW, LONGEST] });
 const open = await startInSandboxMode();
 afterAll(() => Promise.all([app.stop(), open.stop()]));
 
@@ -23,6 +25,8 @@ describe('a caller without the secret', () => {
     ['with more than a secret', asRouter(`${OLD}x`)],
     ['with both secrets as configured', asRouter(`${OLD},${NEW}`)],
     ['with the secret as a bearer token', { authorization: `Bearer ${OLD}` }],
+    ['with the longest secret but its end', asRouter(LONGEST.slice(1))],
+    ['with the longest secret and more', asRouter(`${LONGEST}l`)],
     ['with more than any secret has', asRouter('x'.repeat(8_000))],
     ['with a secret beyond ASCII', asRouter(`${OLD.slice(0, -1)}\u00f4`)],
     ['who asks for a trace', TRACE],
@@ -54,7 +58,7 @@ describe('a caller without the secret', () => {
 });
 
 describe('the router', () => {
-  test.each([OLD, NEW])('asks with either secret while they are rotated', async (secret) => {
+  test.each([OLD, NEW, LONGEST])('asks with each secret while they are rotated', async (secret) => {
     for (const body of [QUERY, SDL]) {
       const { status, text } = await request(app.graphqlUrl, json(body, asRouter(secret)));
       expect([status, JSON.parse(text).errors]).toEqual([200, undefined]);
