@@ -28,16 +28,31 @@ function limit(n: number, message: string) {
   return { n, propagateOnRejection: false, onReject: [report] };
 }
 
-/** No client's document comes near this. graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
-const MAX_FRAGMENTS = 50;
+/** No client's document comes near these. */
+const UNPARSED_LIMITS = [
+  // graphql-js compares fragments in pairs, and some hundreds overflow its stack.
+  { what: 'fragments', mark: /\bfragment\b/g, most: 50 },
+  // The parser keeps each comment and counts none: half a megabyte of them takes 30 MiB.
+  { what: 'comments', mark: /#/g, most: 1_000 },
+];
 
 /**
- * The reason why a document must not even be validated; undefined if it may be. It counts the word `fragment` without
- * parsing, so a document that has the word in its strings more than 50 times is refused as well.
+ * The reason why a document must not even be parsed; undefined if it may be. It counts words and marks in the text, so a
+ * document that has them in its strings that often is refused as well.
  */
 export function refusalOfDocument(source: unknown): string | undefined {
-  const words = typeof source === 'string' ? source.match(/\bfragment\b/g) : null;
-  return words && words.length > MAX_FRAGMENTS ? `The document has more than ${MAX_FRAGMENTS} fragments.` : undefined;
+  if (typeof source !== 'string') return undefined;
+  const exceeded = UNPARSED_LIMITS.find(({ mark, most }) => hasMoreThan(most, mark, source));
+  return exceeded && `The document has more than ${exceeded.most} ${exceeded.what}.`;
+}
+
+function hasMoreThan(most: number, mark: RegExp, source: string): boolean {
+  let count = 0;
+  for (const _ of source.matchAll(mark)) {
+    count += 1;
+    if (count > most) return true;
+  }
+  return false;
 }
 
 /**

@@ -7,7 +7,7 @@ import { capacityFor, PLANNED } from './capacity.ts';
 
 /** `npm run capacity` still measures, in its shortest form, and Little's law holds for what it sees. */
 
-test('it compares the function with one replica, and leaves no process behind', { timeout: 60_000 }, async () => {
+test('it compares the function with one replica, and leaves no process behind', { timeout: 180_000 }, async () => {
   const json = join(tmpdir(), `device-trust-capacity-${process.pid}.json`);
   onTestFinished(() => rm(json, { force: true }));
   const { ended, stdout, stderr, stop, expectNothingLeft } = startGroup(

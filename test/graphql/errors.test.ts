@@ -197,3 +197,14 @@ describe('fragments', () => {
     },
   );
 });
+
+// The parser counts no comment as a token, and keeps each of them.
+test.each([
+  [1_000, 200],
+  [1_001, 400],
+  [100_000, 400],
+])('%i comments in a document: status %i', async (count, status) => {
+  const answer = await ask(app.graphqlUrl, `${'#\n'.repeat(count)}{ __typename }`);
+  expect(answer.status).toBe(status);
+  if (status === 400) expect(answer.errors?.[0]?.message).toBe('The document has more than 1000 comments.');
+});
