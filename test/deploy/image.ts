@@ -80,7 +80,8 @@ async function buildBase(buildah: (...words: string[]) => Promise<string>): Prom
   const [mirror = ''] = (
     await command('apt-get', ['indextargets', '--format', '$(REPO_URI)', `Codename: ${suite}`])
   ).split('\n');
-  await command('debootstrap', ['--variant=minbase', suite, root, mirror]);
+  // Node's own image has the libraries that this Node needs, too.
+  await command('debootstrap', ['--variant=minbase', '--include=libatomic1', suite, root, mirror]);
   // What only Debian's package manager and people need.
   for (const unused of ['usr/share', 'var/cache', 'var/lib']) await rm(join(root, unused), { recursive: true });
   const local = join(root, 'usr/local');
