@@ -1,4 +1,4 @@
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type Side } from '../errors.ts';
 import type {
   ClientType,
   Device,
@@ -62,26 +62,30 @@ export function toOutcome(
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
   }
+  // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
+  // ours; if it is one, our own probe finds the account refused.
+  const side = !envelope.success && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};
   if (status === 200) throw protocolError(flaw ?? describeIssues(successEnvelope.safeParse(json).error));
   if (status === 400) {
     const rejection = invalidRequestEnvelope.safeParse(json);
     if (rejection.success) return toRejection(rejection.data.data.errors);
-    throw protocolError(describeIssues(rejection.error));
+    throw protocolError(describeIssues(rejection.error), side);
   }
   if ([401, 403, 404].includes(status)) {
     throw new DeviceTrustError('UPSTREAM_REJECTED', {
       internal: `HTTP status ${status} for application ${request.application.publicKey}`,
+      ...side,
     });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
   }
-  throw protocolError(`HTTP status ${status}`);
+  throw protocolError(`HTTP status ${status}`, side);
 }
 
-function protocolError(internal: string | undefined): DeviceTrustError {
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+function protocolError(internal: string | undefined, side: { readonly side?: Side } = {}): DeviceTrustError {
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, ...side });
 }
 
 /** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */

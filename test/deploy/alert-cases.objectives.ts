@@ -60,5 +60,17 @@ export const OBJECTIVE_CASES: Readonly<Record<string, readonly Case[]>> = {
       silent: 1_440,
       fires: 1_475,
     },
+    {
+      when: 'the first traffic after two hours without any is refused',
+      series: { [decided('ALLOW')]: '0+0x120 0+30x60', [decided('DENY')]: '0+0x120 0+30x60' },
+      silent: 125,
+      fires: 140,
+    },
+    {
+      when: 'the first traffic is refused, and so were the few tries before it',
+      series: { [decided('ALLOW')]: '0+0x120 0+30x60', [decided('DENY')]: '0+0x29 0+1x10 10+0x79 10+30x60' },
+      silent: 124,
+      fires: 140,
+    },
   ],
 };

@@ -11,11 +11,12 @@ export type RouterFile = Readonly<Record<string, any>>;
 export const readRouterFile = (file: string): RouterFile =>
   parse(readFileSync(join(ROOT, 'deploy/router', file), 'utf8'));
 
-/** What the subgraph must never get from a client: who somebody is, what they may see, and what opens other doors. */
+/** What the subgraph must never get from a client: who somebody is, what they may see, other secrets, ids, and what is traced. */
 export const NEVER_FROM_A_CLIENT = [
   'authorization',
   'cookie',
   'router-authorization',
+  'traceparent',
   'x-request-id',
   'x-user-id',
   'x-user-scopes',

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { errorEnvelope } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { hang } from '../support/hostile.ts';
+import { answer, hang } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
 import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
 
@@ -68,6 +69,20 @@ test('a limit that one request exceeds is the fault of its caller, whoever the c
   expect(value('device_trust_errors_total', { code: 'OVERLOADED' })).toBe(1);
   expect(value('device_trust_operations_failed_total', { side: 'caller' })).toBe(1);
   expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
+});
+
+test.each([
+  ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
+  ['a firewall refuses it with another status', 406, '<html>', 'upstream'],
+  ['a proxy refuses it', 400, '', 'upstream'],
+  ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
+  ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],
+])('when %s (%i), somebody else has to act than for our mistakes', async (_when, status, body, side) => {
+  const { app } = await startAgainst(answer(status, body));
+  await send(app, { query: queryForTokens(['a']) });
+  const { value } = await readMetrics(app);
+  const sides = ['caller', 'upstream', 'operator'];
+  expect(sides.filter((one) => value('device_trust_operations_failed_total', { side: one }) === 1)).toEqual([side]);
 });
 
 test('the metrics of the process describe this process', async () => {

@@ -60,7 +60,8 @@ describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
   test('the secret, the person and the edge arrive, and nothing that a client says about itself', async () => {
     const forged = { 'router-authorization': 'forged', 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
     const fromEdge = { 'x-client-ip': '203.0.113.7', 'x-ja4': 't13d' };
-    const sent = { ...forged, ...fromEdge, 'x-request-id': 'chosen-by-the-client', cookie: 'session=1', ...SHOPPER };
+    const chosen = { 'x-request-id': 'chosen-by-the-client', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
+    const sent = { ...forged, ...fromEdge, ...chosen, cookie: 'session=1', ...SHOPPER };
     const { data } = await ask(JUDGE, sent);
     expect(data.deviceFingerprint).toEqual({ clientType: 'IOS', signals: null });
     const [{ headers } = { headers: {} }, ...others] = recorder.received;
@@ -72,6 +73,7 @@ describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
     });
     expect(Object.keys(headers)).not.toContain('cookie');
     expect(Object.keys(headers)).not.toContain('authorization');
+    expect(Object.keys(headers)).not.toContain('traceparent');
     expect(supergraph.asked.map(({ body }) => JSON.parse(body).metadata)).toEqual([
       { account_id: 'user-2', ip_addr_v4: '203.0.113.7' },
     ]);
@@ -81,6 +83,27 @@ describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
     const { errors = [] } = await ask(JUDGE, { 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' });
     expect(errors.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
     expect(Object.keys(recorder.received[0]?.headers ?? {})).not.toContain('x-user-id');
+  });
+
+  test('no extension of a request becomes a header', async () => {
+    const forged = {
+      'router-authorization': 'forged',
+      'x-user-id': 'user-1',
+      'x-user-scopes': 'risk:read',
+      'x-client-ip': '203.0.113.9',
+      cookie: 'session=1',
+    };
+    const body = JSON.stringify({ query: JUDGE, extensions: { headers: forged } });
+    const { data } = await post(gateway.url, body, { ...SHOPPER, 'x-client-ip': '203.0.113.7' });
+    expect(data?.deviceFingerprint).toEqual({ clientType: 'IOS', signals: null });
+    expect(recorder.received).toHaveLength(1);
+    expect(recorder.received[0]?.headers).toMatchObject({
+      'router-authorization': ROUTER_SECRET,
+      'x-user-id': 'user-2',
+      'x-user-scopes': 'openid',
+      'x-client-ip': '203.0.113.7',
+    });
+    expect(Object.keys(recorder.received[0]?.headers ?? {})).not.toContain('cookie');
   });
 
   test('codes and `retryable` reach the client, and no other extension', async () => {
