@@ -60,7 +60,7 @@ function parseRequest(body: unknown): GraphqlRequest | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   // Sound: an object can be asked for any property, and each is checked before it is used.
   const { query, variables, operationName, extensions } = body as Record<string, unknown>;
-  if (typeof query !== 'string' || extensions != null) return undefined;
+  if (typeof query !== 'string' || !areIgnored(extensions)) return undefined;
   if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) return undefined;
   if (operationName != null && typeof operationName !== 'string') return undefined;
   return {
@@ -69,6 +69,12 @@ function parseRequest(body: unknown): GraphqlRequest | undefined {
     // Sound: an object that came as JSON and is no list.
     variables: (variables ?? {}) as Record<string, unknown>,
   };
+}
+
+/** Apollo Server reads one of the extensions of a request. Others are what a client says about itself, as Apollo Client does. */
+function areIgnored(extensions: unknown): boolean {
+  if (extensions == null) return true;
+  return typeof extensions === 'object' && !Array.isArray(extensions) && !('persistedQuery' in extensions);
 }
 
 /** Answers with what the cache has for this document. Undefined if that is not enough. */

@@ -198,6 +198,17 @@ test('Apollo Server reads an invalid document once, and the same response comes 
   }
 });
 
+test('what a client says about itself in the extensions changes nothing, but Apollo Server answers a persisted query', async () => {
+  const execute = spyOnApolloServer();
+  const query = '{ extended: __typename }';
+  const send = (extensions: object) => post(app.graphqlUrl, JSON.stringify({ query, extensions }));
+  for (const _ of TIMES) await send({ clientLibrary: { name: '@apollo/client', version: '4.3.8' } });
+  expect(execute).toHaveBeenCalledTimes(3);
+  const { errors } = await send({ persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } });
+  expect(execute).toHaveBeenCalledTimes(4);
+  expect(errors).toHaveLength(1);
+});
+
 test('callers with many different Accept headers do not change who answers', async () => {
   const execute = spyOnApolloServer();
   for (const _ of TIMES) await ask(app.graphqlUrl, '{ negotiated: __typename }');
