@@ -170,6 +170,14 @@ describe('cosmo.yaml', () => {
 });
 
 describe('every router', () => {
+  test('overwrites the headers that the deployment believes, which requires scopes from the start', () => {
+    const { TRUSTED_HEADERS } = readYaml('kubernetes/config.yaml').data;
+    const { subject, scopes, ...others } = VARIABLES.trustedHeaders.schema.parse(TRUSTED_HEADERS);
+    // What the edge measures is for whoever has an edge that overwrites it.
+    expect(others).toEqual({});
+    expect(NEVER_FROM_A_CLIENT).toEqual(expect.arrayContaining([subject, scopes]));
+  });
+
   const TIMES = [
     ['apollo-router.yaml', 'timeout', 'timeout'],
     ['hive-router.yaml', 'request_timeout', 'request_timeout'],
