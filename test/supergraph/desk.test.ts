@@ -24,8 +24,7 @@ describeInChromium("the analyst's desk", () => {
     await desk.supergraph.recover();
     desk.supergraph.alter = (answer) => answer;
   });
-  afterEach(async () => {
-    await page.context().close();
+  afterEach(() => {
     expect(visited.complaints).toEqual([]);
     expect(visited.requested.filter((url) => /sandbox:|eyJ/.test(decodeURIComponent(url)))).toEqual([]);
   });

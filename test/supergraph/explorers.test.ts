@@ -18,9 +18,7 @@ describeInChromium('where nothing of the internet can be reached', () => {
   let gateway: Running;
 
   beforeAll(async () => {
-    browser = await launchChromium();
-    app = await startInSandboxMode();
-    supergraph = await startTestSupergraph();
+    [browser, app, supergraph] = await Promise.all([launchChromium(), startInSandboxMode(), startTestSupergraph()]);
     gateway = await startHiveGateway(supergraph.supergraphSdl, {
       identify: () => STAFF['grace'],
       question: CROSS_SUBGRAPH_QUERY,
@@ -42,11 +40,15 @@ describeInChromium('where nothing of the internet can be reached', () => {
     await shows('.graphiql-query-editor', operationName);
     const sent: Request[] = [];
     page.on('request', (request) => isOf(operationName, request) && sent.push(request));
+    let pressed = Number.NEGATIVE_INFINITY;
     const press = async () => {
-      if (sent.length === 0) await page.getByRole('button', { name: 'Execute query' }).click();
+      if (sent.length === 0 && performance.now() - pressed > 2_000) {
+        pressed = performance.now();
+        await page.getByRole('button', { name: 'Execute query' }).click();
+      }
       return sent.length;
     };
-    await expect.poll(press, { timeout: 15_000, interval: 2_000 }).toBe(1);
+    await expect.poll(press, { timeout: 15_000 }).toBe(1);
     const response = await sent[0]?.response();
     await shows('.graphiql-response', '"data"');
     const answer = await response?.json();

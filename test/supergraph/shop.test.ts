@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { describeInChromium, type Visit, visit } from '../support/chromium.ts';
+import { describeInChromium, type Visit, visit, visitAgain } from '../support/chromium.ts';
 import { ITEMS } from './orders/goods.ts';
 import { startPageServer } from './page-server.ts';
 import { startTestShop, type TestShop } from './test-shop.ts';
@@ -24,12 +24,11 @@ describeInChromium('the shop, with a clean console and no token in any address',
     supergraph.done.length = 0;
     supergraph.alter = (answer) => answer;
     await supergraph.recover();
-    visited = await visit(shop.browser, shop.page.origin);
+    visited = await visitAgain(shop.tab, shop.page.origin);
     page = visited.page;
     supergraph.asked.length = 0;
   });
-  afterEach(async () => {
-    await page.context().close();
+  afterEach(() => {
     expect(visited.complaints).toEqual([]);
     expect(visited.requested.length).toBeGreaterThan(2);
     expect(visited.requested.filter((url) => /sandbox:|made-up/.test(decodeURIComponent(url)))).toEqual([]);

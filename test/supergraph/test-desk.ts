@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Browser, Page } from 'playwright-core';
-import { launchChromium, type Visit, visit } from '../support/chromium.ts';
+import { launchChromium, type Visit, visit, visitAgain } from '../support/chromium.ts';
 import { composeShopVariant } from './compose.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
@@ -15,6 +15,8 @@ import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 /** The analyst's desk with its gateway, in front of a supergraph that the test controls, and a browser to visit it. */
 export interface TestDesk {
   readonly browser: Browser;
+  /** A page in it, for one test after the other. */
+  readonly tab: Page;
   readonly supergraph: TestSupergraph;
   readonly page: PageServer;
   readonly gateway: Running;
@@ -28,18 +30,19 @@ export interface TestDesk {
 }
 
 export async function startTestDesk(): Promise<TestDesk> {
-  const browser = await launchChromium();
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-desk-'));
   const ordersFile = join(folder, 'orders.sqlite');
-  const supergraph = await startTestSupergraph({ ordersFile });
+  const [browser, supergraph] = await Promise.all([launchChromium(), startTestSupergraph({ ordersFile })]);
   const sessions = createSessions();
   const page = await startPageServer('desk', { sessions });
   const { identify } = sessions;
   const gateway = await startHiveGateway(supergraph.supergraphSdl, { identify, pageOrigin: page.origin });
   page.use(gateway.url);
+  const { page: tab } = await visit(browser, page.origin);
   const shop = await startHiveGateway(await composeShopVariant(supergraph.subgraphs), { identify: asCustomer });
   return {
     browser,
+    tab,
     supergraph,
     page,
     gateway,
@@ -62,9 +65,9 @@ export async function startTestDesk(): Promise<TestDesk> {
   };
 }
 
-/** Opens the desk, signed in. Whoever opens it closes its context. */
+/** Opens the desk in its tab, signed in. */
 export async function visitDesk(desk: TestDesk, person = 'Grace, analyst', hash = ''): Promise<Visit> {
-  const visited = await visit(desk.browser, `${desk.page.origin}/${hash}`);
+  const visited = await visitAgain(desk.tab, `${desk.page.origin}/${hash}`);
   await visited.page.getByRole('button', { name: person }).click();
   return visited;
 }

@@ -1,5 +1,5 @@
-import type { Browser } from 'playwright-core';
-import { launchChromium } from '../support/chromium.ts';
+import type { Browser, Page } from 'playwright-core';
+import { launchChromium, visit } from '../support/chromium.ts';
 import { composeShopVariant } from './compose.ts';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
@@ -10,6 +10,8 @@ import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 /** The shop with its gateway in front of a supergraph that the test controls, and a browser to visit it. */
 export interface TestShop {
   readonly browser: Browser;
+  /** A page in it, for one test after the other. */
+  readonly tab: Page;
   readonly supergraph: TestSupergraph;
   readonly page: PageServer;
   readonly gateway: Running;
@@ -17,17 +19,17 @@ export interface TestShop {
 }
 
 export async function startTestShop(): Promise<TestShop> {
-  const browser = await launchChromium();
-  const supergraph = await startTestSupergraph();
+  const [browser, supergraph] = await Promise.all([launchChromium(), startTestSupergraph()]);
   const page = await startPageServer('shop', supergraph);
   const variant = await composeShopVariant(supergraph.subgraphs);
   const gateway = await startHiveGateway(variant, { identify: asCustomer, pageOrigin: page.origin });
   page.use(gateway.url);
+  const { page: tab } = await visit(browser, page.origin);
   const stop = async () => {
     await browser.close();
     await gateway.stop();
     await page.stop();
     await supergraph.stop();
   };
-  return { browser, supergraph, page, gateway, stop };
+  return { browser, tab, supergraph, page, gateway, stop };
 }

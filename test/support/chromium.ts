@@ -27,6 +27,8 @@ export function describeInChromium(name: string, tests: () => void): void {
  */
 export function launchChromium(): Promise<Browser> {
   const args = ['--no-sandbox', '--headless=new', '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1'];
+  // Without it the browser starts another process that draws in software what a page of text does not need.
+  args.push('--disable-gpu');
   return chromium.launch({ executablePath: CHROMIUM, args, timeout: 30_000 });
 }
 
@@ -39,13 +41,33 @@ export interface Visit {
   readonly complaints: string[];
 }
 
+const VIEWPORT = { width: 1100, height: 800 };
+
 /** Opens a page. Whoever opens one closes its context. */
 export async function visit(browser: Browser, url: string): Promise<Visit> {
-  const context = await browser.newContext({ viewport: { width: 1100, height: 800 } });
+  const context = await browser.newContext({ viewport: VIEWPORT });
   context.setDefaultTimeout(30_000);
+  return watch(await context.newPage(), url);
+}
+
+/**
+ * Opens an address in a page that was used before, as if it were a new one: without its session, routes, listeners, size or
+ * media. The process of the page stays, which takes a third of the time of another visit.
+ */
+export async function visitAgain(page: Page, url: string): Promise<Visit> {
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.evaluate(() => sessionStorage.clear());
+  // An address that differs in its fragment alone would load nothing.
+  await page.goto('about:blank');
+  for (const event of ['request', 'response', 'pageerror', 'console']) page.removeAllListeners(event);
+  await page.setViewportSize(VIEWPORT);
+  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  return watch(page, url);
+}
+
+async function watch(page: Page, url: string): Promise<Visit> {
   const requested: string[] = [];
   const complaints: string[] = [];
-  const page = await context.newPage();
   page.on('request', (request) => requested.push(request.url()));
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
