@@ -9,13 +9,13 @@ import { ROOT } from '../support/process.ts';
  * `npm run test:runtimes`: the tests on every Node that the server is meant for, each from npm. The oldest that
  * package.json allows, the newest of the line before the image's, and the one of the image. Among the tests is one that
  * builds and starts what `npm start` does. Left out are those that try something else than the server (our neighbours and a
- * browser, the manifests, the benchmark, the soak), and those by which thousands of made-up inputs try our own logic. With
+ * browser, the manifests, the benchmark, the capacity, the soak), and those by which thousands of made-up inputs try our own logic. With
  * `--others` the Node that runs this is left out, for who has run `npm test` on it.
  */
 
 const { engines, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 const RUNTIMES: readonly string[] = [engines.node.replace('>=', ''), '24', devDependencies.node];
-const OTHER_SUBJECTS = ['supergraph/**', 'deploy/**', 'bench/**', 'soak/**'];
+const OTHER_SUBJECTS = ['supergraph/**', 'deploy/**', 'bench/**', 'capacity/**', 'soak/**'];
 const MADE_UP = ['faults/*properties.test.ts', 'graphql/compile.test.ts'];
 const EXCLUDED = [...OTHER_SUBJECTS, ...MADE_UP].flatMap((files) => ['--exclude', files]);
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', ...EXCLUDED];
