@@ -127,7 +127,8 @@ async function run(
     sockets: mean(samples.map(({ sockets }) => sockets)),
     cpuMicros: (cpuAfter.used - cpuBefore.used) / calls,
     waited: (cpuAfter.waited - cpuBefore.waited) / 1_000 / (ended - began),
-    logBytes: (after.logBytes - before.logBytes) / calls,
+    // By lines and not by calls: many lines are written at once, so a short run has more or fewer of them than calls.
+    logBytes: replica.logBytesBetween(before, after),
     refused: answers.filter(({ outcome }) => outcome !== 'data').length / answers.length,
   };
 }

@@ -14,6 +14,8 @@ export interface Replica {
   readonly url: string;
   /** What it has done until now. */
   read(): Promise<Reading>;
+  /** Bytes of its log for each operation that has its line between two readings. */
+  logBytesBetween(before: Reading, after: Reading): number;
   end(): Promise<void>;
 }
 
@@ -80,7 +82,11 @@ export async function startReplica(options: Start): Promise<Replica> {
       logBytes: statSync(logFile).size,
     };
   };
-  return { pid: child.pid ?? 0, url, read, end };
+  const logBytesBetween = (before: Reading, after: Reading) => {
+    const written = readFileSync(logFile).subarray(before.logBytes, after.logBytes);
+    return written.length / (written.toString().split('"msg":"operation"').length - 1);
+  };
+  return { pid: child.pid ?? 0, url, read, logBytesBetween, end };
 }
 
 /** Production defaults; the limits of the run are the only other values. */
