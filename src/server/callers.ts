@@ -80,32 +80,27 @@ export class Callers {
   identify(request: IncomingMessage): Caller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-      return isTrusted ? this.#onBehalf(this.#anyone, request) : this.#withMetadata(this.#anyone, undefined);
+      if (isTrusted) return this.#onBehalf(this.#anyone, request);
+      // Arguments do not count in place of a header for those either whose headers are ignored.
+      return { ...this.#anyone, completeMetadata: this.#metadataOf?.(undefined) };
     }
     const router = find(this.#routers, String(request.headers['router-authorization'] ?? ''));
     if (router) return this.#onBehalf(router, request);
     // Beside a router secret, `Authorization` is that of a person.
     const service = find(this.#services, bearerOf(request));
-    return service && this.#withSubject(service, request);
+    return service && this.#withPerson(service.name, service.scopes, request);
   }
 
   /** The caller with the person of the trusted headers, and with what this person may see. */
-  #onBehalf(caller: Caller, request: IncomingMessage): Caller {
+  #onBehalf({ name, scopes }: Caller, request: IncomingMessage): Caller {
     const header = this.#trustedHeaders.scopes;
-    if (header === undefined) return this.#withSubject(caller, request);
-    return { ...this.#withSubject(caller, request), scopes: scopesOf(request, header) ?? NO_SCOPES };
+    return this.#withPerson(name, header === undefined ? scopes : (scopesOf(request, header) ?? NO_SCOPES), request);
   }
 
-  #withSubject(caller: Caller, request: IncomingMessage): Caller {
+  #withPerson(name: string, scopes: Caller['scopes'], request: IncomingMessage): Caller {
     const header = this.#trustedHeaders.subject;
     const subject = header === undefined ? undefined : subjectOf(request, header);
-    const known = this.#withMetadata(caller, request);
-    return subject === undefined ? known : { ...known, subject };
-  }
-
-  /** Arguments do not count in place of a header for those either whose headers are ignored. */
-  #withMetadata(caller: Caller, trusted: IncomingMessage | undefined): Caller {
-    return this.#metadataOf ? { ...caller, completeMetadata: this.#metadataOf(trusted) } : caller;
+    return { name, subject, scopes, completeMetadata: this.#metadataOf?.(request) };
   }
 }
 
@@ -117,15 +112,20 @@ function bearerOf(request: IncomingMessage): string {
 /** The one that has this secret. All are compared, whatever fits, so the time reveals nothing about any secret. */
 function find(known: readonly KnownCaller[], presented: string): Caller | undefined {
   if (known.length === 0 || presented === '' || presented.length > MAX_SECRET_LENGTH) return undefined;
-  const presentedBytes = padded(presented);
+  padInto(presentedBytes, presented);
   let found: Caller | undefined;
   for (const { caller, secretBytes } of known) if (timingSafeEqual(secretBytes, presentedBytes)) found = caller;
   return found;
 }
 
+/** What is compared at the moment. One for all requests: a comparison is never interrupted. */
+const presentedBytes = Buffer.alloc(MAX_SECRET_LENGTH);
+
 /** The secret in a buffer that always has the same length. No header contains the zeros after it. */
 function padded(secret: string): Buffer {
-  const bytes = Buffer.alloc(MAX_SECRET_LENGTH);
-  bytes.write(secret, 'latin1');
-  return bytes;
+  return padInto(Buffer.alloc(MAX_SECRET_LENGTH), secret);
+}
+
+function padInto(bytes: Buffer, secret: string): Buffer {
+  return bytes.fill(0, bytes.write(secret, 'latin1'));
 }

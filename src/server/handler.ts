@@ -32,28 +32,19 @@ export async function handleGraphql(
   const share = options.bodies.open();
   try {
     const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes, share) : undefined;
-    if (!response.destroyed) await runOperation(options, request, response, body, caller);
+    if (response.destroyed) return;
+    options.beforeOperation();
+    const operation = new OperationLog(request, caller, options.telemetry);
+    response.on('close', () => operation.cancel());
+    let status = 500; // until there is a response
+    try {
+      const answer = await answerOperation(options, request, body, operation, caller);
+      status = answer.status;
+      send(response, status, answer.headers, answer.text);
+    } finally {
+      operation.end(status);
+    }
   } finally {
     share.release();
-  }
-}
-
-async function runOperation(
-  options: HandlerOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  body: unknown,
-  caller: Caller,
-): Promise<void> {
-  options.beforeOperation();
-  const operation = new OperationLog(request, caller, options.telemetry);
-  response.on('close', () => operation.cancel());
-  let status = 500; // until there is a response
-  try {
-    const answer = await answerOperation(options, request, body, operation, caller);
-    status = answer.status;
-    send(response, status, answer.headers, answer.text);
-  } finally {
-    operation.end(status);
   }
 }

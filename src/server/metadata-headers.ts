@@ -50,15 +50,16 @@ export function createMetadataReader(headers: MetadataHeaders, onDropped: OnDrop
     return (given) => {
       values ??= sources.map((source) => request && source.read(request));
       const metadata = { ...given };
-      for (const [index, { keys, isOptional }] of sources.entries()) {
-        const found = values[index];
-        if (!found && isOptional) continue;
+      sources.forEach(({ keys, isOptional }, index) => {
+        const found = values?.[index];
+        if (!found && isOptional) return;
         for (const key of keys) {
+          if (!(key in metadata)) continue;
           if (metadata[key] != null) onDropped(key, 1);
           delete metadata[key];
         }
         if (found) metadata[found.key] = found.value;
-      }
+      });
       return metadata;
     };
   };
