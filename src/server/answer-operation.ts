@@ -1,11 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
-import type { FormattedExecutionResult } from 'graphql';
+import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import type { Caller } from '../graphql/caller.ts';
 import { type Capabilities, createContext, type GraphQLContext, type OperationRecorder } from '../graphql/context.ts';
 import { type CostLimits, isWithin } from '../graphql/cost.ts';
-import type { DocumentCache } from '../graphql/document-cache.ts';
+import type { DocumentCache, FoundOperation } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import type { AnswerWriter } from './answer.ts';
 import { ROUTER } from './callers.ts';
@@ -34,7 +34,7 @@ interface HandlerResponse {
   readonly text: string;
 }
 
-/** Answers a request whose body has arrived: from the document cache, or else by Apollo Server. */
+/** Answers a request whose body has arrived: by what the document cache has for its document, or else by Apollo Server. */
 export async function answerOperation(
   options: AnswerOptions,
   request: RequestHead,
@@ -42,10 +42,37 @@ export async function answerOperation(
   operation: OperationRecorder,
   caller: Caller,
 ): Promise<HandlerResponse> {
-  return (
-    (await answerFromCache(options, request.headers, body, operation, caller)) ??
-    (await answerByApollo(options, request, body, operation, caller))
-  );
+  const { documents, limits, writer } = options;
+  const { headers } = request;
+  const contentType = negotiateContentType(headers.accept);
+  // Only Apollo Server makes traces.
+  const parsed = headers[TRACE_HEADER] === undefined ? parseRequest(body) : undefined;
+  if (contentType === undefined || !parsed) return answerByApollo(options, request, body, operation, caller);
+
+  const { source, operationName, variables } = parsed;
+  const found = documents.findCompiled(source, operationName);
+  if (!found) {
+    const invalid = documents.invalid.find(source, operationName);
+    if (invalid) return toResponse(invalid.status, contentType, { errors: invalid.errors }, operation, writer);
+  } else if (isWithin(found.compiled.cost, variables, limits)) {
+    operation.recordKind({ ...found.compiled.kind, name: found.name });
+    const context = createContext(options.capabilities, operation, caller);
+    const result = await found.compiled.execute(context, variables);
+    if (result) return toResponse(200, contentType, formatted(result, found, operation, options), operation, writer);
+  }
+  // What is new; what costs too much, and variables that do not fit, which plugins of Apollo Server refuse with their messages.
+  return answerByApollo(options, request, body, operation, caller);
+}
+
+function formatted(
+  { data = null, errors }: ExecutionResult,
+  { relocate }: FoundOperation,
+  operation: OperationRecorder,
+  { telemetry }: AnswerOptions,
+): FormattedExecutionResult {
+  if (!errors) return { data };
+  reportErrors(telemetry.log, operation, errors);
+  return { data, errors: inOrder(errors.map((error) => formatError(relocate(error.toJSON()), error))) };
 }
 
 /** The parts of a request that decide whether the document cache can answer it. */
@@ -75,42 +102,6 @@ function parseRequest(body: unknown): GraphqlRequest | undefined {
 function areIgnored(extensions: unknown): boolean {
   if (extensions == null) return true;
   return typeof extensions === 'object' && !Array.isArray(extensions) && !('persistedQuery' in extensions);
-}
-
-/** Answers with what the cache has for this document. Undefined if that is not enough. */
-async function answerFromCache(
-  { documents, capabilities, limits, writer, telemetry }: AnswerOptions,
-  headers: IncomingHttpHeaders,
-  body: unknown,
-  operation: OperationRecorder,
-  caller: Caller,
-): Promise<HandlerResponse | undefined> {
-  // Only Apollo Server makes traces.
-  if (headers[TRACE_HEADER] !== undefined) return undefined;
-  const contentType = negotiateContentType(headers.accept);
-  const parsed = parseRequest(body);
-  if (contentType === undefined || !parsed) return undefined;
-
-  const { source, operationName, variables } = parsed;
-  const found = documents.findCompiled(source, operationName);
-  if (found) {
-    const { compiled, name, relocate } = found;
-    // It costs too much, so Apollo Server's plugin refuses it with its message.
-    if (!isWithin(compiled.cost, variables, limits)) return undefined;
-    operation.recordKind({ ...compiled.kind, name });
-    const result = await compiled.execute(createContext(capabilities, operation, caller), variables);
-    // The variables do not fit, so Apollo Server's plugin refuses them with its message.
-    if (!result) return undefined;
-    const formatted: FormattedExecutionResult = { data: result.data ?? null };
-    if (result.errors) {
-      reportErrors(telemetry.log, operation, result.errors);
-      formatted.errors = inOrder(result.errors.map((error) => formatError(relocate(error.toJSON()), error)));
-    }
-    return toResponse(200, contentType, formatted, operation, writer);
-  }
-
-  const invalid = documents.invalid.find(source, operationName);
-  return invalid && toResponse(invalid.status, contentType, { errors: invalid.errors }, operation, writer);
 }
 
 function toResponse(

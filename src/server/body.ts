@@ -10,22 +10,14 @@ import { RequestRefused } from './refusal.ts';
  * @param share takes each byte that arrives
  * @throws RequestRefused with status 400, 413 or 415; with 503 if all bodies together are too large at the moment
  */
-export async function readJsonBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<unknown> {
-  const type = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-  if (type !== 'application/json')
-    throw new RequestRefused(415, 'Send the request with content-type application/json.');
-  const bytes = await readBytes(request, maxBytes, share);
-  const text = decodeUtf8(bytes);
-  const json = text === undefined ? undefined : parseJson(text);
-  if (json === undefined) throw new RequestRefused(400, 'The body is not JSON in UTF-8.');
-  return json;
-}
-
-function readBytes(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<Buffer> {
+export function readJsonBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLarge());
   // Events cost half as much as an asynchronous iterator.
   return new Promise((resolve, reject) => {
+    const { headers } = request;
+    if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
+      throw new RequestRefused(415, 'Send the request with content-type application/json.');
+    if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;
     const onData = (chunk: Buffer) => {
@@ -40,9 +32,18 @@ function readBytes(request: IncomingMessage, maxBytes: number, share: BodyShare)
     };
     request
       .on('data', onData)
-      .on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+      .on('end', () => {
+        const json = toJson(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+        if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));
+        else resolve(json);
+      })
       .on('error', reject);
   });
+}
+
+function toJson(bytes: Buffer): unknown {
+  const text = decodeUtf8(bytes);
+  return text === undefined ? undefined : parseJson(text);
 }
 
 function overloaded(): RequestRefused {
