@@ -2,7 +2,7 @@ import type { LoadJob, Round } from './load-job.ts';
 import { type Random, shuffled } from './random.ts';
 import type { Size } from './sizes.ts';
 import { type Estimate, estimate, median } from './statistics.ts';
-import { checkAnswers, type Running, type Testbed } from './testbed.ts';
+import { jobFor, type Running, type Testbed } from './testbed.ts';
 import { workloadNamed } from './workloads.ts';
 
 /** What is measured in turns with others: a contender that is asked one workload. */
@@ -42,10 +42,8 @@ export async function measureClosed(
 ): Promise<Costs> {
   const jobs = new Map<string, LoadJob>();
   for (const { running, workload } of series) {
-    const { url, headers, pid } = running;
-    const { connections, primeRequests = 0 } = workloadNamed(workload);
-    const answerBytes = await checkAnswers(running, workload);
-    const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: size.rewarmMs, ms: size.roundMs };
+    const { primeRequests = 0 } = workloadNamed(workload);
+    const job = { ...(await jobFor(running, workload)), warmUpMs: size.rewarmMs, ms: size.roundMs };
     jobs.set(`${running.name} ${workload}`, job);
     if (size.warmUpMs > 0) await prime(testbed, { ...job, warmUpMs: 0, ms: size.warmUpMs }, primeRequests);
   }

@@ -1,8 +1,8 @@
 import { waitedIn } from './closed-loop.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
-import { checkAnswers, type Running, type Testbed } from './testbed.ts';
-import { SLOW, WORKLOADS } from './workloads.ts';
+import { jobFor, type Running, type Testbed } from './testbed.ts';
+import { SLOW } from './workloads.ts';
 
 /** What a contender adds to the latency of a slow upstream at half of the load that it can bear. In ms. */
 export interface AddedLatency {
@@ -34,7 +34,7 @@ export async function measurePaced(
 async function measureOne(testbed: Testbed, contender: Running, size: Size): Promise<AddedLatency> {
   const rate = (await mostOf(testbed, contender, size)) / 2;
   const paced = { rate, warmUpMs: size.rewarmMs, ms: size.pacedMs };
-  const through = { ...paced, ...(await throughContender(contender)) };
+  const through = { ...paced, ...(await jobFor(contender, 'slow')) };
   const direct = { ...paced, ...directTo(testbed) };
   const rounds = [];
   for (let round = 0; round < size.pacedRounds; round += 1) {
@@ -52,14 +52,7 @@ async function measureOne(testbed: Testbed, contender: Running, size: Size): Pro
   };
 }
 
-/** The question that a contender passes on to a slow upstream. Rejects if it answers wrongly. */
-export async function throughContender(contender: Running) {
-  const { url, headers, pid } = contender;
-  const answerBytes = await checkAnswers(contender, 'slow');
-  return { url, headers, pid, workload: 'slow', connections: SLOW.connections, answerBytes };
-}
-
-/** The same question for the slow upstream itself. */
+/** What asks the slow upstream itself. */
 export function directTo({ upstreamUrl, upstreamPid }: Testbed) {
   return {
     url: `${upstreamUrl}/api/v2/fp_query/pk_bench`,
@@ -73,10 +66,7 @@ export function directTo({ upstreamUrl, upstreamPid }: Testbed) {
 
 /** Requests per second when it has as much to do as it can: the median of three rounds. */
 export async function mostOf(testbed: Testbed, contender: Running, { warmUpMs, roundMs }: Size): Promise<number> {
-  const { connections } = WORKLOADS.single;
-  const { url, headers, pid } = contender;
-  const answerBytes = await checkAnswers(contender, 'single');
-  const job = { url, headers, pid, workload: 'single', answerBytes, connections, ms: roundMs };
+  const job = { ...(await jobFor(contender, 'single')), ms: roundMs };
   const rates: number[] = [];
   for (const ms of [warmUpMs, 0, 0]) {
     const { requests, seconds } = await testbed.load({ ...job, warmUpMs: ms });

@@ -5,7 +5,7 @@ import { contenderNamed, OURS_NAME } from './contenders.ts';
 import { type CpuProfile, type Shares, sharesOf } from './cpu-profile.ts';
 import type { Options } from './options.ts';
 import { table } from './table.ts';
-import { checkAnswers, type Testbed } from './testbed.ts';
+import { jobFor, type Testbed } from './testbed.ts';
 import { WORKLOADS, workloadNamed } from './workloads.ts';
 
 /** Until V8 has optimised what it will, and then for as long as it takes to see it, in ms. */
@@ -32,10 +32,7 @@ async function profile(testbed: Testbed, workload: string): Promise<Shares> {
     const ours = contenderNamed(OURS_NAME);
     // The sources: a build is one file, which says nothing of packages.
     const running = await testbed.start({ ...ours, built: ours.source }, { nodeOptions });
-    const { url, headers, pid } = running;
-    const answerBytes = await checkAnswers(running, workload);
-    const { connections } = workloadNamed(workload);
-    const job = { url, headers, pid, workload, answerBytes, connections, warmUpMs: 0 };
+    const job = { ...(await jobFor(running, workload)), warmUpMs: 0 };
     await testbed.load({ ...job, ms: WARM_UP_MS });
     const warmMicros = (performance.now() - start) * 1_000;
     await testbed.load({ ...job, ms: PROFILED_MS });

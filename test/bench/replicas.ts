@@ -4,8 +4,7 @@ import type { LoadJob, Round } from './load-job.ts';
 import { type Random, shuffled } from './random.ts';
 import type { Size } from './sizes.ts';
 import { type Estimate, estimate, median } from './statistics.ts';
-import { checkAnswers, type Running, type Testbed } from './testbed.ts';
-import { WORKLOADS } from './workloads.ts';
+import { jobFor, type Running, type Testbed } from './testbed.ts';
 
 /**
  * Two replicas instead of one, each with its half of the clients, as a Service of Kubernetes spreads connections.
@@ -35,12 +34,9 @@ const SETTLE_MS = 300;
 export async function measureReplicas(testbed: Testbed, first: Running, size: Size, random: Random): Promise<Replicas> {
   const second = await testbed.start(contenderNamed(OURS_NAME), { core: 'others' });
   try {
-    const { connections } = WORKLOADS.single;
     const jobs: LoadJob[] = [];
     for (const running of [first, second]) {
-      const { url, headers, pid } = running;
-      const answerBytes = await checkAnswers(running, 'single');
-      const job = { url, headers, pid, workload: 'single', answerBytes, connections, warmUpMs: size.rewarmMs };
+      const job = { ...(await jobFor(running, 'single')), warmUpMs: size.rewarmMs };
       jobs.push({ ...job, ms: size.roundMs });
       await testbed.load({ ...job, ms: size.firstWarmUpMs });
     }

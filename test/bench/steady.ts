@@ -3,11 +3,11 @@ import { freePort } from '../support/ports.ts';
 import { request } from '../support/requests.ts';
 import { contenderNamed, FLOOR_NAME, OURS_NAME } from './contenders.ts';
 import { memoryOf } from './cpu.ts';
-import { directTo, mostOf, throughContender } from './paced-load.ts';
+import { directTo, mostOf } from './paced-load.ts';
 import { SIZES } from './sizes.ts';
 import { median } from './statistics.ts';
 import { fixed, table } from './table.ts';
-import type { Testbed } from './testbed.ts';
+import { jobFor, type Testbed } from './testbed.ts';
 import { startWarm } from './warm-up.ts';
 
 /** Our server at half load for long, beside the bare proxy. */
@@ -47,8 +47,8 @@ export async function measureSteady(
   const rate = (await mostOf(testbed, ours, size)) / 2;
   const load = { rate, warmUpMs: 100 };
   const jobs = {
-    ours: { ...load, ...(await throughContender(ours)), ms: OURS_MS },
-    floor: { ...load, ...(await throughContender(floor)), ms: OTHERS_MS },
+    ours: { ...load, ...(await jobFor(ours, 'slow')), ms: OURS_MS },
+    floor: { ...load, ...(await jobFor(floor, 'slow')), ms: OTHERS_MS },
     direct: { ...load, ...directTo(testbed), ms: OTHERS_MS },
   };
   const start = performance.now();

@@ -79,6 +79,17 @@ export async function openTestbed(children: Children, fromSource: boolean): Prom
   };
 }
 
+/**
+ * What puts a workload on a contender, except for how long. Its answers are checked first.
+ *
+ * @throws Error as `checkAnswers` does
+ */
+export async function jobFor(running: Running, workload: string): Promise<Omit<LoadJob, 'warmUpMs' | 'ms'>> {
+  const { url, headers, pid } = running;
+  const { connections } = workloadNamed(workload);
+  return { url, headers, pid, workload, connections, answerBytes: await checkAnswers(running, workload) };
+}
+
 /** Enough requests for whatever compiles a document only when it has seen it before. */
 const CHECKS = 3;
 
@@ -88,7 +99,7 @@ const CHECKS = 3;
  * @returns the length of each of its answers in bytes, by which load is checked
  * @throws Error if a single byte of `data`, the status or a code is another one
  */
-export async function checkAnswers({ name, url, headers }: Running, workloadName: string): Promise<number> {
+async function checkAnswers({ name, url, headers }: Running, workloadName: string): Promise<number> {
   const workload = workloadNamed(workloadName);
   const lengths = new Set<number>();
   for (let number = 1; number <= CHECKS; number += 1) {

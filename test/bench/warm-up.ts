@@ -3,8 +3,7 @@ import type { Contender } from './contenders.ts';
 import { memoryOf } from './cpu.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
-import { checkAnswers, type Running, type Testbed } from './testbed.ts';
-import { WORKLOADS } from './workloads.ts';
+import { jobFor, type Running, type Testbed } from './testbed.ts';
 
 /** Memory in RAM, in MiB. */
 export interface Memory {
@@ -35,24 +34,12 @@ export async function startWarm(
   const running = await testbed.start(contender, { env });
   await sleep(SETTLE_MS);
   const { rss: idle } = memoryOf(running.pid);
-  const { url, headers, pid } = running;
-  const { connections } = WORKLOADS.single;
-  const answerBytes = await checkAnswers(running, 'single');
-  const job = {
-    url,
-    headers,
-    pid,
-    workload: 'single',
-    answerBytes,
-    connections,
-    warmUpMs: 0,
-    ms: firstWarmUpMs / STEPS,
-  };
+  const job = { ...(await jobFor(running, 'single')), warmUpMs: 0, ms: firstWarmUpMs / STEPS };
   const readings: number[] = [];
   let sent = 0;
   for (let step = 0; step < STEPS || (sent < warmRequests && step < MOST_STEPS); step += 1) {
     sent += (await testbed.load(job)).requests;
-    readings.push(memoryOf(pid).rss);
+    readings.push(memoryOf(running.pid).rss);
   }
-  return { running, memory: { idle, loaded: median(readings.slice(-READINGS)), peak: memoryOf(pid).peak } };
+  return { running, memory: { idle, loaded: median(readings.slice(-READINGS)), peak: memoryOf(running.pid).peak } };
 }
