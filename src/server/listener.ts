@@ -112,7 +112,8 @@ async function route(
     connections.prove(request.socket);
     beforeOperation();
     continueWith(request, response);
-    return handle(request, response, caller);
+    // Awaited here, because a promise that an async function returns is awaited three times.
+    return await handle(request, response, caller);
   }
   connections.limit(request.socket, response);
   if (health.answer(path, response)) return;
