@@ -26,9 +26,12 @@ export function judgeCaptcha(response: UpstreamResponse): ProbeResult {
   const body = lenientBody(response);
   const rejection = readRejection(body);
   if (rejection?.reason === 'illegal sign_token') return { kind: 'refused', reason: 'illegal sign_token' };
-  if (isDocumentedRejection(body) || passBody.safeParse(body).success) return WELL;
-  // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
-  if (rejection || isJudgement(body)) return { kind: 'inconclusive', reason: 'an undocumented judgement' };
+  if (isDocumentedRejection(body)) return WELL;
+  if (rejection || isJudgement(body)) {
+    if (passBody.safeParse(body).success) return WELL;
+    // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
+    return { kind: 'inconclusive', reason: 'an undocumented judgement' };
+  }
 
   const exception = readException(body);
   if (!exception) return judgeStatus(response.status);

@@ -64,5 +64,16 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
     gen_time: input.genTime,
     sign_token: signToken(input.lotNumber, captchaKey),
   };
-  return new URLSearchParams({ ...form }).toString();
+  return Object.entries(form)
+    .map(([name, value]) => `${name}=${encode(value)}`)
+    .join('&');
+}
+
+/** All other characters are the same in a form and in a URI: a space and `!'()~` are not, and a lone surrogate is in no URI. */
+const DIFFERENT_IN_FORM = /[^\x22-\x26\x2a-\x7d]/;
+
+/** A value as URLSearchParams writes it, which takes three times as long for a whole form. Hardly any value needs it. */
+function encode(value: string): string {
+  if (!DIFFERENT_IN_FORM.test(value)) return encodeURIComponent(value);
+  return new URLSearchParams({ value }).toString().slice('value='.length);
 }

@@ -119,6 +119,22 @@ export const invalidRequestEnvelope = z.object({
   data: z.object({ errors: z.array(fieldError).default([]) }),
 });
 
+/**
+ * Does `invalidRequestEnvelope` accept this, and does it name its errors? Written out for the same reason as `isSuccess`: whoever
+ * sends tokens that are made up decides how often this is asked.
+ */
+export function isInvalidRequest(body: unknown): body is z.infer<typeof invalidRequestEnvelope> {
+  if (!isObject(body) || body['code'] !== 400 || typeof body['message'] !== 'string') return false;
+  const { data } = body;
+  return isObject(data) && Array.isArray(data['errors']) && data['errors'].every(isFieldError);
+}
+
+function isFieldError(given: unknown): boolean {
+  if (!isObject(given)) return false;
+  const { field, reason, type } = given;
+  return typeof field === 'string' && typeof reason === 'string' && typeof type === 'string';
+}
+
 /** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1). */
 export const anyEnvelope = z.object({ code: z.int() });
 

@@ -17,6 +17,7 @@ import {
   anyEnvelope,
   type FingerprintData,
   invalidRequestEnvelope,
+  isInvalidRequest,
   isSuccess,
   METADATA_KEYS,
   successEnvelope,
@@ -58,6 +59,7 @@ export function toOutcome(
   answeredAt: number,
 ): FingerprintOutcome {
   if (status === 200 && isSuccess(json)) return toDevice(request, json.data, answeredAt);
+  if (status === 400 && isInvalidRequest(json)) return toRejection(json.data.errors);
   const envelope = anyEnvelope.safeParse(json);
   if (envelope.success && envelope.data.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);

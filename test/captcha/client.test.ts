@@ -77,3 +77,16 @@ test('every form is decoded to what was encoded', () => {
     }),
   );
 });
+
+test('every form has the bytes of the standard for forms', () => {
+  const ascii = fc.string({ unit: 'binary-ascii' });
+  const value = fc.oneof(text, ascii, fc.constantFrom("!'()~*-._ +/=%&", '\ud800', 'a\udc00b'));
+  fc.assert(
+    fc.property(value, value, value, value, (lotNumber, captchaOutput, passToken, genTime) => {
+      const fields = { lot_number: lotNumber, captcha_output: captchaOutput, pass_token: passToken, gen_time: genTime };
+      const form = toForm({ lotNumber, captchaOutput, passToken, genTime }, 'key');
+      expect(form.replace(/&sign_token=[0-9a-f]{64}$/, '')).toBe(new URLSearchParams(fields).toString());
+    }),
+    { numRuns: 2_000 },
+  );
+});

@@ -1,11 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { isSuccess, successEnvelope } from '../../src/fingerprint/contract.ts';
-import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import {
+  invalidRequestEnvelope,
+  isInvalidRequest,
+  isSuccess,
+  successEnvelope,
+} from '../../src/fingerprint/contract.ts';
+import { toOutcome, toRejection } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
 import { DATA } from './support.ts';
 
-/** The check of a success that is written by hand accepts what zod accepts, and reads the same from it. */
+/** The checks that are written by hand accept what zod accepts, and the same is read from it. */
 
 const RUNS = 20_000;
 
@@ -18,6 +23,13 @@ const BODIES = [
   { ...android, detail: { ...android.detail, client_type: 'Web/H5', device_basic: basicOfWeb } },
 ].map((data) => JSON.stringify({ code: 200, message: 'Success', data }));
 
+const fieldError = { field: 'device_token', reason: 'Invalid token', type: 'value_error' };
+const REFUSALS = [
+  { errors: [fieldError] },
+  { errors: [fieldError, { ...fieldError, field: 'body.event_time' }] },
+  {},
+].map((data) => JSON.stringify({ code: 400, message: 'Invalid request', data }));
+
 /** Objects in objects, around the deepest nesting that is accepted. */
 const nested = fc.integer({ min: 28, max: 36 }).map((levels) => {
   let value: unknown = {};
@@ -26,8 +38,24 @@ const nested = fc.integer({ min: 28, max: 36 }).map((levels) => {
 });
 
 const values: fc.Arbitrary<unknown> = fc.oneof(
-  fc.constantFrom(undefined, null, true, '', ' ', 'LOW', 'high', 'Android', 'iOS', 'Web/H5', [], {}, [{}], signal),
-  fc.constantFrom(200, '200', 0, 1, -0.000_1, 1.000_1, 1e308),
+  fc.constantFrom(
+    undefined,
+    null,
+    true,
+    '',
+    ' ',
+    'LOW',
+    'high',
+    'Android',
+    'iOS',
+    'Web/H5',
+    [],
+    {},
+    [{}],
+    signal,
+    fieldError,
+  ),
+  fc.constantFrom(200, 400, '200', 0, 1, -0.000_1, 1.000_1, 1e308),
   nested,
   fc.jsonValue(),
 );
@@ -46,9 +74,12 @@ const changes: fc.Arbitrary<Change> = fc.record({
   value: values,
 });
 
-const bodies = fc
-  .tuple(fc.constantFrom(...BODIES), fc.array(changes, { maxLength: 3 }))
-  .map(([text, given]) => JSON.parse(JSON.stringify(given.reduce(change, JSON.parse(text)) ?? null)));
+/** One of these bodies with a few changes. */
+function changed(texts: readonly string[]): fc.Arbitrary<unknown> {
+  return fc
+    .tuple(fc.constantFrom(...texts), fc.array(changes, { maxLength: 3 }))
+    .map(([text, given]) => JSON.parse(JSON.stringify(given.reduce(change, JSON.parse(text)) ?? null)));
+}
 
 function change(body: unknown, { steps: [step, ...others], added, value }: Change): unknown {
   if (step === undefined || typeof body !== 'object' || body === null) return value;
@@ -62,10 +93,10 @@ function change(body: unknown, { steps: [step, ...others], added, value }: Chang
 const application = prepareApplication({ publicKey: 'pk', secret: 'sk', region: 'EU', baseUrl: 'https://eu.test' });
 const request = toRequest({ token: 't' }, () => application);
 
-test('it accepts what zod accepts, and reads the same', () => {
+test('a success is accepted as zod accepts it, and the same is read from it', () => {
   const seen = { accepted: 0, refused: 0 };
   fc.assert(
-    fc.property(bodies, (json) => {
+    fc.property(changed(BODIES), (json) => {
       const parsed = successEnvelope.safeParse(json);
       expect(isSuccess(json)).toBe(parsed.success);
       seen[parsed.success ? 'accepted' : 'refused'] += 1;
@@ -81,6 +112,25 @@ test('it accepts what zod accepts, and reads the same', () => {
   expect(seen.refused).toBeGreaterThan(RUNS / 20);
 });
 
+test('a refusal is accepted as zod accepts it if it names its errors, and the same is read from it', () => {
+  const seen = { accepted: 0, withoutErrors: 0, refused: 0 };
+  fc.assert(
+    fc.property(changed(REFUSALS), (json) => {
+      const parsed = invalidRequestEnvelope.safeParse(json);
+      // Without the list zod supplies an empty one.
+      const hasErrors = Object(Object(json).data).errors !== undefined;
+      expect(isInvalidRequest(json)).toBe(parsed.success && hasErrors);
+      const read = () => toOutcome(request, { status: 400, json }, 0);
+      if (parsed.success) expect(read()).toEqual(toRejection(parsed.data.data.errors));
+      else expect(read).toThrow(expect.objectContaining({ code: 'UPSTREAM_PROTOCOL_ERROR' }));
+      seen[parsed.success ? (hasErrors ? 'accepted' : 'withoutErrors') : 'refused'] += 1;
+    }),
+    { numRuns: RUNS },
+  );
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 20);
+});
+
 test.each(['[]', 'null', '"text"', '200', 'true'])('%s is none', (text) => {
   expect(isSuccess(JSON.parse(text))).toBe(false);
+  expect(isInvalidRequest(JSON.parse(text))).toBe(false);
 });
