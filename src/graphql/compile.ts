@@ -12,6 +12,7 @@ import {
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { repeatsUnderConditions } from './compile-conditions.ts';
+import { withoutQueue } from './compile-mutation.ts';
 import type { GraphQLContext } from './context.ts';
 import { costOf, type OperationCost } from './cost.ts';
 import { type InputCheck, inputCheckOf } from './input-check.ts';
@@ -34,7 +35,8 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   if (!operation || others.length > 0) return undefined;
   if (!canBeCompiled(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
-  const compiled = compileQuery(schema, document, operation.name?.value, {
+  const { source, definition } = withoutQueue(schema, document, operation);
+  const compiled = compileQuery(source, definition, operation.name?.value, {
     disablingCapturingStackErrors: true,
     // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
     // scalars are serialised all the same.
