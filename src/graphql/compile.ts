@@ -47,7 +47,8 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   const kind = kindOf(document, operation);
   const [field] = operation.selectionSet.selections;
   // `canBeCompiled` has found it alone.
-  const entities = kind.field === '_entities' && field?.kind === 'Field' ? (field.alias ?? field.name).value : undefined;
+  const entities =
+    kind.field === '_entities' && field?.kind === 'Field' ? (field.alias ?? field.name).value : undefined;
   return {
     kind,
     cost: costOf(schema, document, operation),

@@ -1,31 +1,15 @@
 import { asError, DeviceTrustError } from '../errors.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
 import type { Admissible, Bulkhead } from './bulkhead.ts';
-import type { CallContext, CallSpan, CallTarget, Cancellable } from './call-context.ts';
+import type { CallSpan, Cancellable } from './call-context.ts';
 import type { Pauses } from './pauses.ts';
 import type { Quota } from './quota.ts';
+import type { UpstreamRequest } from './request.ts';
 import type { ServiceHealth } from './service-health.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
 /** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
 const MAX_DOUBT_AFTER_MS = 700;
-
-/** One POST to an upstream. */
-export interface UpstreamRequest {
-  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
-  readonly region: string;
-  /** The public key or captcha id: each has a quota, pauses and a health of its own. Not a secret. */
-  readonly account: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
-  readonly path: string;
-  readonly pathTemplate: CallTarget['pathTemplate'];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** The deadline for everything: the queue, the connection and the whole response, in ms. */
-  readonly timeoutMs: number;
-  readonly context: CallContext;
-}
 
 /** What all calls of one upstream service share. */
 export interface CallService {
@@ -101,9 +85,13 @@ export class Call implements Admissible, Cancellable {
     this.#fail(error);
   }
 
-  /** Ends the call because nobody waits for its response any more. */
+  /** Ends the call because nobody waits for its response any more, or because its time is over. */
   abort(reason: Error): void {
-    this.#stop(reason);
+    this.#stopReason = reason;
+    this.#pending?.abort(reason);
+    this.#fail(reason);
+    // A call that has left the queue ends where it notices the reason: before it is sent, or when its request has failed.
+    if (this.#bulkhead.remove(this.#request.context, this)) this.#disarm();
   }
 
   #send(): Promise<UpstreamResponse> {
@@ -144,8 +132,7 @@ export class Call implements Admissible, Cancellable {
   /** Ends a call that the bulkhead has admitted. */
   #endWith(error: Error): void {
     this.#bulkhead.release();
-    this.#disarm();
-    this.#fail(error);
+    this.refuse(error);
   }
 
   /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */
@@ -159,7 +146,7 @@ export class Call implements Admissible, Cancellable {
   #expire(): void {
     const { timeoutMs } = this.#request;
     const code = this.#isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-    this.#stop(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+    this.abort(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
   }
 
   /**
@@ -171,14 +158,6 @@ export class Call implements Admissible, Cancellable {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
     if (this.#wasQueued || !this.#pending || lagExcuses(lagMs, this.#request.timeoutMs)) return true;
     return this.#pending.lookupMs > this.#request.timeoutMs / 4;
-  }
-
-  #stop(reason: Error): void {
-    this.#stopReason = reason;
-    this.#pending?.abort(reason);
-    this.#fail(reason);
-    // A call that has left the queue ends where it notices the reason: before it is sent, or when its request has failed.
-    if (this.#bulkhead.remove(this.#request.context, this)) this.#disarm();
   }
 
   #fail(error: Error): void {
