@@ -17,6 +17,7 @@ import type { GraphQLContext } from './context.ts';
 import { costOf, type OperationCost } from './cost.ts';
 import { type InputCheck, inputCheckOf } from './input-check.ts';
 import { kindOf, type OperationKind } from './operation-kind.ts';
+import { executeEntities } from './shared-entities.ts';
 
 /** An operation of a valid document as compiled code. */
 export interface CompiledOperation {
@@ -45,13 +46,20 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   if (!isCompiledQuery(compiled)) return undefined;
   const areValid = variableCheckOf(schema, operation);
   const withNodes = errorLocatorOf(document);
+  const kind = kindOf(document, operation);
+  const [field] = operation.selectionSet.selections;
+  // `canBeCompiled` has found it alone.
+  const entities =
+    kind.field === '_entities' && field?.kind === 'Field' ? (field.alias ?? field.name).value : undefined;
   return {
-    kind: kindOf(document, operation),
+    kind,
     cost: costOf(schema, document, operation),
     execute: async (context, variables) => {
       // graphql-jit accepts some values that GraphQL refuses, such as a list for an input object.
       if (!areValid(variables)) return undefined;
-      const result = await compiled.query(undefined, context, variables);
+      const result = await (entities === undefined
+        ? compiled.query(undefined, context, variables)
+        : executeEntities(compiled.query, entities, context, variables));
       // A result without data means that nothing was executed.
       if (!('data' in result)) return undefined;
       return result.errors ? { data: result.data, errors: result.errors.map(withNodes) } : result;

@@ -89,6 +89,8 @@ export interface GraphQLContext {
    * @throws the error that is given; nothing once the request has 100 of them
    */
   refuseField(makeError: () => DeviceTrustError): null;
+  /** Counts refused fields from the beginning, because all of them are completed again. */
+  restartRefusals(): void;
   readonly recorder: OperationRecorder;
   readonly caller: Caller;
 }
@@ -105,6 +107,10 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     return decider(device);
   };
   const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const recordOutcome = (outcome: FingerprintOutcome) => {
+    recorder.recordOutcome(outcome.__typename);
+    return outcome;
+  };
   // Both are made only where they are needed, because most requests need neither.
   let judged: Map<JudgedDevice, DeviceJudgement> | undefined;
   let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
@@ -115,11 +121,9 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     applicationFor,
     recorder,
     caller,
-    lookUp: async (request) => {
+    lookUp: (request) => {
       recorder.recordLookup(request.token);
-      const outcome = await loader.load(request);
-      recorder.recordOutcome(outcome.__typename);
-      return outcome;
+      return loader.load(request).then(recordOutcome);
     },
     decide,
     judge: (device) => {
@@ -157,6 +161,9 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
       refusedFields += 1;
       if (refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
       return null;
+    },
+    restartRefusals: () => {
+      refusedFields = 0;
     },
   };
 }

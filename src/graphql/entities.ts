@@ -2,7 +2,8 @@ import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType, Kind } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
-import { costOfEntities } from './entity-cost.ts';
+import { costOfEntity } from './entity-cost.ts';
+import { SharedEntities } from './shared-entities.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
@@ -15,16 +16,12 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const resolvers = referenceResolversOf(schema);
   const keyOf = referenceKeysOf(schema);
 
-  async function entityOf(
-    representation: unknown,
-    context: GraphQLContext,
-    info: GraphQLResolveInfo,
-  ): Promise<unknown> {
+  /** What a representation resolves to, or the promise of it. An Error is a value here. */
+  function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo): unknown {
     try {
-      const { __typename: type } = Object(representation);
-      const resolve = resolvers.get(type);
       // Sound: what has a __typename is an object.
-      if (resolve) return withType(await resolve(representation as object, context, info), type);
+      const resolve = resolvers.get(Object(representation).__typename);
+      if (resolve) return resolve(representation as object, context, info);
       return badUserInput(
         'representations',
         `a __typename among ${[...resolvers.keys()].join(', ')}`,
@@ -35,29 +32,40 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     }
   }
 
-  field.resolve = async (_root, { representations }, context: GraphQLContext, info) => {
-    /** What equal references share. Their own failure as well: an Error is a value here. */
-    const shared = new Map<string, Promise<unknown>>();
-    const resolve = (representation: unknown) => {
+  field.resolve = async (root: unknown, { representations }, context: GraphQLContext, info) => {
+    const shared = root instanceof SharedEntities ? root : undefined;
+    if (shared?.areSeparate) return shared.places?.map((index) => shared.entities[index]);
+    /** The representations without those that are equal to an earlier one, and what they resolve to. */
+    const distinct: unknown[] = [];
+    const resolving: unknown[] = [];
+    const indexOf = new Map<string, number>();
+    const places: number[] = representations.map((representation: unknown) => {
       const key = keyOf(representation);
-      if (key === undefined) return entityOf(representation, context, info);
-      const known = shared.get(key);
-      if (!known) {
-        const entity = entityOf(representation, context, info);
-        shared.set(key, entity);
-        return entity;
+      const known = key === undefined ? undefined : indexOf.get(key);
+      if (known === undefined) {
+        if (key !== undefined) indexOf.set(key, distinct.length);
+        resolving.push(resolveOne(representation, context, info));
+        return distinct.push(representation) - 1;
       }
       // Counted all the same, because lookups and calls together show how many calls were saved.
       const { token } = Object(representation);
       if (typeof token === 'string') context.recorder.recordLookup(token);
       return known;
-    };
+    });
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
-    const entities = await Promise.all(representations.map(resolve));
+    const entities = (await Promise.allSettled(resolving)).map((result, index) =>
+      result.status === 'rejected'
+        ? asError(result.reason)
+        : withType(result.value, Object(distinct[index]).__typename),
+    );
+    const costs = entities.map((entity) => costOfEntity(entity, info));
     // Refused before the entities are completed, which is where their cost arises.
-    context.countCost(costOfEntities(entities, info));
-    return entities;
+    context.countCost(places.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
+    if (distinct.length === places.length) return entities;
+    // Each failed reference has its own error.
+    if (!shared || entities.some((entity) => entity instanceof Error)) return places.map((index) => entities[index]);
+    return Object.assign(shared, { entities, places }).entities;
   };
   return schema;
 }
@@ -80,26 +88,37 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
  * the texts of its keys, because a resolver could use the rest as well, and for one of an unknown type.
  */
 function referenceKeysOf(schema: GraphQLSchema): (representation: unknown) => string | undefined {
-  const fields = new Map<unknown, ReadonlySet<string>>();
+  const fields = new Map<unknown, readonly string[]>();
   for (const { name, astNode, extensionASTNodes } of Object.values(schema.getTypeMap())) {
     const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
     const keys = directives
       .filter((directive) => directive.name.value === 'key')
       .flatMap(({ arguments: given = [] }) => given);
-    const texts = keys.flatMap(({ value }) => (value.kind === Kind.STRING ? value.value.split(/\s+/) : []));
-    if (texts.length > 0) fields.set(name, new Set(['__typename', ...texts]));
+    const names = keys.flatMap(({ value }) => (value.kind === Kind.STRING ? value.value.split(/\s+/) : []));
+    if (names.length > 0) fields.set(name, [...new Set(names)]);
   }
   return (representation) => {
-    const names = fields.get(Object(representation).__typename);
+    const given = Object(representation);
+    const names = fields.get(given.__typename);
     if (!names) return undefined;
-    const given = Object.entries(Object(representation));
-    if (!given.every(([name, value]) => names.has(name) && typeof value === 'string')) return undefined;
-    return JSON.stringify(given.sort(([a], [b]) => (a < b ? -1 : 1)));
+    let key: string = given.__typename;
+    let count = 1;
+    for (const name of names) {
+      const value: unknown = given[name];
+      if (value === undefined) key += ' -';
+      else if (typeof value !== 'string') return undefined;
+      else {
+        // The length says where a text ends, whatever is in it.
+        key += ` ${value.length}:${value}`;
+        count += 1;
+      }
+    }
+    return Object.keys(given).length === count ? key : undefined;
   };
 }
 
 /** The entity with the name of its type, by which the `_Entity` union distinguishes types. */
 function withType(entity: unknown, type: string): unknown {
-  if (typeof entity !== 'object' || entity === null) return entity;
+  if (typeof entity !== 'object' || entity === null || entity instanceof Error) return entity;
   return '__typename' in entity && entity.__typename === type ? entity : { ...entity, __typename: type };
 }

@@ -14,24 +14,21 @@ const COST_OF_FAILURE = 60;
 const known = new WeakMap<FieldNode, Map<string, EntityCost>>();
 
 /**
- * What the answer to an `_entities` field costs, now that its entities are known: their lists may be longer than `@listSize`
+ * What an entity costs in the answer to an `_entities` field, now that it is known: its lists may be longer than `@listSize`
  * assumes. An error costs as much as 60 fields.
  */
-export function costOfEntities(entities: readonly unknown[], info: GraphQLResolveInfo): number {
-  let cost = 0;
-  for (const entity of entities) {
-    cost += entity instanceof Error ? COST_OF_FAILURE : 1;
-    // Sound: an object can be asked for any property, and each is checked before it is used.
-    const fields = Object(entity) as Record<string, unknown>;
-    const type = fields['__typename'];
-    if (typeof type !== 'string') continue;
-    for (const node of info.fieldNodes) {
-      const { fixed, perItem } = costOf(node, type, info);
-      cost += fixed;
-      for (const [name, each] of perItem) {
-        const list = fields[name];
-        if (Array.isArray(list)) cost += each * list.length;
-      }
+export function costOfEntity(entity: unknown, info: GraphQLResolveInfo): number {
+  let cost = entity instanceof Error ? COST_OF_FAILURE : 1;
+  // Sound: an object can be asked for any property, and each is checked before it is used.
+  const fields = Object(entity) as Record<string, unknown>;
+  const type = fields['__typename'];
+  if (typeof type !== 'string') return cost;
+  for (const node of info.fieldNodes) {
+    const { fixed, perItem } = costOf(node, type, info);
+    cost += fixed;
+    for (const [name, each] of perItem) {
+      const list = fields[name];
+      if (Array.isArray(list)) cost += each * list.length;
     }
   }
   return cost;

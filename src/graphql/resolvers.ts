@@ -1,5 +1,5 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import type { JudgedDevice } from '../fingerprint/outcome.ts';
+import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import { toRequest } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
@@ -18,7 +18,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: async (reference, context, info) => {
+    __resolveReference: (reference, context, info) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
@@ -26,9 +26,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const request = toRequest({ token, publicKey }, context.applicationFor);
       if (asksOnlyForbidden(context, info)) return forbiddenDevice(request);
-      const outcome = await context.lookUp(request);
-      if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
-      return outcome;
+      return context.lookUp(request).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { decide }) => decide(device as JudgedDevice),
@@ -36,7 +34,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
   DeviceJudgement: {
-    __resolveReference: async ({ sealed }, { openJudgement }) => {
+    __resolveReference: ({ sealed }, { openJudgement }) => {
       if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
       return openJudgement(sealed);
     },
@@ -45,6 +43,12 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
 };
+
+function acceptedDevice(outcome: FingerprintOutcome): JudgedDevice {
+  // No union can carry a rejection here.
+  if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
+  return outcome;
+}
 
 function filtered(
   signals: Signal[],

@@ -70,9 +70,14 @@ function writeInPieces({ data, errors, extensions }: FormattedExecutionResult, m
       if (!add(JSON.stringify(value))) return undefined;
       continue;
     }
+    /** Equal references have the same object in the list. */
+    const texts = new Map<unknown, string>();
     add('[');
-    for (const [index, item] of value.entries())
-      if (!add((index > 0 ? ',' : '') + JSON.stringify(item))) return undefined;
+    for (const [index, item] of value.entries()) {
+      const text = texts.get(item) ?? JSON.stringify(item);
+      texts.set(item, text);
+      if (!add(index > 0 ? `,${text}` : text)) return undefined;
+    }
     add(']');
   }
   return add(extensions ? `},"extensions":${JSON.stringify(extensions)}}` : '}}') ? pieces.join('') : undefined;

@@ -1,12 +1,11 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** Removes a call from the queue; does nothing once the call has begun. */
-export type Dequeue = () => void;
-
-/** A call that waits. */
-interface Waiting {
-  readonly begin: () => void;
-  readonly refuse: (error: DeviceTrustError) => void;
+/** A call that a bulkhead admits. */
+export interface Admissible {
+  /** The call may run. It ends with `release`. */
+  begin(): void;
+  /** The call will never run. */
+  refuse(error: DeviceTrustError): void;
 }
 
 /**
@@ -24,7 +23,7 @@ export class Bulkhead {
   #inFlight = 0;
   #queued = 0;
   /** The calls that wait, for each operation; the operation whose turn is next comes first. */
-  readonly #queues = new Map<object, Set<Waiting>>();
+  readonly #queues = new Map<object, Set<Admissible>>();
 
   /**
    * @param maxInFlight calls that may run at once
@@ -44,66 +43,60 @@ export class Bulkhead {
   }
 
   /**
-   * Makes a call, at once or when its turn in the queue has come.
+   * Lets a call begin, at once or when its turn in the queue has come. It is refused if the queue is full.
    *
    * @param operation the operation for which the call is made
-   * @param onQueued receives the function that removes the call from the queue, if the call has to wait
-   * @throws DeviceTrustError OVERLOADED if the queue is full, CANCELLED if the call was removed from it
+   * @returns whether the call has to wait in the queue
    */
-  async run<Result>(
-    operation: object,
-    call: () => Promise<Result>,
-    onQueued: (dequeue: Dequeue) => void,
-  ): Promise<Result> {
-    if (this.#inFlight < this.maxInFlight) this.#inFlight += 1;
-    else await this.#wait(operation, onQueued);
-    try {
-      return await call();
-    } finally {
-      this.#release();
+  admit(operation: object, call: Admissible): boolean {
+    if (this.#inFlight < this.maxInFlight) {
+      this.#inFlight += 1;
+      call.begin();
+      return false;
     }
-  }
-
-  #wait(operation: object, onQueued: (dequeue: Dequeue) => void): Promise<void> {
-    if (this.#queued >= this.#maxQueue) this.#makeRoomFor(operation);
-    return new Promise((begin, refuse) => {
-      const waiting = { begin, refuse };
-      const queue = this.#queues.get(operation) ?? new Set();
-      this.#queues.set(operation, queue.add(waiting));
-      this.#queued += 1;
-      onQueued(() => {
-        if (this.#remove(operation, waiting)) refuse(new DeviceTrustError('CANCELLED'));
-      });
-    });
+    if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
+      call.refuse(new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' }));
+      return false;
+    }
+    const queue = this.#queues.get(operation) ?? new Set();
+    this.#queues.set(operation, queue.add(call));
+    this.#queued += 1;
+    return true;
   }
 
   /**
    * Drops the newest call of the operation that has most calls in the queue.
    *
-   * @throws DeviceTrustError OVERLOADED if the new call's own operation has as many
+   * @returns false if the new call's own operation has as many
    */
-  #makeRoomFor(operation: object): void {
+  #makeRoomFor(operation: object): boolean {
     const own = this.#queues.get(operation)?.size ?? 0;
     const [largest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);
     // With a difference of one, the two operations would only change places.
     const newest = largest && largest[1].size > own + 1 ? [...largest[1]].at(-1) : undefined;
-    if (!largest || !newest) throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
-    this.#remove(largest[0], newest);
+    if (!largest || !newest) return false;
+    this.remove(largest[0], newest);
     newest.refuse(
       new DeviceTrustError('OVERLOADED', { internal: 'the queue is full, and this operation has most of it' }),
     );
+    return true;
   }
 
-  #remove(operation: object, waiting: Waiting): boolean {
+  /**
+   * Removes a call from the queue.
+   *
+   * @returns whether it was there
+   */
+  remove(operation: object, call: Admissible): boolean {
     const queue = this.#queues.get(operation);
-    if (!queue?.delete(waiting)) return false;
+    if (!queue?.delete(call)) return false;
     if (queue.size === 0) this.#queues.delete(operation);
     this.#queued -= 1;
     return true;
   }
 
-  /** A call of the queue replaces the one that ended. `#inFlight` stays, so that no newer call can overtake it. */
-  #release(): void {
+  /** Ends a call that has begun. A call of the queue replaces it. `#inFlight` stays, so that no newer call can overtake it. */
+  release(): void {
     const [first] = this.#queues;
     if (!first) {
       this.#inFlight -= 1;
@@ -118,7 +111,7 @@ export class Bulkhead {
       queue.delete(next);
       this.#queued -= 1;
       // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
-      setImmediate(next.begin);
+      setImmediate(() => next.begin());
     }
   }
 }

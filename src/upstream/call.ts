@@ -1,31 +1,15 @@
 import { asError, DeviceTrustError } from '../errors.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
-import type { Bulkhead, Dequeue } from './bulkhead.ts';
-import type { CallContext, CallSpan, CallTarget, Cancellable } from './call-context.ts';
+import type { Admissible, Bulkhead } from './bulkhead.ts';
+import type { CallSpan, Cancellable } from './call-context.ts';
 import type { Pauses } from './pauses.ts';
 import type { Quota } from './quota.ts';
+import type { UpstreamRequest } from './request.ts';
 import type { ServiceHealth } from './service-health.ts';
 import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
 
 /** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
 const MAX_DOUBT_AFTER_MS = 700;
-
-/** One POST to an upstream. */
-export interface UpstreamRequest {
-  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
-  readonly region: string;
-  /** The public key or captcha id: each has a quota, pauses and a health of its own. Not a secret. */
-  readonly account: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
-  readonly path: string;
-  readonly pathTemplate: CallTarget['pathTemplate'];
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  /** The deadline for everything: the queue, the connection and the whole response, in ms. */
-  readonly timeoutMs: number;
-  readonly context: CallContext;
-}
 
 /** What all calls of one upstream service share. */
 export interface CallService {
@@ -46,9 +30,10 @@ export interface CallService {
  * One call: it is sent when the bulkhead admits it, and ends with the response, at its deadline or when it is aborted. It
  * is one object and not a nest of closures, because an operation can have hundreds of calls under way.
  */
-export class Call implements Cancellable {
+export class Call implements Admissible, Cancellable {
   readonly #request: UpstreamRequest;
   readonly #service: CallService;
+  readonly #bulkhead: Bulkhead;
   readonly #resolve: (response: UpstreamResponse) => void;
   readonly #reject: (error: Error) => void;
   readonly #lagBeforeMs: number;
@@ -59,7 +44,6 @@ export class Call implements Cancellable {
   #sentAt = 0;
   #span: CallSpan | undefined;
   #isReported = false;
-  #dequeue: Dequeue | undefined;
   /** Why the call must not be sent any more. */
   #stopReason: Error | undefined;
 
@@ -74,62 +58,81 @@ export class Call implements Cancellable {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#lagBeforeMs = service.eventLoop.totalLagMs();
-    const response = service.bulkheadFor(request.region).run(
-      request.context,
-      () => this.#send(),
-      (dequeue) => {
-        this.#dequeue = dequeue;
-        this.#wasQueued = true;
-      },
-    );
+    this.#bulkhead = service.bulkheadFor(request.region);
     // One timer at a time serves both the doubt and the deadline, because most calls need neither.
     const doubtAfterMs = Math.min(request.timeoutMs / 2, MAX_DOUBT_AFTER_MS);
     const deadline = performance.now() + request.timeoutMs;
     this.#timer = setTimeout(() => this.#doubt(deadline), doubtAfterMs);
     request.context.cancellation.add(this);
-    response.then(
-      (received) => {
-        this.#release();
-        this.#report(outcomeOf(received), received.status);
-        this.#resolve(received);
-      },
-      (error) => {
-        this.#release();
-        this.#fail(error);
-      },
-    );
+    this.#wasQueued = this.#bulkhead.admit(request.context, this);
   }
 
-  /** Ends the call because nobody waits for its response any more. */
+  /** Sends the call, now that the bulkhead admits it. */
+  begin(): void {
+    try {
+      this.#send().then(
+        (response) => this.#receive(response),
+        (error) => this.#endWith(error),
+      );
+    } catch (error) {
+      this.#endWith(asError(error));
+    }
+  }
+
+  /** Ends the call because the bulkhead does not admit it. */
+  refuse(error: Error): void {
+    this.#disarm();
+    this.#fail(error);
+  }
+
+  /** Ends the call because nobody waits for its response any more, or because its time is over. */
   abort(reason: Error): void {
-    this.#stop(reason);
+    this.#stopReason = reason;
+    this.#pending?.abort(reason);
+    this.#fail(reason);
+    // A call that has left the queue ends where it notices the reason: before it is sent, or when its request has failed.
+    if (this.#bulkhead.remove(this.#request.context, this)) this.#disarm();
   }
 
   #send(): Promise<UpstreamResponse> {
     if (this.#stopReason) throw this.#stopReason;
     const { account } = this.#request;
     const { health, pauses, quota } = this.#service;
-    // Both may have changed while the call was in the queue.
-    health.find(account)?.check();
-    pauses.check(account);
+    if (this.#wasQueued) {
+      // Both may have changed while the call was in the queue.
+      health.find(account)?.check();
+      pauses.check(account);
+    }
     const counted = quota?.take(account);
     return counted ? counted.then(() => this.#dispatch()) : this.#dispatch();
   }
 
   #dispatch(): Promise<UpstreamResponse> {
     if (this.#stopReason) throw this.#stopReason;
-    const { region, account, origin, path, pathTemplate, headers, body, context } = this.#request;
-    const { service, transport, pauses } = this.#service;
+    const { region, origin, path, pathTemplate, headers, body, context } = this.#request;
+    const { service, transport } = this.#service;
     const pool = transport.poolFor(origin);
     this.#sentAt = performance.now();
     this.#span = context.startSpan?.({ service, region, origin, pathTemplate });
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
     this.#pending = new PendingRequest(pool, { path, method: 'POST', headers: allHeaders, body });
-    return this.#pending.send().then((response) => {
-      // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
-      if (response.status === 429) pauses.pause(account, response.retryAfter);
-      return response;
-    });
+    return this.#pending.send();
+  }
+
+  #receive(response: UpstreamResponse): void {
+    const { status, retryAfter } = response;
+    // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
+    if (status === 429) this.#service.pauses.pause(this.#request.account, retryAfter);
+    this.#bulkhead.release();
+    this.#disarm();
+    this.#report(outcomeOf(response), status);
+    this.#resolve(response);
+  }
+
+  /** Ends a call that the bulkhead has admitted. */
+  #endWith(error: Error): void {
+    this.#bulkhead.release();
+    this.refuse(error);
   }
 
   /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */
@@ -143,7 +146,7 @@ export class Call implements Cancellable {
   #expire(): void {
     const { timeoutMs } = this.#request;
     const code = this.#isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-    this.#stop(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+    this.abort(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
   }
 
   /**
@@ -155,14 +158,6 @@ export class Call implements Cancellable {
     const lagMs = this.#service.eventLoop.totalLagMs() - this.#lagBeforeMs;
     if (this.#wasQueued || !this.#pending || lagExcuses(lagMs, this.#request.timeoutMs)) return true;
     return this.#pending.lookupMs > this.#request.timeoutMs / 4;
-  }
-
-  #stop(reason: Error): void {
-    this.#stopReason = reason;
-    this.#pending?.abort(reason);
-    // The call fails before it leaves the queue, because leaving rejects it as well and only the first rejection counts.
-    this.#fail(reason);
-    this.#dequeue?.();
   }
 
   #fail(error: Error): void {
@@ -187,7 +182,8 @@ export class Call implements Cancellable {
     }
   }
 
-  #release(): void {
+  /** Nothing can end the call any more. */
+  #disarm(): void {
     clearTimeout(this.#timer);
     this.#request.context.cancellation.remove(this);
   }

@@ -1,10 +1,11 @@
 import type { Resolver } from '../runtime/dns.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { Call, type CallService, type UpstreamRequest } from './call.ts';
+import { Call, type CallService } from './call.ts';
 import { Pauses } from './pauses.ts';
 import type { ProbeTools } from './probe.ts';
 import { Quota, type QuotaLimits, type QuotaState, type QuotaStore } from './quota.ts';
 import type { QuotaWindow } from './quota-count.ts';
+import type { UpstreamRequest } from './request.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { Transport, type UpstreamResponse } from './transport.ts';
 

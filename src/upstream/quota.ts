@@ -63,8 +63,7 @@ export class Quota {
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */
   check(account: string): void {
-    const now = performance.now();
-    for (const count of this.#countsOf(account)) if (count.left(now) <= 0) this.#refuse(account, count);
+    this.#checkAt(performance.now(), account);
   }
 
   /**
@@ -75,8 +74,8 @@ export class Quota {
    */
   take(account: string): Promise<void> | undefined {
     if (this.#hasStore) return this.#takeFromAll(account);
-    this.check(account);
     const now = performance.now();
+    this.#checkAt(now, account);
     for (const count of this.#countsOf(account)) count.add(now);
     return undefined;
   }
@@ -89,6 +88,10 @@ export class Quota {
       const left = counts.filter((count) => count.window === window).map((count) => count.left(now));
       return [window, { limit, left: Math.max(0, Math.min(limit, ...left)) }];
     });
+  }
+
+  #checkAt(now: number, account: string): void {
+    for (const count of this.#countsOf(account)) if (count.left(now) <= 0) this.#refuse(account, count);
   }
 
   /** The second is counted before the day, so that a call which is refused in its second costs nothing of the day. */

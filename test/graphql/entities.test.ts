@@ -87,6 +87,30 @@ test('equal references are resolved once, each in its place and with its own err
   }
 });
 
+test('a field that fails for equal references has an error for each of them, up to 100 in a request', async () => {
+  const sandbox = await startInSandboxMode();
+  try {
+    // minConfidence has to be from 0 to 1.
+    const query = `query ($representations: [_Any!]!) {
+      all: _entities(representations: $representations) { ... on DeviceFingerprint { clientType signals(minConfidence: 2) { name } } }
+    }`;
+    const tokens = ['sandbox:ios', 'sandbox:web'];
+    const representations = Array.from({ length: 120 }, (_, at) => ({
+      __typename: 'DeviceFingerprint',
+      token: tokens[at % 2],
+    }));
+    for (let time = 0; time < 4; time += 1) {
+      const { data, errors } = await ask(sandbox.graphqlUrl, query, { representations });
+      const [ios, web] = ['IOS', 'WEB_H5'].map((clientType) => ({ clientType, signals: null }));
+      expect(data.all).toEqual(representations.map((_, at) => (at % 2 === 0 ? ios : web)));
+      expect(errors?.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, (_, at) => ['all', at, 'signals']));
+      expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
+    }
+  } finally {
+    await sandbox.stop();
+  }
+});
+
 test('1,000 references is what a request may have, in all its fields together', async () => {
   const fields = Array.from({ length: 90 }, (_, i) => `a${i}: _entities(representations: $r) { __typename }`).join(' ');
   const r = Array.from({ length: 1_000 }, () => ({ __typename: 'Nothing' }));

@@ -46,6 +46,7 @@ describe('the writer', () => {
     [{ data: { a: [{ b: 1 }], c: null }, extensions: { ftv1: 'trace' } }],
     [{ data: { a: MANY, b: [], c: null, ç: { d: [[]] } }, errors: [error] }],
     [{ data: { a: MANY }, extensions: { ftv1: 'trace' } }],
+    [{ data: { a: [...MANY, ...MANY, null, null, 1, '1', 1] } }],
     [{ data: Object.fromEntries(MANY.map((value, at) => [`a${at}`, value])) }],
   ])('writes %j as JSON.stringify does', (result) => {
     expect(createAnswerWriter(LIMIT).write(result)).toBe(serialize(result));

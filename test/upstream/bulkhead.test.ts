@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Bulkhead, type Dequeue } from '../../src/upstream/bulkhead.ts';
+import { type Admissible, Bulkhead } from '../../src/upstream/bulkhead.ts';
 
 /** Which calls run, which ones wait, and in which order. */
 
@@ -14,8 +14,24 @@ function callOf(begun: string[], name: string) {
   return { call, end: () => resolve(name), fail: () => reject(new Error(name)) };
 }
 
-const neverQueued = () => expect.unreachable('the call should not have to wait');
-const queued = () => {};
+type MakeCall = ReturnType<typeof callOf>['call'];
+
+/** Has a call admitted as `Call` does, and settles as it does. `wasQueued` says whether it has to wait. */
+function submit(bulkhead: Bulkhead, operation: object, call: MakeCall) {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<string>();
+  const admissible: Admissible = {
+    begin: () => resolve(call().finally(() => bulkhead.release())),
+    refuse: reject,
+  };
+  const wasQueued = bulkhead.admit(operation, admissible);
+  return { ended, wasQueued, remove: () => bulkhead.remove(operation, admissible) };
+}
+
+function run(bulkhead: Bulkhead, operation: object, call: MakeCall, isQueued: boolean): Promise<string> {
+  const { ended, wasQueued } = submit(bulkhead, operation, call);
+  expect(wasQueued).toBe(isQueued);
+  return ended;
+}
 
 test('calls begin at once up to the limit, then in the order in which they came', async () => {
   const bulkhead = new Bulkhead(2, 2);
@@ -24,11 +40,11 @@ test('calls begin at once up to the limit, then in the order in which they came'
   const b = callOf(begun, 'b');
   const c = callOf(begun, 'c');
   const d = callOf(begun, 'd');
-  const ended = [bulkhead.run({}, a.call, neverQueued), bulkhead.run({}, b.call, neverQueued)];
+  const ended = [run(bulkhead, {}, a.call, false), run(bulkhead, {}, b.call, false)];
   expect(begun).toEqual(['a', 'b']);
-  ended.push(bulkhead.run({}, c.call, queued), bulkhead.run({}, d.call, queued));
+  ended.push(run(bulkhead, {}, c.call, true), run(bulkhead, {}, d.call, true));
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([2, 2]);
-  await expect(bulkhead.run({}, a.call, neverQueued)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  await expect(run(bulkhead, {}, a.call, false)).rejects.toMatchObject({ code: 'OVERLOADED' });
 
   // A call that fails is replaced as well.
   b.fail();
@@ -47,12 +63,12 @@ test('a new call never begins before one that waits', async () => {
   const first = callOf(begun, 'first');
   const waiting = callOf(begun, 'waiting');
   const late = callOf(begun, 'late');
-  const ended = bulkhead.run({}, first.call, neverQueued);
-  const waited = bulkhead.run({}, waiting.call, queued);
+  const ended = run(bulkhead, {}, first.call, false);
+  const waited = run(bulkhead, {}, waiting.call, true);
   first.end();
   await ended;
   // The call that waited is under way already, so this one has to wait.
-  const last = bulkhead.run({}, late.call, queued);
+  const last = run(bulkhead, {}, late.call, true);
   waiting.end();
   late.end();
   expect(await Promise.all([waited, last])).toEqual(['waiting', 'late']);
@@ -65,19 +81,17 @@ test('a call that is removed from the queue is never made, and another one can w
   const first = callOf(begun, 'first');
   const second = callOf(begun, 'second');
   const next = callOf(begun, 'next');
-  const ended = bulkhead.run({}, first.call, neverQueued);
-  const dequeues: Dequeue[] = [];
-  const removed = bulkhead.run({}, second.call, (dequeue) => dequeues.push(dequeue));
-  dequeues[0]?.();
-  await expect(removed).rejects.toMatchObject({ code: 'CANCELLED' });
-  expect(bulkhead.queued).toBe(0);
+  const ended = run(bulkhead, {}, first.call, false);
+  const removed = submit(bulkhead, {}, second.call);
+  expect([removed.wasQueued, bulkhead.queued]).toEqual([true, 1]);
+  expect([removed.remove(), bulkhead.queued]).toEqual([true, 0]);
 
-  const served = bulkhead.run({}, next.call, (dequeue) => dequeues.push(dequeue));
+  const served = submit(bulkhead, {}, next.call);
   first.end();
   await ended;
-  for (const dequeue of dequeues) dequeue();
+  expect([removed.remove(), served.remove()]).toEqual([false, false]);
   next.end();
-  expect(await served).toBe('next');
+  expect(await served.ended).toBe('next');
   expect(begun).toEqual(['first', 'next']);
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([0, 0]);
 });
@@ -88,9 +102,9 @@ test('operations take turns, whatever the number of their calls', async () => {
   const [many, one, other] = [{}, {}, {}];
   const first = callOf(begun, 'first');
   const calls = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => callOf(begun, name));
-  const ended = bulkhead.run({}, first.call, neverQueued);
+  const ended = run(bulkhead, {}, first.call, false);
   const owners = [many, many, many, one, other];
-  const waited = calls.map(({ call }, i) => bulkhead.run(owners[i] ?? {}, call, queued));
+  const waited = calls.map(({ call }, i) => submit(bulkhead, owners[i] ?? {}, call).ended);
   first.end();
   for (const { end } of calls) end();
   await Promise.all([ended, ...waited]);
@@ -104,9 +118,9 @@ test('a full queue drops the newest call of the operation that has most in it, a
   const [many, one] = [{}, {}];
   const first = callOf(begun, 'first');
   const calls = ['a1', 'a2', 'a3', 'b1', 'b2'].map((name) => callOf(begun, name));
-  const ended = bulkhead.run({}, first.call, neverQueued);
+  const ended = run(bulkhead, {}, first.call, false);
   const owners = [many, many, many, one, one];
-  const waited = calls.map(({ call }, i) => bulkhead.run(owners[i] ?? {}, call, queued));
+  const waited = calls.map(({ call }, i) => submit(bulkhead, owners[i] ?? {}, call).ended);
   const outcomes = Promise.allSettled(waited);
   expect(bulkhead.queued).toBe(3);
   first.end();
