@@ -62,9 +62,11 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     const costs = entities.map((entity) => costOfEntity(entity, info));
     // Refused before the entities are completed, which is where their cost arises.
     context.countCost(places.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
-    if (distinct.length === places.length) return entities;
+    // A field that fails lets everything be completed again, which must not cost much more than it would without sharing.
+    const savesLittle = distinct.length * 2 > places.length;
     // Each failed reference has its own error.
-    if (!shared || entities.some((entity) => entity instanceof Error)) return places.map((index) => entities[index]);
+    if (savesLittle || !shared || entities.some((entity) => entity instanceof Error))
+      return places.map((index) => entities[index]);
     return Object.assign(shared, { entities, places }).entities;
   };
   return schema;
