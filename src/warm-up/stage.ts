@@ -63,6 +63,8 @@ export async function openStage(config: Pick<Config, 'attestation'>, host: strin
     closers.push(app.stop);
     const resolver = new Resolver();
     closers.push(() => resolver.close());
+    const pools = new Map<string, UpstreamPool>();
+    closers.push(() => Promise.all([...pools.values()].map((pool) => pool.close())));
     const aborting = new AbortController();
     const post = async (address: string, body: string) => {
       const { origin, pathname, search } = new URL(address);
@@ -79,8 +81,6 @@ export async function openStage(config: Pick<Config, 'attestation'>, host: strin
         aborting.signal.removeEventListener('abort', abort);
       }
     };
-    const pools = new Map<string, UpstreamPool>();
-    closers.push(() => Promise.all([...pools.values()].map((pool) => pool.close())));
     return {
       ask: (request) => post(app.graphqlUrl, JSON.stringify(request)),
       solveChallenge: () => post(sandbox.challengeUrl, ''),

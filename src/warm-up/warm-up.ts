@@ -39,7 +39,7 @@ export async function warmUp(
 
 async function rehearse(config: Pick<Config, 'attestation'>, host: string, deadline: number): Promise<void> {
   const stage = await openStage(config, host);
-  const timer = setTimeout(stage.abort, deadline - performance.now());
+  const timer = setTimeout(stage.abort, Math.max(0, deadline - performance.now()));
   try {
     let sealed = '';
     for (let round = 0; round < ROUNDS; round += 1) {
