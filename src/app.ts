@@ -14,8 +14,7 @@ import { countSignals } from './fingerprint/drift.ts';
 import { createJudgements } from './fingerprint/judgement.ts';
 import { fingerprintProbe } from './fingerprint/probe.ts';
 import { prepareApplication } from './fingerprint/request.ts';
-import { buildSchema } from './graphql/schema.ts';
-import { WARM_UP_OPERATIONS } from './graphql/warm-up-operations.ts';
+import { subgraphSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/open-tracing.ts';
 import { reportQuotaStore } from './observability/quota-store.ts';
@@ -52,7 +51,12 @@ export interface App extends Pick<Deciding, 'usePolicy'> {
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY): Promise<App> {
+export async function createApp(
+  config: Config,
+  log: Logger,
+  policy = DEFAULT_POLICY,
+  metrics = createMetrics(),
+): Promise<App> {
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -64,7 +68,6 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
-    const metrics = createMetrics();
     const deciding = startDeciding(policy, metrics);
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
@@ -72,7 +75,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     let hashToken = createTokenHash(config.logHashKey);
     const telemetry: Telemetry = { log, logSample, metrics, hashToken: (token) => hashToken(token), tracing };
 
-    const schema = buildSchema();
+    const schema = subgraphSchema();
     // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
@@ -83,11 +86,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const shared = { config, log, metrics, quotaStore, resolver, eventLoop };
     const fingerprintLimits = { timeoutMs: config.fingerprintTimeoutMs, quotaLimits: config.fingerprintQuota };
-    const fingerprint = openService(
-      'fingerprint',
-      { probes: applications.map(fingerprintProbe), ...fingerprintLimits },
-      shared,
-    );
+    const fingerprintProbes = applications.map(fingerprintProbe);
+    const fingerprint = openService('fingerprint', { probes: fingerprintProbes, ...fingerprintLimits }, shared);
     const captchaLimits = { timeoutMs: config.captchaTimeoutMs, quotaLimits: config.captchaQuota };
     const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
     closers.push(fingerprint.close, captcha.close);
@@ -128,7 +128,6 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(admin.stop, server.stop);
-    await server.warmUp(WARM_UP_OPERATIONS);
     const metricsUrl = await admin.listen(config.host, config.adminPort);
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;

@@ -14,7 +14,6 @@ import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
 import { createListener, type Explorer } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 import type { TrustedHeaders } from './trusted-headers.ts';
-import { type WarmUpOperation, warmUp } from './warm-up.ts';
 
 /**
  * A `Config` has all of these values except the last five. Every GraphQL request must present one of the secrets; with none,
@@ -52,8 +51,6 @@ interface GraphqlServer {
    * @throws the error of the socket, if it cannot listen
    */
   listen(host: string, port: number): Promise<string>;
-  /** Executes operations that leave no trace, so that the first request finds all code loaded. Comes before `listen`. */
-  warmUp(operations: readonly WarmUpOperation[]): Promise<void>;
   /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
   replaceSecrets(secrets: CallerSecrets): void;
   /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
@@ -71,6 +68,7 @@ export async function createServer(
   const documents = createDocumentCache(schema, (error) => {
     log.warn({ error: framesOf(error) }, 'the compiler could not be loaded; Apollo Server executes all operations');
   });
+  await documents.loadCompiler();
   const landingPage = explorer?.landingPage;
   const writer = createAnswerWriter(options.maxAnswerBytes);
   const inlineTraces = routerSecrets.length > 0;
@@ -108,11 +106,6 @@ export async function createServer(
   return {
     health: listener.health,
     listen: listener.listen,
-    warmUp: async (operations) => {
-      await warmUp(handler, operations).catch((error: unknown) => {
-        log.warn({ error: framesOf(error) }, 'the warm-up failed; the first requests may be slow');
-      });
-    },
     replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {
       await listener.stop();

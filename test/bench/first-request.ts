@@ -1,8 +1,9 @@
 import { Agent, request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { contenderNamed, OURS_NAME } from './contenders.ts';
-import { DECIDED } from './documents.ts';
+import { DECIDED, SEALED } from './documents.ts';
 import { ROUTER_HEADERS } from './production.ts';
+import { sealedJudgement } from './sealed.ts';
 import type { Size } from './sizes.ts';
 import { median } from './statistics.ts';
 import type { Testbed } from './testbed.ts';
@@ -28,7 +29,8 @@ const BODIES: Readonly<Record<string, (number: number) => string>> = {
   deviceFingerprint: (number) => workloadNamed('new').body(number),
   signalCatalogue: (number) => query(`query New${number} { signalCatalogue { code level confidence effect meaning } }`),
   '_entities, DeviceFingerprint': (number) => query(DECIDED.replace('Devices', `New${number}`), references(number)),
-  '_entities, DeviceJudgement': (number) => workloadNamed('sealed').body(number),
+  // One reference, as everywhere here. What a hundred cost is another goal.
+  '_entities, DeviceJudgement': (number) => query(SEALED.replace('Sealed', `New${number}`), sealedReference(number)),
   _service: (number) => query(`query New${number} { _service { sdl } }`),
   validateCaptcha: (number) => workloadNamed('attested').body(number),
   'validateCaptcha without attestation': (number) => workloadNamed('captcha').body(number),
@@ -40,6 +42,10 @@ function query(text: string, variables: object = {}): string {
 
 function references(number: number): object {
   return { representations: [{ __typename: 'DeviceFingerprint', token: token(number) }] };
+}
+
+function sealedReference(number: number): object {
+  return { representations: [{ __typename: 'DeviceJudgement', sealed: sealedJudgement(number) }] };
 }
 
 /** Starts a fresh process for each root field several times. Rejects if an answer has no data. */

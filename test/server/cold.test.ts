@@ -1,11 +1,11 @@
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_FIELDS, JUDGED_FRAGMENT } from '../support/graphql.ts';
-import { type GraphqlAnswer, post, request } from '../support/requests.ts';
+import { type GraphqlAnswer, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** Requests that are new, or wrong: documents under many names, documents that are refused each time, the warm-up. */
+/** Requests that are new, or wrong: documents under many names, documents that are refused each time. */
 
 const upstream = await startUpstream((received, response) => {
   const { device_token: token = '' } = received.url.startsWith('/api') ? JSON.parse(received.body) : {};
@@ -95,22 +95,4 @@ describe('a document that is refused', () => {
     expect((await ask(query)).errors).toHaveLength(1);
     expect((await ask(query, {}, 'A')).data).toEqual({ __typename: 'Query' });
   });
-});
-
-test('nothing of the warm-up is logged, counted or sent', async () => {
-  const fresh = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
-  onTestFinished(fresh.stop);
-  const counted = async () => {
-    const { text } = await request(fresh.metricsUrl);
-    const counters =
-      'operation|errors|requests_refused|fingerprint_|captcha_|judgements|decisions|attestation|quota_refused';
-    return text.match(new RegExp(`^device_trust_(${counters})\\w*_(total|count)(\\{.*\\})? [1-9].*$`, 'gm'));
-  };
-  expect(await counted()).toBeNull();
-  expect(fresh.logged()).not.toMatch(/warm-up|WarmUp|"operation"/);
-  expect(upstream.received.filter(({ body }) => body.includes('warm-up'))).toEqual([]);
-  // What a client asks is counted and logged.
-  await post(fresh.graphqlUrl, JSON.stringify({ query: '{ deviceFingerprint(token: "t") { __typename } }' }));
-  expect((await counted())?.join('\n')).toMatch(/operations_total.*\n.*fingerprint_lookups_total/s);
-  expect(fresh.logged()).toContain('"operation"');
 });

@@ -1,0 +1,56 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config/variables.ts';
+import { framesOf } from '../errors.ts';
+import { requestsOf } from './requests.ts';
+import { openStage } from './stage.ts';
+
+/**
+ * How often everything is asked. V8 compiles a function when it is called for the first time, and again for speed when it was
+ * called often. Fewer rounds leave more of that to the first requests, and more of them delay the start.
+ */
+const ROUNDS = 4;
+
+/** What has not happened within this time is left to the first requests, in ms. */
+const LIMIT_MS = 3_000;
+
+interface Options {
+  /** Where it listens. Only this machine may reach it. */
+  readonly host?: string;
+  readonly limitMs?: number;
+}
+
+/**
+ * Asks a second instance of the app everything that the graph has, over HTTP, so that the first requests of callers find all
+ * code loaded and compiled. That instance has throw-away secrets and keys, the sandbox as its upstreams, and a log and
+ * metrics that nobody reads, so nothing of it reaches a service, a caller or an operator. It is gone when this resolves. A
+ * failure is logged, and is no reason not to start.
+ */
+export async function warmUp(
+  config: Pick<Config, 'attestation'>,
+  log: Logger,
+  { host = '127.0.0.1', limitMs = LIMIT_MS }: Options = {},
+): Promise<void> {
+  try {
+    await rehearse(config, host, performance.now() + limitMs);
+  } catch (error) {
+    log.warn({ error: framesOf(error) }, 'the warm-up failed; the first requests may be slow');
+  }
+}
+
+async function rehearse(config: Pick<Config, 'attestation'>, host: string, deadline: number): Promise<void> {
+  const stage = await openStage(config, host);
+  const timer = setTimeout(stage.abort, Math.max(0, deadline - performance.now()));
+  try {
+    let sealed = '';
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const challenge = await stage.solveChallenge();
+      for (const request of requestsOf(round, { sealed, challenge, attests: config.attestation !== undefined })) {
+        const answer = await stage.ask(request);
+        sealed = Object(answer).data?.deviceFingerprint?.judgement?.sealed ?? sealed;
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    await stage.close();
+  }
+}
