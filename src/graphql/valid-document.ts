@@ -3,6 +3,7 @@ import {
   type ASTVisitFn,
   type ASTVisitor,
   type ASTVisitorKeyMap,
+  type DefinitionNode,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
@@ -38,38 +39,87 @@ export function parseValid(
 /** Throws the first mistake that a rule finds. */
 function checkRules(schema: GraphQLSchema, document: DocumentNode, rules: readonly ValidationRule[]): void {
   const types = new TypeInfo(schema);
-  const onError = (error: GraphQLError) => {
-    throw error;
-  };
-  const context = new ValidationContext(schema, document, types, onError, true);
+  const usages = new VariableUsages(types);
+  const context = new Context(schema, document, types, usages);
   const { entering, leaving } = handlersOf(rules.map((rule) => rule(context)));
-  visit(
-    document,
-    {
-      enter: (node, ...where) => {
-        types.enter(node);
-        for (const { rule, call } of entering.get(node.kind) ?? [])
-          if (!rule.skipped && call(node, ...where) === false) rule.skipped = node;
-      },
-      leave: (node, ...where) => {
-        for (const { rule, call } of leaving.get(node.kind) ?? []) if (!rule.skipped) call(node, ...where);
-        for (const { rule } of entering.get(node.kind) ?? []) if (rule.skipped === node) rule.skipped = undefined;
-        types.leave(node);
-      },
+  const visitor: ASTVisitor = {
+    enter: (node, ...where) => {
+      types.enter(node);
+      usages.enter(node);
+      for (const { rule, call } of entering.get(node.kind) ?? [])
+        if (!rule.skipped && call(node, ...where) === false) rule.skipped = node;
     },
-    CHILDREN,
-  );
+    leave: (node, ...where) => {
+      for (const { rule, call } of leaving.get(node.kind) ?? []) if (!rule.skipped) call(node, ...where);
+      for (const { rule } of entering.get(node.kind) ?? []) if (rule.skipped === node) rule.skipped = undefined;
+      types.leave(node);
+    },
+  };
+  // Fragments first: rules ask at the end of an operation for the variables in the fragments that it spreads.
+  const isOperation = ({ kind }: DefinitionNode) => Number(kind === Kind.OPERATION_DEFINITION);
+  const definitions = document.definitions.toSorted((one, other) => isOperation(one) - isOperation(other));
+  visit({ ...document, definitions }, visitor, CHILDREN);
+}
+
+type Definition = Parameters<ValidationContext['getVariableUsages']>[0];
+type Usage = ReturnType<ValidationContext['getVariableUsages']>[number];
+
+/** Where each operation and fragment uses variables, found in the one walk over the document. */
+class VariableUsages {
+  readonly #types: TypeInfo;
+  readonly #found = new Map<Definition, Usage[]>();
+  #usages: Usage[] = [];
+
+  constructor(types: TypeInfo) {
+    this.#types = types;
+  }
+
+  enter(node: ASTNode): void {
+    if (node.kind === Kind.OPERATION_DEFINITION || node.kind === Kind.FRAGMENT_DEFINITION) {
+      this.#usages = [];
+      this.#found.set(node, this.#usages);
+    } else if (node.kind === Kind.VARIABLE) {
+      this.#usages.push({
+        node,
+        type: this.#types.getInputType(),
+        defaultValue: this.#types.getDefaultValue(),
+        parentType: this.#types.getParentInputType(),
+      });
+    }
+  }
+
+  of(definition: Definition): readonly Usage[] | undefined {
+    return this.#found.get(definition);
+  }
+}
+
+/** What rules ask about a document. graphql-js walks over it once more for the variables. */
+class Context extends ValidationContext {
+  readonly #usages: VariableUsages;
+
+  constructor(schema: GraphQLSchema, document: DocumentNode, types: TypeInfo, usages: VariableUsages) {
+    const onError = (error: GraphQLError) => {
+      throw error;
+    };
+    super(schema, document, types, onError, true);
+    this.#usages = usages;
+  }
+
+  override getVariableUsages(definition: Definition): readonly Usage[] {
+    return this.#usages.of(definition) ?? super.getVariableUsages(definition);
+  }
 }
 
 /**
- * The children of each kind of node of an executable document, except names, which are half of all nodes: rules are about what
- * has a name.
+ * The children of each kind of node of an executable document. Names are left out: they are half of all nodes, and rules are
+ * about what has them.
  */
 const CHILDREN = {
   Document: ['definitions'],
   OperationDefinition: ['variableDefinitions', 'directives', 'selectionSet'],
   FragmentDefinition: ['typeCondition', 'directives', 'selectionSet'],
-  VariableDefinition: ['variable', 'type', 'defaultValue', 'directives'],
+  // A variable's definition is no use of it.
+  VariableDefinition: ['type', 'defaultValue', 'directives'],
   ListType: ['type'],
   NonNullType: ['type'],
   SelectionSet: ['selections'],
