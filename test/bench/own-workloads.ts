@@ -84,10 +84,10 @@ export const OWN_WORKLOADS = {
     },
     data: (number) => ({ _entities: Array.from({ length: 100 }, (_, at) => sealedRecord(number * 100 + at)) }),
   },
-  new: named('the full query for one token, each time a document that is new', (number) => `New${digits(number)}`),
+  new: named('the full query for one token, each time under a new name', (number) => `New${digits(number)}`),
   rotation: {
     ...named(
-      `the full query for one token, ${ROTATING_DOCUMENTS} documents in rotation`,
+      `the full query for one token, ${ROTATING_DOCUMENTS} names in rotation`,
       (number) => `Same${digits(number % ROTATING_DOCUMENTS)}`,
     ),
     primeRequests: ROTATING_DOCUMENTS * SENT_BEFORE,
