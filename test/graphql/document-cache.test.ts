@@ -117,6 +117,14 @@ describe('a document', () => {
     expect(cache.findCompiled(source, 'A')).toMatchObject({ name: 'A' });
     expect(cache.findCompiled(source, undefined)).toMatchObject({ name: 'A' });
   });
+
+  test('with several operations is known under its own name only, because two of one name are not valid', () => {
+    const cache = createDocumentCache(schema, neverFails);
+    const named = (name: string) => `query ${name} { __typename } query B { __typename }`;
+    cache.addValid(parse(named('A')));
+    expect(cache.findValid(named('A'))).toBeDefined();
+    expect(cache.findValid(named('B'))).toBeUndefined();
+  });
 });
 
 describe('a document is never compiled', () => {
