@@ -104,13 +104,16 @@ function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext>
   return {
     async requestDidStart() {
       return {
-        async didResolveOperation({ schema, document, operation, request }) {
+        async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (!operation) return;
           // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
           if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
           const variables = request.variables ?? {};
           // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
-          checkCost(costOf(schema, document, operation), variables, limits);
+          const cost = costOf(schema, document, operation);
+          checkCost(cost, variables, limits);
+          // Beside references whose lists are long. Compiled code runs references only alone.
+          contextValue.countCost(cost.others);
           checkVariables(schema, operation, variables);
         },
       };
