@@ -27,6 +27,8 @@ export interface CostLimits {
 export interface OperationCost {
   /** The cost that does not depend on variables. */
   readonly fixed: number;
+  /** The part of it that root fields other than `_entities` cost. What the entities cost is counted again once they are known. */
+  readonly others: number;
   /** The entity references that the document itself contains. */
   readonly references: number;
   readonly variables: readonly VariableCost[];
@@ -106,7 +108,7 @@ function measure({ fixed, references, variables: costs }: OperationCost, variabl
 
 function compute(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): OperationCost {
   const root = schema.getRootType(operation.operation);
-  if (!root) return { fixed: 0, references: 0, variables: [] };
+  if (!root) return { fixed: 0, others: 0, references: 0, variables: [] };
   const costs = createSelectionCosts(schema, fragmentsOf(document));
   const variables = new Map(
     (operation.variableDefinitions ?? []).map(({ variable: { name }, defaultValue }) => {
@@ -115,6 +117,7 @@ function compute(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     }),
   );
   let fixed = 0;
+  let others = 0;
   let references = 0;
   for (const node of costs.fieldsOf(operation.selectionSet, root)) {
     // Only arguments of root fields can be large: the others are an enum and a number.
@@ -126,7 +129,7 @@ function compute(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     }
     const list = node.arguments?.find(({ name }) => name.value === 'representations')?.value;
     if (node.name.value !== '_entities' || !list) {
-      fixed += costs.ofField(node, root);
+      others += costs.ofField(node, root);
       continue;
     }
     fixed += 1;
@@ -141,7 +144,12 @@ function compute(schema: GraphQLSchema, document: DocumentNode, operation: Opera
       fixed += perReference * count;
     }
   }
-  return { fixed, references, variables: [...variables.values()].filter(({ uses }) => uses > 0) };
+  return {
+    fixed: fixed + others,
+    others,
+    references,
+    variables: [...variables.values()].filter(({ uses }) => uses > 0),
+  };
 }
 
 function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {

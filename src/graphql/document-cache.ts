@@ -10,12 +10,12 @@ import {
   sizeOfText,
 } from './document-size.ts';
 import { createInvalidDocuments, type InvalidDocuments } from './invalid-documents.ts';
-import { type NamedDocument, type Relocate, relocationOf, splitName, withName } from './operation-name.ts';
+import { type NamedDocument, type Relocate, relocationOf, splitName } from './operation-name.ts';
 import { UseCount } from './use-count.ts';
 
 /**
- * The documents that callers sent. It is a cache in front of Apollo Server, which parses and validates every document that is
- * not in it. Documents that differ only in the name of their operation are one: they share their compiled operation.
+ * The documents that callers sent. It is a cache in front of Apollo Server, which gets every document that is not compiled.
+ * Documents that differ only in the name of their operation are one: they share their compiled operation.
  */
 export interface DocumentCache {
   /** The compiled operation of a document. Undefined if it has none yet, or not under this name. */
@@ -23,8 +23,10 @@ export interface DocumentCache {
   readonly invalid: InvalidDocuments;
   /** Loads the compiler. If that fails, it is tried again when a document is to be compiled. */
   loadCompiler(): Promise<void>;
-  /** The cache as Apollo Server uses it: under keys of its own, and with valid documents only. */
-  readonly store: DocumentStore;
+  /** A document that is known to be valid, which counts as one more use of it. */
+  findValid(source: string): DocumentNode | undefined;
+  /** Adds a document that was found to be valid. */
+  addValid(document: DocumentNode): void;
 }
 
 /** A compiled operation under the name that a request gives it. */
@@ -35,17 +37,10 @@ export interface FoundOperation {
   readonly relocate: Relocate;
 }
 
-/** Apollo Server's `KeyValueCache`, as far as it uses one for documents. */
-interface DocumentStore {
-  get(key: string): Promise<DocumentNode | undefined>;
-  set(key: string, document: DocumentNode): Promise<void>;
-  delete(key: string): Promise<void>;
-}
-
 /** A document that was found to be valid. Its text is the key. */
-interface ValidDocument extends NamedDocument {
-  /** Apollo Server's key for it under this name. */
-  readonly key: string;
+interface ValidDocument {
+  /** The name under which it is: two operations of a document must not have the same. */
+  readonly name: string | undefined;
   readonly uses: UseCount;
 }
 
@@ -95,12 +90,9 @@ export async function loadCompiler(): Promise<void> {
  * @param onLoadFailure called when the compiler could not be loaded. Apollo Server executes everything until a later attempt
  */
 export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error: unknown) => void): DocumentCache {
-  /** Texts by Apollo Server's keys, for the documents that are known to be valid. */
-  const texts = new Map<string, string>();
   const valid = new LRUCache<string, ValidDocument>({
     maxSize: MAX_VALID_BYTES,
-    sizeCalculation: ({ key, name = '' }, text) => ENTRY_BYTES + sizeOfText(key) + sizeOfText(name) + sizeOfText(text),
-    dispose: ({ key }) => texts.delete(key),
+    sizeCalculation: ({ name = '' }, text) => ENTRY_BYTES + sizeOfText(name) + sizeOfText(text),
   });
   const prepared = new LRUCache<string, Prepared>({
     maxSize: MAX_PREPARED_BYTES,
@@ -145,15 +137,12 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
   }
 
   /** Counts one more request with a valid document. */
-  function count(named: NamedDocument, key: string, document: DocumentNode): void {
-    const { text } = named;
+  function count(named: NamedDocument, document: DocumentNode): void {
+    const { text, name } = named;
     const known = valid.get(text);
     const uses = known?.uses ?? new UseCount();
     uses.add();
-    if (known?.key !== key) {
-      valid.set(text, { ...named, key, uses });
-      texts.set(key, text);
-    }
+    if (!known || known.name !== name) valid.set(text, { name, uses });
     // A count loses a little of its value between two uses, so the third one is less than 3.
     if (uses.value() > PREPARE_AT_COUNT - 1 && !prepared.has(text)) prepare(named, uses, document);
   }
@@ -171,27 +160,18 @@ export function createDocumentCache(schema: GraphQLSchema, onLoadFailure: (error
     },
     invalid: createInvalidDocuments(),
     loadCompiler: loadOrReport,
-    store: {
-      get: async (key) => {
-        const text = texts.get(key);
-        const named = text === undefined ? undefined : valid.get(text);
-        if (!named) return undefined;
-        const source = withName(named);
-        const kept = prepared.get(named.text)?.document;
-        const document = kept?.loc?.source.body === source ? kept : parse(source);
-        count(named, key, document);
-        return document;
-      },
-      set: async (key, document) => {
-        const source = document.loc?.source.body ?? '';
-        if (source.length <= MAX_CHARACTERS) count(splitName(source), key, document);
-      },
-      delete: async (key) => {
-        const text = texts.get(key);
-        if (text === undefined) return;
-        valid.delete(text);
-        prepared.delete(text);
-      },
+    findValid: (source) => {
+      const named = splitName(source);
+      const known = valid.get(named.text);
+      if (!known || known.name !== named.name) return undefined;
+      const kept = prepared.get(named.text)?.document;
+      const document = kept?.loc?.source.body === source ? kept : parse(source);
+      count(named, document);
+      return document;
+    },
+    addValid: (document) => {
+      const source = document.loc?.source.body ?? '';
+      if (source.length <= MAX_CHARACTERS) count(splitName(source), document);
     },
   };
 }

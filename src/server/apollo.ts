@@ -6,7 +6,7 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type GraphQLSchema, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, NoSchemaIntrospectionCustomRule, specifiedRules } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
@@ -15,6 +15,7 @@ import type { DocumentCache } from '../graphql/document-cache.ts';
 import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import { ANY_NAME } from '../graphql/invalid-documents.ts';
 import { kindOf } from '../graphql/operation-kind.ts';
+import { parseValid } from '../graphql/valid-document.ts';
 import { checkVariables } from '../graphql/variables.ts';
 import type { AnswerWriter } from './answer.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';
@@ -36,13 +37,17 @@ export async function startApollo(
   schema: GraphQLSchema,
   { log, documents, landingPage, inlineTraces, writer, limits }: Options,
 ): Promise<ApolloServer<GraphQLContext>> {
+  const parseOptions = { maxTokens: limits.maxTokens };
+  const validationRules = [...documentLimits(limits), ...(landingPage ? [] : [NoSchemaIntrospectionCustomRule])];
+  const rules = [...validationRules, ...specifiedRules];
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
-    documentStore: documents.store,
+    // A plugin provides valid documents.
+    documentStore: null,
     // A rule forbids it instead, because the message of `introspection: false` reveals how this server is configured.
     introspection: true,
-    parseOptions: { maxTokens: limits.maxTokens },
-    validationRules: [...documentLimits(limits), ...(landingPage ? [] : [NoSchemaIntrospectionCustomRule])],
+    parseOptions,
+    validationRules,
     hideSchemaDetailsFromClientErrors: !landingPage,
     includeStacktraceInErrorResponses: false,
     formatError,
@@ -53,6 +58,7 @@ export async function startApollo(
     stopOnTerminationSignals: false,
     logger: withoutMessages(log),
     plugins: [
+      provideValidDocuments(documents, (source) => parseValid(schema, source, rules, parseOptions)),
       checkOperations(limits),
       recordOperations(log),
       rememberInvalidDocuments(documents),
@@ -68,18 +74,46 @@ export async function startApollo(
   return apollo;
 }
 
+/**
+ * Provides each document that is valid. Apollo Server parses and validates only a request without a document, so what is left
+ * to it are the errors of documents that are not valid.
+ */
+function provideValidDocuments(
+  documents: DocumentCache,
+  parseIfValid: (source: string) => DocumentNode | undefined,
+): ApolloServerPlugin<GraphQLContext> {
+  return {
+    async requestDidStart() {
+      return {
+        async didResolveSource(requestContext) {
+          const { source } = requestContext;
+          let document = documents.findValid(source);
+          if (!document) {
+            document = parseIfValid(source);
+            if (document) documents.addValid(document);
+          }
+          if (document) Object.assign(requestContext, { document });
+        },
+      };
+    },
+  };
+}
+
 /** Checks before the execution what graphql-js finds only during it, or refuses with a message that quotes the caller. */
 function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {
       return {
-        async didResolveOperation({ schema, document, operation, request }) {
+        async didResolveOperation({ schema, document, operation, request, contextValue }) {
           if (!operation) return;
           // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
           if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
           const variables = request.variables ?? {};
           // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
-          checkCost(costOf(schema, document, operation), variables, limits);
+          const cost = costOf(schema, document, operation);
+          checkCost(cost, variables, limits);
+          // Beside references whose lists are long. Compiled code runs references only alone.
+          contextValue.countCost(cost.others);
           checkVariables(schema, operation, variables);
         },
       };

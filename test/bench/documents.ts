@@ -59,3 +59,6 @@ export const INVALID = SINGLE.replace('requestId', 'requestIdentifier');
 
 /** The full query under another name, which makes it another document. */
 export const singleNamed = (name: string) => SINGLE.replace('Judge', name);
+
+/** The full query with a field under this name in the answer, which makes it a document with other fields. */
+export const singleWithAlias = (alias: string) => SINGLE.replace('requestId', `${alias}: requestId`);

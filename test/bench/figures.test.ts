@@ -152,8 +152,13 @@ describe('goals', () => {
       decision: { 'ours undecided': cost(4_000), 'ours decided': cost(4_050) },
       scopes: { 'ours single': cost(121), 'ours-without-scopes single': cost(120) },
       references: { 'ours good-references': cost(400), 'ours rejected-references': cost(600) },
-      rotation: { 'ours single': cost(100), 'ours rotation': cost(130) },
-      new: { 'ours new': cost(900), 'mercurius new': cost(1_000) },
+      rotation: { 'ours single': cost(100), 'ours rotation': cost(130), 'ours rotation-fields': cost(131) },
+      new: {
+        'ours new': cost(900),
+        'mercurius new': cost(1_000),
+        'ours new-fields': cost(900),
+        'mercurius new-fields': cost(800),
+      },
       invalid: { 'ours invalid': cost(60) },
     },
     firstRequests: {
@@ -183,7 +188,9 @@ describe('goals', () => {
       [0.5, 1, true], // 50 µs for 100 decisions
       [121 / 120, 1, false],
       [0.9, 1, true],
+      [1.125, 1, false], // other fields
       [1.3, 1.3, true],
+      [1.31, 1.3, false], // other fields
       [60, 100, true],
       [1.5, 1, false],
       [6, 5, false], // the slower of both root fields

@@ -50,10 +50,12 @@ export const GROUPS: Readonly<Record<string, Group>> = {
     isQuick: false,
   },
   invalid: own('an invalid document, from the second time on', true, 'invalid'),
-  rotation: own('one document, and 5,000 in rotation', false, 'single', 'rotation'),
+  rotation: own('one document, and 5,000 in rotation', false, 'single', 'rotation', 'rotation-fields'),
   new: {
     title: 'documents that never come again',
-    series: [OURS_NAME, MERCURIUS_NAME].map((contender) => [contender, 'new'] as const),
+    series: [OURS_NAME, MERCURIUS_NAME].flatMap((contender) =>
+      ['new', 'new-fields'].map((workload) => [contender, workload] as const),
+    ),
     isQuick: false,
   },
 };

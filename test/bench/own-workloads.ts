@@ -1,5 +1,5 @@
 import { captchaPass, decided, judgement, undecided } from './answers.ts';
-import { ATTESTED_CAPTCHA, DECIDED, INVALID, SEALED, singleNamed, UNDECIDED } from './documents.ts';
+import { ATTESTED_CAPTCHA, DECIDED, INVALID, SEALED, singleNamed, singleWithAlias, UNDECIDED } from './documents.ts';
 import { AUDIENCE } from './production.ts';
 import { sealedJudgement, sealedRecord } from './sealed.ts';
 import { digits, lotNumber, type TokenKind, token } from './tokens.ts';
@@ -22,6 +22,20 @@ function named(title: string, nameOf: (number: number) => string): Workload {
     connections: MANY,
     body: (number) => requestOf(singleNamed(nameOf(number)))({ token: token(number), eventType: 'checkout' }),
     data: (number) => ({ deviceFingerprint: judgement(number) }),
+  };
+}
+
+/** The full query of a client whose documents name a field of the answer like this. */
+function aliased(title: string, aliasOf: (number: number) => string): Workload {
+  return {
+    title,
+    connections: MANY,
+    body: (number) => requestOf(singleWithAlias(aliasOf(number)))({ token: token(number), eventType: 'checkout' }),
+    data: (number) => {
+      const fields = Object.entries(judgement(number));
+      const renamed = fields.map(([key, value]) => [key === 'requestId' ? aliasOf(number) : key, value]);
+      return { deviceFingerprint: Object.fromEntries(renamed) };
+    },
   };
 }
 
@@ -70,11 +84,22 @@ export const OWN_WORKLOADS = {
     },
     data: (number) => ({ _entities: Array.from({ length: 100 }, (_, at) => sealedRecord(number * 100 + at)) }),
   },
-  new: named('the full query for one token, each time a document that is new', (number) => `New${digits(number)}`),
+  new: named('the full query for one token, each time under a new name', (number) => `New${digits(number)}`),
   rotation: {
     ...named(
-      `the full query for one token, ${ROTATING_DOCUMENTS} documents in rotation`,
+      `the full query for one token, ${ROTATING_DOCUMENTS} names in rotation`,
       (number) => `Same${digits(number % ROTATING_DOCUMENTS)}`,
+    ),
+    primeRequests: ROTATING_DOCUMENTS * SENT_BEFORE,
+  },
+  'new-fields': aliased(
+    'the full query for one token, each time with another field',
+    (number) => `new${digits(number)}`,
+  ),
+  'rotation-fields': {
+    ...aliased(
+      `the full query for one token, ${ROTATING_DOCUMENTS} documents with different fields in rotation`,
+      (number) => `same${digits(number % ROTATING_DOCUMENTS)}`,
     ),
     primeRequests: ROTATING_DOCUMENTS * SENT_BEFORE,
   },

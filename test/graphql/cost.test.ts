@@ -77,6 +77,24 @@ describe.each(WAYS)('a document that is %s', (way) => {
   });
 });
 
+describe('lists that turn out longer than assumed count with what else is asked', () => {
+  const beside = (aliases: number) =>
+    entities('signals { name }').replace(
+      /}$/,
+      many(aliases, (at) => `c${at}: signalCatalogue { code level effect }`).concat(' }'),
+    );
+
+  test.each([
+    [10, undefined],
+    [100, ['OVERLOADED']],
+  ])('%i catalogues', async (aliases, codes) => {
+    const { status, errors } = await ask(app.graphqlUrl, beside(aliases), {
+      representations: references(1_000, '51-a'),
+    });
+    expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
+  });
+});
+
 describe('what the caller sends', () => {
   const judge = (at: number) => `a${at}: deviceFingerprint(token: "1-${at}", metadata: $m) { __typename }`;
   const document = `query ($m: DeviceMetadataInput) { ${many(100, judge)} }`;
