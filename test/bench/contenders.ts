@@ -10,7 +10,7 @@ export interface Contender {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The README does not mention NODE_ENV, so it is not set here. */
+/** The build has NODE_ENV as `production` in it, so it is not set here. */
 function ours(name: string, env: Contender['env']): Contender {
   return { name, built: 'dist/server/main.js', source: 'src/main.ts', env };
 }
