@@ -8,7 +8,7 @@ import { openStage } from './stage.ts';
  * How often everything is asked. V8 compiles a function when it is called for the first time, and again for speed when it was
  * called often. Fewer rounds leave more of that to the first requests, and more of them delay the start.
  */
-const ROUNDS = 4;
+const ROUNDS = 8;
 
 /** What has not happened within this time is left to the first requests, in ms. */
 const LIMIT_MS = 3_000;
