@@ -69,11 +69,14 @@ export function toForm(input: ValidateCaptchaInput, captchaKey: string): string 
     .join('&');
 }
 
-/** All other characters are the same in a form and in a URI: a space and `!'()~` are not, and a lone surrogate is in no URI. */
-const DIFFERENT_IN_FORM = /[^\x22-\x26\x2a-\x7d]/;
+/**
+ * Any character but those of ASCII that a form and a URI encode alike. Both differ in a space and `!'()~`, and a lone surrogate
+ * can be in no URI.
+ */
+const MAY_DIFFER = /[^\x22-\x26\x2a-\x7d]/;
 
-/** A value as URLSearchParams writes it, which takes three times as long for a whole form. Hardly any value needs it. */
+/** A value as URLSearchParams writes it. That takes three times as long for a whole form, and hardly any value needs it. */
 function encode(value: string): string {
-  if (!DIFFERENT_IN_FORM.test(value)) return encodeURIComponent(value);
+  if (!MAY_DIFFER.test(value)) return encodeURIComponent(value);
   return new URLSearchParams({ value }).toString().slice('value='.length);
 }

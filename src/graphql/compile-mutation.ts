@@ -2,8 +2,8 @@ import { type DocumentNode, GraphQLSchema, Kind, type OperationDefinitionNode, O
 
 /** What graphql-jit is given to compile. */
 interface Compilable {
-  readonly source: GraphQLSchema;
-  readonly definition: DocumentNode;
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
 }
 
 /** Each schema with its mutations as queries, which is made once. */
@@ -21,10 +21,10 @@ export function withoutQueue(
 ): Compilable {
   const [first, ...others] = operation.selectionSet.selections;
   const isSingle = first?.kind === Kind.FIELD && others.length === 0;
-  if (operation.operation !== 'mutation' || !isSingle) return { source: schema, definition: document };
+  if (operation.operation !== 'mutation' || !isSingle) return { schema, document };
   const query = { ...operation, operation: OperationTypeNode.QUERY };
   const definitions = document.definitions.map((definition) => (definition === operation ? query : definition));
-  return { source: mutationsAsQueries(schema), definition: { ...document, definitions } };
+  return { schema: mutationsAsQueries(schema), document: { ...document, definitions } };
 }
 
 function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {

@@ -36,8 +36,8 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   const [operation, ...others] = document.definitions.filter((node) => node.kind === 'OperationDefinition');
   if (!operation || others.length > 0) return undefined;
   if (!canBeCompiled(document, operation) || repeatsUnderConditions(document, operation)) return undefined;
-  const { source, definition } = withoutQueue(schema, document, operation);
-  const compiled = compileQuery(source, definition, operation.name?.value, {
+  const compilable = withoutQueue(schema, document, operation);
+  const compiled = compileQuery(compilable.schema, compilable.document, operation.name?.value, {
     disablingCapturingStackErrors: true,
     // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
     // scalars are serialised all the same.
@@ -46,25 +46,27 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
   if (!isCompiledQuery(compiled)) return undefined;
   const areValid = variableCheckOf(schema, operation);
   const withNodes = errorLocatorOf(document);
-  const kind = kindOf(document, operation);
-  const [field] = operation.selectionSet.selections;
-  // `canBeCompiled` has found it alone.
-  const entities =
-    kind.field === '_entities' && field?.kind === 'Field' ? (field.alias ?? field.name).value : undefined;
+  const entitiesName = entitiesNameOf(operation);
   return {
-    kind,
+    kind: kindOf(document, operation),
     cost: costOf(schema, document, operation),
     execute: async (context, variables) => {
       // graphql-jit accepts some values that GraphQL refuses, such as a list for an input object.
       if (!areValid(variables)) return undefined;
-      const result = await (entities === undefined
+      const result = await (entitiesName === undefined
         ? compiled.query(undefined, context, variables)
-        : executeEntities(compiled.query, entities, context, variables));
+        : executeEntities(compiled.query, entitiesName, context, variables));
       // A result without data means that nothing was executed.
       if (!('data' in result)) return undefined;
       return result.errors ? { data: result.data, errors: result.errors.map(withNodes) } : result;
     },
   };
+}
+
+/** The name that the answer gives to `_entities`, which `canBeCompiled` accepts only as the one field of an operation. */
+function entitiesNameOf({ selectionSet }: OperationDefinitionNode): string | undefined {
+  const [field] = selectionSet.selections;
+  return field?.kind === 'Field' && field.name.value === '_entities' ? (field.alias ?? field.name).value : undefined;
 }
 
 /** graphql-jit's errors carry only locations. This adds the fields at these locations, which the log names. */

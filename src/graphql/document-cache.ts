@@ -39,7 +39,7 @@ export interface FoundOperation {
 
 /** A document that was found to be valid. Its text is the key. */
 interface ValidDocument {
-  /** The name under which it is: two operations of a document must not have the same. */
+  /** The name with which it is valid. With another one, two operations of the document could have the same name. */
   readonly name: string | undefined;
   readonly uses: UseCount;
 }

@@ -1,8 +1,9 @@
 import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from '@apollo/subgraph';
-import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType, Kind } from 'graphql';
+import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
 import { costOfEntity } from './entity-cost.ts';
+import { referenceKeysOf } from './reference-keys.ts';
 import { SharedEntities } from './shared-entities.ts';
 
 /**
@@ -19,8 +20,8 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   /** What a representation resolves to, or the promise of it. An Error is a value here. */
   function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo): unknown {
     try {
-      // Sound: what has a __typename is an object.
       const resolve = resolvers.get(Object(representation).__typename);
+      // Sound: what has a __typename is an object.
       if (resolve) return resolve(representation as object, context, info);
       return badUserInput(
         'representations',
@@ -32,14 +33,14 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     }
   }
 
-  field.resolve = async (root: unknown, { representations }, context: GraphQLContext, info) => {
-    const shared = root instanceof SharedEntities ? root : undefined;
-    if (shared?.areSeparate) return shared.places?.map((index) => shared.entities[index]);
-    /** The representations without those that are equal to an earlier one, and what they resolve to. */
+  /** Begins to resolve the representations, each of several equal ones together with the first of them. */
+  function resolveDistinct(representations: readonly unknown[], context: GraphQLContext, info: GraphQLResolveInfo) {
     const distinct: unknown[] = [];
+    /** What each of the distinct representations resolves to, or the promise of it. */
     const resolving: unknown[] = [];
     const indexOf = new Map<string, number>();
-    const places: number[] = representations.map((representation: unknown) => {
+    /** For each representation the index of the distinct one that it is equal to. */
+    const places = representations.map((representation) => {
       const key = keyOf(representation);
       const known = key === undefined ? undefined : indexOf.get(key);
       if (known === undefined) {
@@ -52,6 +53,13 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
       if (typeof token === 'string') context.recorder.recordLookup(token);
       return known;
     });
+    return { distinct, resolving, places };
+  }
+
+  field.resolve = async (root: unknown, { representations }, context: GraphQLContext, info) => {
+    const shared = root instanceof SharedEntities ? root : undefined;
+    if (shared?.areSeparate) return shared.ofAllReferences();
+    const { distinct, resolving, places } = resolveDistinct(representations, context, info);
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
     const entities = (await Promise.allSettled(resolving)).map((result, index) =>
@@ -63,11 +71,12 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     // Refused before the entities are completed, which is where their cost arises.
     context.countCost(places.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
     // A field that fails lets everything be completed again, which must not cost much more than it would without sharing.
-    const savesLittle = distinct.length * 2 > places.length;
+    const savesMuch = distinct.length * 2 <= places.length;
     // Each failed reference has its own error.
-    if (savesLittle || !shared || entities.some((entity) => entity instanceof Error))
-      return places.map((index) => entities[index]);
-    return Object.assign(shared, { entities, places }).entities;
+    const haveFailed = entities.some((entity) => entity instanceof Error);
+    if (!shared || !savesMuch || haveFailed) return places.map((index) => entities[index]);
+    shared.share(entities, places);
+    return entities;
   };
   return schema;
 }
@@ -83,40 +92,6 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
     if (resolve) resolvers.set(type.name, resolve);
   }
   return resolvers;
-}
-
-/**
- * Makes the function that gives equal references one text. It is undefined for a reference that has more than the type and
- * the texts of its keys, because a resolver could use the rest as well, and for one of an unknown type.
- */
-function referenceKeysOf(schema: GraphQLSchema): (representation: unknown) => string | undefined {
-  const fields = new Map<unknown, readonly string[]>();
-  for (const { name, astNode, extensionASTNodes } of Object.values(schema.getTypeMap())) {
-    const directives = [astNode, ...extensionASTNodes].flatMap((node) => node?.directives ?? []);
-    const keys = directives
-      .filter((directive) => directive.name.value === 'key')
-      .flatMap(({ arguments: given = [] }) => given);
-    const names = keys.flatMap(({ value }) => (value.kind === Kind.STRING ? value.value.split(/\s+/) : []));
-    if (names.length > 0) fields.set(name, [...new Set(names)]);
-  }
-  return (representation) => {
-    const given = Object(representation);
-    const names = fields.get(given.__typename);
-    if (!names) return undefined;
-    let key: string = given.__typename;
-    let count = 1;
-    for (const name of names) {
-      const value: unknown = given[name];
-      if (value === undefined) key += ' -';
-      else if (typeof value !== 'string') return undefined;
-      else {
-        // The length says where a text ends, whatever is in it.
-        key += ` ${value.length}:${value}`;
-        count += 1;
-      }
-    }
-    return Object.keys(given).length === count ? key : undefined;
-  };
 }
 
 /** The entity with the name of its type, by which the `_Entity` union distinguishes types. */

@@ -24,11 +24,6 @@ export function splitName(source: string): NamedDocument {
   return { text: source.slice(0, start) + source.slice(length), name, start };
 }
 
-/** The document with this name in place of the one that was taken out. */
-export function withName({ text, name = '', start }: NamedDocument): string {
-  return text.slice(0, start) + name + text.slice(start);
-}
-
 /** Changes an error, if it has to be changed. */
 export type Relocate = (error: GraphQLFormattedError) => GraphQLFormattedError;
 

@@ -7,12 +7,26 @@ import type { GraphQLContext } from './context.ts';
  * the entity is completed for each of them.
  */
 export class SharedEntities {
-  /** The different entities. */
-  entities: readonly unknown[] = [];
-  /** For each reference the index of its entity. Undefined if no two references share one. */
-  places: readonly number[] | undefined;
-  /** Whether each entity is to be completed for each reference after all. */
+  /** Is each entity to be completed for each of its references after all? */
   areSeparate = false;
+  #entities: readonly unknown[] = [];
+  #places: readonly number[] | undefined;
+
+  /** For each reference the index of its entity. Undefined if the references share none. */
+  get places(): readonly number[] | undefined {
+    return this.#places;
+  }
+
+  /** Lets references share these entities, of which each has its index in `places`. */
+  share(entities: readonly unknown[], places: readonly number[]): void {
+    this.#entities = entities;
+    this.#places = places;
+  }
+
+  /** The entity of each reference. */
+  ofAllReferences(): unknown[] | undefined {
+    return this.#places?.map((index) => this.#entities[index]);
+  }
 }
 
 type Query = CompiledQuery['query'];

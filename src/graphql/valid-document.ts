@@ -1,13 +1,11 @@
 import {
   type ASTNode,
-  type ASTVisitFn,
   type ASTVisitor,
   type ASTVisitorKeyMap,
   type DefinitionNode,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
-  getEnterLeaveForKind,
   Kind,
   type ParseOptions,
   parse,
@@ -16,6 +14,7 @@ import {
   type ValidationRule,
   visit,
 } from 'graphql';
+import { inParallel } from './parallel-visitor.ts';
 
 /**
  * Parses and validates a document. Undefined if it does not parse or breaks a rule: whoever wants to know why has to ask
@@ -41,17 +40,15 @@ function checkRules(schema: GraphQLSchema, document: DocumentNode, rules: readon
   const types = new TypeInfo(schema);
   const usages = new VariableUsages(types);
   const context = new Context(schema, document, types, usages);
-  const { entering, leaving } = handlersOf(rules.map((rule) => rule(context)));
+  const all = inParallel(rules.map((rule) => rule(context)));
   const visitor: ASTVisitor = {
     enter: (node, ...where) => {
       types.enter(node);
       usages.enter(node);
-      for (const { rule, call } of entering.get(node.kind) ?? [])
-        if (!rule.skipped && call(node, ...where) === false) rule.skipped = node;
+      all.enter(node, ...where);
     },
     leave: (node, ...where) => {
-      for (const { rule, call } of leaving.get(node.kind) ?? []) if (!rule.skipped) call(node, ...where);
-      for (const { rule } of entering.get(node.kind) ?? []) if (rule.skipped === node) rule.skipped = undefined;
+      all.leave(node, ...where);
       types.leave(node);
     },
   };
@@ -93,7 +90,7 @@ class VariableUsages {
   }
 }
 
-/** What rules ask about a document. graphql-js walks over it once more for the variables. */
+/** What rules ask about a document. That of graphql-js walks over it once more for the variables. */
 class Context extends ValidationContext {
   readonly #usages: VariableUsages;
 
@@ -111,8 +108,8 @@ class Context extends ValidationContext {
 }
 
 /**
- * The children of each kind of node of an executable document. Names are left out: they are half of all nodes, and rules are
- * about what has them.
+ * The children of each kind of node of an executable document. Names are left out, because they are half of all nodes, and
+ * no rule visits them: it visits the node that has the name.
  */
 const CHILDREN = {
   Document: ['definitions'],
@@ -132,42 +129,3 @@ const CHILDREN = {
   ObjectValue: ['fields'],
   ObjectField: ['value'],
 } as const satisfies ASTVisitorKeyMap;
-
-/** What one rule does at nodes of one kind. */
-interface Handler {
-  readonly rule: RuleState;
-  readonly call: ASTVisitFn<ASTNode>;
-}
-
-interface RuleState {
-  /** The node whose descendants the rule does not want to see. */
-  skipped: ASTNode | undefined;
-}
-
-const KINDS: readonly Kind[] = Object.values(Kind);
-const kinds = new Set<string>(KINDS);
-const isKind = (key: string): key is Kind => kinds.has(key);
-
-/**
- * The handlers of all rules by kind. `visitInParallel` of graphql-js asks each rule at each node, although most of them are
- * about few kinds; that takes half of its time.
- */
-function handlersOf(visitors: readonly ASTVisitor[]) {
-  const entering = new Map<string, Handler[]>();
-  const leaving = new Map<string, Handler[]>();
-  const add = (handlers: Map<string, Handler[]>, kind: Kind, handler: Handler) => {
-    const others = handlers.get(kind);
-    if (others) others.push(handler);
-    else handlers.set(kind, [handler]);
-  };
-  for (const visitor of visitors) {
-    const rule: RuleState = { skipped: undefined };
-    const isGeneric = 'enter' in visitor || 'leave' in visitor;
-    for (const kind of isGeneric ? KINDS : Object.keys(visitor).filter(isKind)) {
-      const { enter, leave } = getEnterLeaveForKind(visitor, kind);
-      if (enter) add(entering, kind, { rule, call: enter.bind(visitor) });
-      if (leave) add(leaving, kind, { rule, call: leave.bind(visitor) });
-    }
-  }
-  return { entering, leaving };
-}

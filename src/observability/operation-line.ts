@@ -32,10 +32,13 @@ export function writeOperation(log: Logger, line: OperationLine): void {
   streamOf(log).write(`{"level":"info","time":"${isoTime(Date.now())}",${fields},"msg":"operation"}\n`);
 }
 
-let lastMs = 0;
+let lastMs = Number.NaN;
 let lastTime = '';
 
-/** The time as the logger writes it. Under load many lines have the same one, and writing it takes as long as the rest of a line. */
+/**
+ * The time as the logger writes it. Under load many lines have the same one, so it is kept: to write it takes as long as to
+ * write the rest of a line.
+ */
 function isoTime(ms: number): string {
   if (ms !== lastMs) {
     lastMs = ms;

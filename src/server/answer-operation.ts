@@ -60,10 +60,12 @@ export async function answerOperation(
     const result = await found.compiled.execute(context, variables);
     if (result) return toResponse(200, contentType, formatted(result, found, operation, options), operation, writer);
   }
-  // What is new; what costs too much, and variables that do not fit, which plugins of Apollo Server refuse with their messages.
+  // The document is new, or the request costs too much, or its variables do not fit. Plugins of Apollo Server refuse the last
+  // two, with messages that say why.
   return answerByApollo(options, request, body, operation, caller);
 }
 
+/** The result of compiled code as Apollo Server would give it. Its errors are reported. */
 function formatted(
   { data = null, errors }: ExecutionResult,
   { relocate }: FoundOperation,

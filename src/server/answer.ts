@@ -70,7 +70,7 @@ function writeInPieces({ data, errors, extensions }: FormattedExecutionResult, m
       if (!add(JSON.stringify(value))) return undefined;
       continue;
     }
-    /** Equal references have the same object in the list. */
+    // Equal references have the same object in the list, which is written once.
     const texts = new Map<unknown, string>();
     add('[');
     for (const [index, item] of value.entries()) {

@@ -112,7 +112,8 @@ function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext>
           // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
           const cost = costOf(schema, document, operation);
           checkCost(cost, variables, limits);
-          // Beside references whose lists are long. Compiled code runs references only alone.
+          // The lists of entities may turn out longer than assumed, and then count together with the other fields. Compiled
+          // code needs no such line, because it executes `_entities` only where there is no other field.
           contextValue.countCost(cost.others);
           checkVariables(schema, operation, variables);
         },

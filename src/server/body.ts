@@ -12,7 +12,7 @@ import { RequestRefused } from './refusal.ts';
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, share: BodyShare): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
-  // Events cost half as much as an asynchronous iterator.
+  // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
   return new Promise((resolve, reject) => {
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')

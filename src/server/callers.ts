@@ -81,7 +81,7 @@ export class Callers {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
       if (isTrusted) return this.#onBehalf(this.#anyone, request);
-      // Arguments do not count in place of a header for those either whose headers are ignored.
+      // The headers of others are ignored, and for them too an argument does not count in place of a header.
       return { ...this.#anyone, completeMetadata: this.#metadataOf?.(undefined) };
     }
     const router = find(this.#routers, String(request.headers['router-authorization'] ?? ''));
@@ -109,6 +109,9 @@ function bearerOf(request: IncomingMessage): string {
   return BEARER.exec(value)?.[1] ?? '';
 }
 
+/** The secret that is compared at the moment. All requests can use the same bytes, because no comparison is interrupted. */
+const presentedBytes = Buffer.alloc(MAX_SECRET_LENGTH);
+
 /** The one that has this secret. All are compared, whatever fits, so the time reveals nothing about any secret. */
 function find(known: readonly KnownCaller[], presented: string): Caller | undefined {
   if (known.length === 0 || presented === '' || presented.length > MAX_SECRET_LENGTH) return undefined;
@@ -118,14 +121,12 @@ function find(known: readonly KnownCaller[], presented: string): Caller | undefi
   return found;
 }
 
-/** What is compared at the moment. One for all requests: a comparison is never interrupted. */
-const presentedBytes = Buffer.alloc(MAX_SECRET_LENGTH);
-
-/** The secret in a buffer that always has the same length. No header contains the zeros after it. */
+/** The secret in a buffer that always has the same length. */
 function padded(secret: string): Buffer {
   return padInto(Buffer.alloc(MAX_SECRET_LENGTH), secret);
 }
 
+/** Writes a secret and zeros after it, which no header contains. */
 function padInto(bytes: Buffer, secret: string): Buffer {
   return bytes.fill(0, bytes.write(secret, 'latin1'));
 }

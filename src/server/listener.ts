@@ -112,7 +112,7 @@ async function route(
     connections.prove(request.socket);
     beforeOperation();
     continueWith(request, response);
-    // Awaited here, because a promise that an async function returns is awaited three times.
+    // Awaited here: to return the promise itself takes two more turns of the queue of microtasks.
     return await handle(request, response, caller);
   }
   connections.limit(request.socket, response);

@@ -2,6 +2,12 @@ import type { ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import type { RequestRefused } from './refusal.ts';
 
+/**
+ * A body of more characters is encoded before it is sent. node:http joins a text with the headers and copies both, which is
+ * cheaper for a small body, and takes three times the memory of a large one.
+ */
+const MAX_SENT_AS_TEXT = 65_536;
+
 /** Sends a whole response that nobody may store. Does nothing if the client has disconnected. */
 export function send(
   response: ServerResponse,
@@ -10,16 +16,10 @@ export function send(
   body: string,
 ): void {
   if (response.destroyed || response.headersSent) return;
-  const bytes = body.length > LARGE ? Buffer.from(body) : body;
-  response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(bytes) });
-  response.end(bytes);
+  const content = body.length > MAX_SENT_AS_TEXT ? Buffer.from(body) : body;
+  response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(content) });
+  response.end(content);
 }
-
-/**
- * Characters from which on a body is encoded first. node:http joins a body that is text with the headers and copies both,
- * which costs less for a small body and three times its size for a large one.
- */
-const LARGE = 65_536;
 
 /** Sends a body that is the same for everyone, and that anyone may store for this many seconds. */
 export function sendPublic(response: ServerResponse, contentType: string, body: string, maxAgeSeconds: number): void {

@@ -99,7 +99,7 @@ export class Call implements Admissible, Cancellable {
     const { account } = this.#request;
     const { health, pauses, quota } = this.#service;
     if (this.#wasQueued) {
-      // Both may have changed while the call was in the queue.
+      // The client checks both before it makes a call. They may have changed while this one was in the queue.
       health.find(account)?.check();
       pauses.check(account);
     }
@@ -132,7 +132,8 @@ export class Call implements Admissible, Cancellable {
   /** Ends a call that the bulkhead has admitted. */
   #endWith(error: Error): void {
     this.#bulkhead.release();
-    this.refuse(error);
+    this.#disarm();
+    this.#fail(error);
   }
 
   /** The response takes long, so a probe finds out whether the service is well before the deadline passes. */

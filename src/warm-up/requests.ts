@@ -1,4 +1,4 @@
-/** What the warm-up asks: every root field and entity, each outcome that a request of its own can bring about. */
+/** What the warm-up asks: every field and entity of the schema, and each outcome that a request of its own can bring about. */
 
 /** A request as a client sends it. */
 export interface WarmUpRequest {
@@ -27,7 +27,7 @@ const JUDGED = `
 const LOOKUP = `query WarmUp($token: String!, $metadata: DeviceMetadataInput, $eventType: String) {
   deviceFingerprint(token: $token, metadata: $metadata, eventType: $eventType) {
     __typename
-    ... on DeviceFingerprint { ...Judged judgement { sealed } }
+    ... on DeviceFingerprint { token ...Judged judgement { sealed } }
     ... on DeviceFingerprintRejected { reason errors { field reason type } }
   }
 }

@@ -3,16 +3,13 @@ import { pino } from 'pino';
 import { createApp } from '../app.ts';
 import { generateKey } from '../captcha/attestation-keys.ts';
 import { parseConfig } from '../config/parser.ts';
-import type { Config } from '../config/variables.ts';
 import { DEFAULT_POLICY } from '../fingerprint/default-policy.ts';
 import { newSealingKey } from '../fingerprint/sealing-key.ts';
 import { loggerOptions } from '../observability/logger.ts';
 import { createMetrics } from '../observability/metrics.ts';
-import { Resolver } from '../runtime/dns.ts';
 import type { Sandbox } from '../sandbox/server.ts';
 import { openSandbox } from '../sandbox-mode.ts';
-import { UpstreamPool } from '../upstream/pool.ts';
-import { PendingRequest } from '../upstream/transport.ts';
+import { createClient } from './client.ts';
 import { AUDIENCE, type WarmUpRequest } from './requests.ts';
 
 /** An instance of the app that answers nobody but the warm-up. */
@@ -42,8 +39,12 @@ const TRUSTED_HEADERS = {
 };
 const QUOTA = JSON.stringify({ perSecond: 1_000_000, perDay: 1_000_000 });
 
-/** Starts the stage. Rejects, with nothing left running, if it cannot listen. */
-export async function openStage(config: Pick<Config, 'attestation'>, host: string): Promise<Stage> {
+/**
+ * Starts the stage. Rejects, with nothing left running, if it cannot listen.
+ *
+ * @param attests whether it attests captchas. If not, the code that signs attestations is not loaded
+ */
+export async function openStage(host: string, attests: boolean): Promise<Stage> {
   /** What closes each part, in the order in which the parts were opened. */
   const closers: (() => unknown)[] = [];
   const close = async () => {
@@ -53,7 +54,7 @@ export async function openStage(config: Pick<Config, 'attestation'>, host: strin
     const sandbox = await openSandbox(0);
     closers.push(sandbox.stop);
     const secret = randomBytes(32).toString('hex');
-    const environment = environmentFor(sandbox, host, secret, config.attestation !== undefined);
+    const environment = environmentFor(sandbox, host, secret, attests);
     const app = await createApp(
       parseConfig(environment, () => ''),
       pino(loggerOptions(), { write: () => {} }),
@@ -61,30 +62,12 @@ export async function openStage(config: Pick<Config, 'attestation'>, host: strin
       createMetrics(false),
     );
     closers.push(app.stop);
-    const resolver = new Resolver();
-    closers.push(() => resolver.close());
-    const pools = new Map<string, UpstreamPool>();
-    closers.push(() => Promise.all([...pools.values()].map((pool) => pool.close())));
-    const aborting = new AbortController();
-    const post = async (address: string, body: string) => {
-      const { origin, pathname, search } = new URL(address);
-      const pool = pools.get(origin) ?? new UpstreamPool(origin, resolver);
-      pools.set(origin, pool);
-      const headers = { ...HEADERS, 'router-authorization': secret };
-      const pending = new PendingRequest(pool, { method: 'POST', path: pathname + search, headers, body });
-      const abort = () => pending.abort(new Error('the warm-up took too long'));
-      if (aborting.signal.aborted) abort();
-      aborting.signal.addEventListener('abort', abort, { once: true });
-      try {
-        return (await pending.send()).json;
-      } finally {
-        aborting.signal.removeEventListener('abort', abort);
-      }
-    };
+    const client = createClient({ ...HEADERS, 'router-authorization': secret });
+    closers.push(client.close);
     return {
-      ask: (request) => post(app.graphqlUrl, JSON.stringify(request)),
-      solveChallenge: () => post(sandbox.challengeUrl, ''),
-      abort: () => aborting.abort(),
+      ask: (request) => client.post(app.graphqlUrl, JSON.stringify(request)),
+      solveChallenge: () => client.post(sandbox.challengeUrl, ''),
+      abort: client.abort,
       close,
     };
   } catch (error) {
@@ -116,7 +99,6 @@ function environmentFor({ applications, captchas, urls }: Sandbox, host: string,
     CAPTCHA_URL_GLB: urls.GLB,
     CAPTCHA_QUOTA: QUOTA,
     SEALING_KEYS: JSON.stringify([newSealingKey()]),
-    // Without attestations in the real configuration, what signs them stays unloaded.
     ...(attests && {
       ATTESTATION: JSON.stringify({
         issuer: 'https://warm-up.invalid',

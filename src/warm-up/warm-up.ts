@@ -31,20 +31,20 @@ export async function warmUp(
   { host = '127.0.0.1', limitMs = LIMIT_MS }: Options = {},
 ): Promise<void> {
   try {
-    await rehearse(config, host, performance.now() + limitMs);
+    await rehearse(config.attestation !== undefined, host, performance.now() + limitMs);
   } catch (error) {
     log.warn({ error: framesOf(error) }, 'the warm-up failed; the first requests may be slow');
   }
 }
 
-async function rehearse(config: Pick<Config, 'attestation'>, host: string, deadline: number): Promise<void> {
-  const stage = await openStage(config, host);
+async function rehearse(attests: boolean, host: string, deadline: number): Promise<void> {
+  const stage = await openStage(host, attests);
   const timer = setTimeout(stage.abort, Math.max(0, deadline - performance.now()));
   try {
     let sealed = '';
     for (let round = 0; round < ROUNDS; round += 1) {
       const challenge = await stage.solveChallenge();
-      for (const request of requestsOf(round, { sealed, challenge, attests: config.attestation !== undefined })) {
+      for (const request of requestsOf(round, { sealed, challenge, attests })) {
         const answer = await stage.ask(request);
         sealed = Object(answer).data?.deviceFingerprint?.judgement?.sealed ?? sealed;
       }

@@ -30,8 +30,9 @@ async function profile(testbed: Testbed, workload: string): Promise<Shares> {
     const start = performance.now();
     const nodeOptions = ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-interval=${INTERVAL}`];
     const ours = contenderNamed(OURS_NAME);
-    // The sources: a build is one file, which says nothing of packages.
-    const running = await testbed.start({ ...ours, built: ours.source }, { nodeOptions });
+    // The sources: a build is one file, which says nothing of packages. But it has NODE_ENV in it, and the sources have not.
+    const env = { NODE_ENV: 'production' };
+    const running = await testbed.start({ ...ours, built: ours.source }, { nodeOptions, env });
     const job = { ...(await jobFor(running, workload)), warmUpMs: 0 };
     await testbed.load({ ...job, ms: WARM_UP_MS });
     const warmMicros = (performance.now() - start) * 1_000;

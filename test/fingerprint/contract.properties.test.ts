@@ -130,7 +130,7 @@ test('a refusal is accepted as zod accepts it if it names its errors, and the sa
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(RUNS / 20);
 });
 
-test.each(['[]', 'null', '"text"', '200', 'true'])('%s is none', (text) => {
+test.each(['[]', 'null', '"text"', '200', 'true'])('%s is neither', (text) => {
   expect(isSuccess(JSON.parse(text))).toBe(false);
   expect(isInvalidRequest(JSON.parse(text))).toBe(false);
 });

@@ -1,8 +1,8 @@
-import { Agent, createServer, request as httpRequest } from 'node:http';
+import { Agent, request as httpRequest } from 'node:http';
 import { afterAll, expect, test } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_FIELDS, JUDGED_FRAGMENT } from '../support/graphql.ts';
-import { closeAtOnce, listen } from '../support/loopback.ts';
+import { freePort } from '../support/ports.ts';
 import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -42,14 +42,6 @@ const REQUESTS: Readonly<Record<string, (number: number) => object>> = {
   _service: (number) => ({ query: `{ _service { sdl } } # ${number}` }),
 };
 
-/** Nothing says where the metrics are if the system chooses their port. */
-async function freePort(): Promise<string> {
-  const server = createServer();
-  const port = await listen(server);
-  await closeAtOnce(server);
-  return `${port}`;
-}
-
 interface Started {
   readonly child: TestProcess;
   readonly graphqlUrl: string;
@@ -57,9 +49,16 @@ interface Started {
 }
 
 /** A process that has said that it is ready. */
-async function startLive(adminPort: string): Promise<Started> {
+async function startLive(adminPort: number): Promise<Started> {
   const urls = { FINGERPRINT_URL_NA: upstream.url, CAPTCHA_URL_EU: upstream.url };
-  const mode = { ...LIVE, ...urls, UPSTREAM_CHECK: 'first', SHUTDOWN_GRACE_MS: '0', PORT: '0', ADMIN_PORT: adminPort };
+  const mode = {
+    ...LIVE,
+    ...urls,
+    UPSTREAM_CHECK: 'first',
+    SHUTDOWN_GRACE_MS: '0',
+    PORT: '0',
+    ADMIN_PORT: `${adminPort}`,
+  };
   const child = startProcess(MAIN, mode);
   const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
   return { child, graphqlUrl, metricsUrl: `http://127.0.0.1:${adminPort}/metrics` };
@@ -67,7 +66,7 @@ async function startLive(adminPort: string): Promise<Started> {
 
 /** How long each of many requests with new documents takes, in ms, over a connection that is open. */
 async function timesOf(requestOf: (number: number) => object): Promise<number[]> {
-  const { child, graphqlUrl } = await startLive('0');
+  const { child, graphqlUrl } = await startLive(0);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     await send(agent, new URL('/readyz', graphqlUrl).href, 'GET', '');
@@ -120,6 +119,7 @@ test.each(Object.entries(REQUESTS))(
 
 test('nothing of the warm-up is logged, counted or sent', async () => {
   upstream.received.length = 0;
+  // Nothing says where the metrics are if the system chooses their port.
   const { child, graphqlUrl, metricsUrl } = await startLive(await freePort());
   try {
     const counted = async () => {
