@@ -49,6 +49,8 @@ async function rehearse(attests: boolean, host: string, deadline: number): Promi
         sealed = Object(answer).data?.deviceFingerprint?.judgement?.sealed ?? sealed;
       }
     }
+    // Whatever refused everything has warmed up nothing.
+    if (sealed === '') throw new Error('expected a judgement in the warm-up, but got none');
   } finally {
     clearTimeout(timer);
     await stage.close();
