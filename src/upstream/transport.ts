@@ -102,7 +102,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
-    if (status === 429) this.#retryAfter = headers['retry-after'];
+    // A list if it was sent twice, whatever its type says. Nobody can tell then for how long to wait.
+    const retryAfter: unknown = headers['retry-after'];
+    if (status === 429 && typeof retryAfter === 'string') this.#retryAfter = retryAfter;
     const encodings = headers['content-encoding'];
     if (encodings !== undefined) this.#encoding = encodingOf(encodings);
   }

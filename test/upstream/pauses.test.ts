@@ -15,7 +15,7 @@ const CLIENT = { __typename: 'CaptchaIndeterminate', proceed: false, cause: 'CLI
 const UNAVAILABLE = [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }];
 
 /** An app whose upstream answers 429 until a test says otherwise. */
-async function start(headers: Readonly<Record<string, string>>) {
+async function start(headers: Readonly<Record<string, string | string[]>>) {
   let isLimited = true;
   const upstream = await startUpstream(({ url }, response: ServerResponse) => {
     if (isLimited) response.writeHead(429, headers).end('too many requests');
@@ -61,6 +61,11 @@ test('a captcha id is paused, and nobody proceeds with it', async () => {
   expect((await verify('b'.repeat(32))).data.validateCaptcha).toMatchObject({ proceed: true });
 });
 
+test('nobody proceeds with a captcha because the service says twice how long to wait', async () => {
+  const { verify } = await start({ 'retry-after': ['30', '40'] });
+  expect((await verify()).data.validateCaptcha).toMatchObject(CLIENT);
+});
+
 test('a pause of one service does not affect the other one', async () => {
   const { recover, judge, verify } = await start({ 'retry-after': '30' });
   await judge();
@@ -68,9 +73,12 @@ test('a pause of one service does not affect the other one', async () => {
   expect((await verify()).data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
 });
 
-test('without a Retry-After the pause is a second, and then the account is asked again', async () => {
-  const { received, recover, judge } = await start({});
-  await judge();
+test.each([
+  ['without a Retry-After', {}],
+  ['with two, which is one too many,', { 'retry-after': ['30', '40'] }],
+])('%s the pause is a second, and then the account is asked again', async (_what, headers) => {
+  const { received, recover, judge } = await start(headers);
+  expect((await judge()).errors).toMatchObject(UNAVAILABLE);
   const pausedAt = performance.now();
   recover();
   await expect.poll(async () => (await judge()).errors, { timeout: 10_000, interval: 50 }).toBeUndefined();
