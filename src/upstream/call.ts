@@ -121,8 +121,13 @@ export class Call implements Admissible, Cancellable {
 
   #receive(response: UpstreamResponse): void {
     const { status, retryAfter } = response;
-    // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
-    if (status === 429) this.#service.pauses.pause(this.#request.account, retryAfter);
+    try {
+      // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
+      if (status === 429) this.#service.pauses.pause(this.#request.account, retryAfter);
+    } catch (error) {
+      // As in `#report`, nothing else would catch it, and the process would end.
+      this.#reject(asError(error));
+    }
     this.#bulkhead.release();
     this.#disarm();
     this.#report(outcomeOf(response), status);
