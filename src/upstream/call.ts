@@ -125,8 +125,7 @@ export class Call implements Admissible, Cancellable {
       // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
       if (status === 429) this.#service.pauses.pause(this.#request.account, retryAfter);
     } catch (error) {
-      // As in `#report`, nothing else would catch it, and the process would end.
-      this.#reject(asError(error));
+      this.#reject(asError(error)); // As in `#report`, nothing else would catch it, and the process would end.
     }
     this.#bulkhead.release();
     this.#disarm();
