@@ -120,16 +120,15 @@ export class Call implements Admissible, Cancellable {
   }
 
   #receive(response: UpstreamResponse): void {
-    const { status, retryAfter } = response;
     try {
       // This comes before the bulkhead admits the next call of the queue, which may be for the same account.
-      if (status === 429) this.#service.pauses.pause(this.#request.account, retryAfter);
+      if (response.status === 429) this.#service.pauses.pause(this.#request.account, response.retryAfter);
     } catch (error) {
       this.#reject(asError(error)); // As in `#report`, nothing else would catch it, and the process would end.
     }
     this.#bulkhead.release();
     this.#disarm();
-    this.#report(outcomeOf(response), status);
+    this.#report(outcomeOf(response), response.status);
     this.#resolve(response);
   }
 
