@@ -40,7 +40,7 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     const resolving: unknown[] = [];
     const indexOf = new Map<string, number>();
     /** For each representation the index of the distinct one that it is equal to. */
-    const places = representations.map((representation) => {
+    const indexes = representations.map((representation) => {
       const key = keyOf(representation);
       const known = key === undefined ? undefined : indexOf.get(key);
       if (known === undefined) {
@@ -53,13 +53,13 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
       if (typeof token === 'string') context.recorder.recordLookup(token);
       return known;
     });
-    return { distinct, resolving, places };
+    return { distinct, resolving, indexes };
   }
 
   field.resolve = async (root: unknown, { representations }, context: GraphQLContext, info) => {
     const shared = root instanceof SharedEntities ? root : undefined;
     if (shared?.areSeparate) return shared.ofAllReferences();
-    const { distinct, resolving, places } = resolveDistinct(representations, context, info);
+    const { distinct, resolving, indexes } = resolveDistinct(representations, context, info);
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
     const entities = (await Promise.allSettled(resolving)).map((result, index) =>
@@ -69,13 +69,13 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     );
     const costs = entities.map((entity) => costOfEntity(entity, info));
     // Refused before the entities are completed, which is where their cost arises.
-    context.countCost(places.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
+    context.countCost(indexes.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
     // A field that fails lets everything be completed again, which must not cost much more than it would without sharing.
-    const savesMuch = distinct.length * 2 <= places.length;
+    const savesMuch = distinct.length * 2 <= indexes.length;
     // Each failed reference has its own error.
     const haveFailed = entities.some((entity) => entity instanceof Error);
-    if (!shared || !savesMuch || haveFailed) return places.map((index) => entities[index]);
-    shared.share(entities, places);
+    if (!shared || !savesMuch || haveFailed) return indexes.map((index) => entities[index]);
+    shared.share(entities, indexes);
     return entities;
   };
   return schema;

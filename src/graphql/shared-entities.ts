@@ -10,22 +10,22 @@ export class SharedEntities {
   /** Is each entity to be completed for each of its references after all? */
   areSeparate = false;
   #entities: readonly unknown[] = [];
-  #places: readonly number[] | undefined;
+  #indexes: readonly number[] | undefined;
 
   /** For each reference the index of its entity. Undefined if the references share none. */
-  get places(): readonly number[] | undefined {
-    return this.#places;
+  get indexes(): readonly number[] | undefined {
+    return this.#indexes;
   }
 
-  /** Lets references share these entities, of which each has its index in `places`. */
-  share(entities: readonly unknown[], places: readonly number[]): void {
+  /** Lets references share these entities, of which each has its index in `indexes`. */
+  share(entities: readonly unknown[], indexes: readonly number[]): void {
     this.#entities = entities;
-    this.#places = places;
+    this.#indexes = indexes;
   }
 
   /** The entity of each reference. */
   ofAllReferences(): unknown[] | undefined {
-    return this.#places?.map((index) => this.#entities[index]);
+    return this.#indexes?.map((index) => this.#entities[index]);
   }
 }
 
@@ -45,8 +45,8 @@ export async function executeEntities(
 ): Promise<ExecutionResult> {
   const shared = new SharedEntities();
   const result = await query(shared, context, variables);
-  const { places } = shared;
-  if (!places) return result;
+  const { indexes } = shared;
+  if (!indexes) return result;
   if (result.errors) {
     // An error has the path of one reference, and the entity is completed for each, so that each has its errors.
     shared.areSeparate = true;
@@ -56,5 +56,5 @@ export async function executeEntities(
   const completed = result.data?.[responseName];
   // It is a list, because the field cannot be null without an error.
   if (!Array.isArray(completed)) return result;
-  return { data: { [responseName]: places.map((index) => completed[index]) } };
+  return { data: { [responseName]: indexes.map((index) => completed[index]) } };
 }

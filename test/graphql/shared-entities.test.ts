@@ -73,3 +73,12 @@ test('an entity is completed once, however many equal references lead to it', as
   expect(result).toEqual({ data: { all: r.map(({ token }) => ({ eventId: token })) } });
   expect(equal.count).toEqual({ reads: different.count.reads, lookups: 5 });
 });
+
+test('an entity is completed for each reference if fewer than half of them repeat another one', async () => {
+  const completed = async (tokens: string[]) => {
+    const { context, count } = countingContext();
+    await operation?.execute(context, { r: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })) });
+    return count.reads;
+  };
+  expect(await completed(['a', 'b', 'a'])).toBe(await completed(['a', 'b', 'c']));
+});
