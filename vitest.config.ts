@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
-export default defineConfig({
+/** What all tests have in common. */
+export const shared = {
   resolve: {
     // The copy that Node itself picks. Vite would take the one under `module`, and Apollo's packages the other: two
     // graphqls in one process, neither of which knows the other's types.
@@ -9,16 +10,41 @@ export default defineConfig({
   },
   test: {
     dir: 'test',
-    // Files share a process, one after the other, and with it the modules that are loaded. Loading them for each file
-    // took a fifth of the time. So a file that changes something global changes it back.
-    isolate: false,
-    // Many tests wait, for a deadline or for the next probe: one file more than there are cores.
-    maxWorkers: availableParallelism() + 1,
     maxConcurrency: 20,
     // These end a test that hangs. What has to be quick says so in an expectation.
     testTimeout: 30_000,
     hookTimeout: 30_000,
     // Longer than Vitest's second, for machines that are busy, but less than an idle connection stays open by itself.
     expect: { poll: { timeout: 4_500 } },
+  },
+};
+
+const ISOLATED = '**/*.isolated.test.ts';
+const NEEDS_MORE = '**/*.all.test.ts';
+
+export default defineConfig({
+  ...shared,
+  test: {
+    ...shared.test,
+    // Many tests wait, for a deadline or for the next probe: one file more than there are cores.
+    maxWorkers: availableParallelism() + 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['**/*.test.ts'],
+          exclude: [ISOLATED, NEEDS_MORE],
+          // These files touch nothing global, so they share a process, one after the other, and with it the modules that are
+          // loaded. Loading them for each file took a fifth of the time.
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        // These change what their process shares: its clock, its environment, a module. Each has a process of its own.
+        test: { name: 'isolated', include: [ISOLATED], exclude: [NEEDS_MORE] },
+      },
+    ],
   },
 });

@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config';
+import { shared } from '../vitest.config.ts';
+
+/**
+ * `npm run test:all`: what needs minutes or other software than Node, and the tests of the process on what was built. Where
+ * something is missing, its test fails and says what to install.
+ */
+export default defineConfig({
+  ...shared,
+  test: {
+    ...shared.test,
+    // A browser, a container and a database next to each other are enough for two cores.
+    maxWorkers: 2,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'] } },
+      {
+        extends: true,
+        test: {
+          name: 'build',
+          include: ['process/*.test.ts'],
+          exclude: ['**/*.all.test.ts', '**/*.sources.test.ts'],
+          env: { WITH_BUILD: '1' },
+        },
+      },
+    ],
+  },
+});
