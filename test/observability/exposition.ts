@@ -79,3 +79,28 @@ export async function readMetrics({ metricsUrl }: Pick<App, 'metricsUrl'>): Prom
   if (response.status !== 200) throw new Error(`expected metrics, but got status ${response.status}`);
   return parseExposition(await response.text());
 }
+
+/** What grew while something was done. */
+interface Gain {
+  /** The labels of each series of this metric that grew, and by how much. */
+  of(name: string): [labels: Sample['labels'], gain: number][];
+  /** By how much the series with at least these labels grew, all together. */
+  sum(name: string, labels?: Sample['labels']): number;
+}
+
+/** Does something, and gives what the metrics of an app, which other tests use as well, gained meanwhile. */
+export async function gainOf(app: Pick<App, 'metricsUrl'>, act: () => Promise<unknown>): Promise<Gain> {
+  const identityOf = ({ name, labels }: Sample) => JSON.stringify([name, Object.entries(labels).sort()]);
+  const before = new Map((await readMetrics(app)).samples.map((sample) => [identityOf(sample), sample.value]));
+  await act();
+  const grown = (await readMetrics(app)).samples
+    .map((sample) => ({ ...sample, value: sample.value - (before.get(identityOf(sample)) ?? 0) }))
+    .filter(({ value }) => value > 0);
+  return {
+    of: (metric) => grown.filter(({ name }) => name === metric).map(({ labels, value }) => [labels, value]),
+    sum: (metric, labels = {}) =>
+      grown
+        .filter((sample) => sample.name === metric && hasLabels(sample, labels))
+        .reduce((sum, { value }) => sum + value, 0),
+  };
+}

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
+import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { startFailingServer } from '../support/failing-server.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, reset } from '../support/hostile.ts';
@@ -21,6 +23,20 @@ const chain = (links: number) =>
    fragment F${links} on Query { __typename }`;
 const entities = (representations: readonly object[]) => ({ query: ENTITIES_QUERY, variables: { representations } });
 const DEVICE = { __typename: 'DeviceFingerprint' };
+
+const SECRET = 'the-secret-of-the-router';
+const AS_ROUTER = { 'router-authorization': SECRET };
+const sandboxed = await startInSandboxMode({ maxUpstreamCalls: 10, routerSecrets: [SECRET] });
+const generous = await startInSandboxMode({ maxTokens: 5_000, maxBodyBytes: 10_000_000, maxDepth: 100 });
+afterAll(() => Promise.all([sandboxed.stop(), generous.stop()]));
+
+/** The lines that are written meanwhile. */
+async function linesDuring(app: TestApp, act: () => Promise<unknown>) {
+  const before = app.logged().length;
+  await act();
+  const logged = () => app.logged().slice(before);
+  return { operations: operationsOf({ logged }), warnings: warningsOf({ logged }) };
+}
 
 describe('a caller causes no warning', () => {
   test.each<[string, object]>([
@@ -57,10 +73,8 @@ describe('a caller causes no warning', () => {
     ['a reference with a made-up token', entities([{ ...DEVICE, token: 'made-up' }])],
     ['more references than a request may have', entities(times(1_001, () => DEVICE))],
   ])('by sending %s', async (_what, body) => {
-    const app = await startSandboxed({ maxUpstreamCalls: 10 });
-    await send(app, body);
-    expect(operationsOf(app)).toHaveLength(1);
-    expect(warningsOf(app)).toEqual([]);
+    const { operations, warnings } = await linesDuring(sandboxed, () => send(sandboxed, body, AS_ROUTER));
+    expect([operations.length, warnings]).toEqual([1, []]);
   });
 
   test.each([
@@ -70,12 +84,12 @@ describe('a caller causes no warning', () => {
     ['nested list values', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
     ['nested list types', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
   ])('by sending as many %s as the largest MAX_TOKENS accepts', async (_what, documentOf) => {
-    const limits = { maxTokens: 5_000, maxBodyBytes: 10_000_000, maxDepth: 100 };
     for (const tokensEach of [8, 6, 4, 3, 2]) {
-      const app = await startSandboxed(limits);
-      const { status } = await send(app, { query: documentOf(Math.floor(5_000 / tokensEach) - 10) });
-      expect(status).toBe(400);
-      expect(warningsOf(app)).toEqual([]);
+      const query = documentOf(Math.floor(5_000 / tokensEach) - 10);
+      const { warnings } = await linesDuring(generous, async () =>
+        expect((await send(generous, { query })).status).toBe(400),
+      );
+      expect(warnings).toEqual([]);
     }
   });
 
@@ -88,7 +102,7 @@ describe('a caller causes no warning', () => {
     ],
     ['a batch', { body: '[{"query":"{ __typename }"},{"query":"{ __typename }"}]' }],
     ['a query that is not a string', { body: '{"query":{"kind":"Document"}}' }],
-    ['too many bytes', { body: ' '.repeat(200_000) }],
+    ['too many bytes', { body: ' '.repeat(600_000) }],
     ['another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
     [
       'an Accept header with a type that is not available',
@@ -98,23 +112,28 @@ describe('a caller causes no warning', () => {
     ['another method', { method: 'DELETE' }],
     ['a wrong secret', { body: '{}', headers: { 'router-authorization': 'x' } }],
   ])('by sending %s', async (_what, init) => {
-    const secret = 'the-secret-of-the-router';
-    const app = await startSandboxed({ routerSecrets: [secret] });
-    const headers = { 'content-type': 'application/json', 'router-authorization': secret, ...init.headers };
-    expect((await fetch(app.graphqlUrl, { method: 'POST', ...init, headers })).status).toBeGreaterThanOrEqual(400);
-    expect(warningsOf(app)).toEqual([]);
+    const headers = { 'content-type': 'application/json', ...AS_ROUTER, ...init.headers };
+    const { warnings } = await linesDuring(sandboxed, async () => {
+      const { status } = await fetch(sandboxed.graphqlUrl, { method: 'POST', ...init, headers });
+      expect(status).toBeGreaterThanOrEqual(400);
+    });
+    expect(warnings).toEqual([]);
   });
 
   test('by disconnecting in the middle of a request', async () => {
     const app = await startSandboxed();
     const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
-    for (const rest of ['content-length: 99\r\n\r\n{"q', 'transfer-encoding: chunked\r\n\r\n3\r\n{"q\r\n', 'a: b']) {
-      for (const close of ['end', 'destroy', 'resetAndDestroy'] as const) {
-        const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
-        socket.write(head + rest, () => setTimeout(() => socket[close](), 20));
-        await new Promise((resolve) => socket.resume().once('close', resolve));
-      }
-    }
+    const rests = ['content-length: 99\r\n\r\n{"q', 'transfer-encoding: chunked\r\n\r\n3\r\n{"q\r\n', 'a: b'];
+    const ways = ['end', 'destroy', 'resetAndDestroy'] as const;
+    await Promise.all(
+      rests.flatMap((rest) =>
+        ways.map((close) => {
+          const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+          socket.write(head + rest, () => setTimeout(() => socket[close](), 20));
+          return once(socket.resume(), 'close');
+        }),
+      ),
+    );
     expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
     expect(linesOf(app)).toMatchObject([{ msg: 'ready' }]);
   });
@@ -163,6 +182,26 @@ describe('a warning is logged', () => {
     await send(app, { query: queryForTokens(times(15, String)) }, ID);
     await send(app, { query: queryForTokens(['1']) });
     expect(warningsOf(app)).toMatchObject([{ requestId: 'the-request' }, { code: 'UPSTREAM_UNAVAILABLE' }]);
+  });
+
+  test('ten times in a second for operations that fail alike, and then how many are left out; other lines are not limited', async () => {
+    const { app } = await startAgainst(answer(401, '{"code":401}'));
+    const before = warningsOf(app).length;
+    await Promise.all(times(50, (at) => send(app, { query: queryForTokens([`token-${at}`]) })));
+    expect(operationsOf(app)).toHaveLength(50);
+    const about = () =>
+      warningsOf(app)
+        .slice(before)
+        .filter(({ code }) => code === 'UPSTREAM_REJECTED');
+    // If the second ends between two of them, both windows have their lines and their count.
+    const total = () => about().reduce((sum, { leftOut }) => sum + Number(leftOut ?? 1), 0);
+    await expect.poll(total).toBe(50);
+    const lines = about();
+    expect(lines.length).toBeLessThanOrEqual(22);
+    const { requestId: _, time: __, ...first } = lines[0] ?? {};
+    const last = lines.at(-1) ?? {};
+    expect(last).toEqual({ ...first, time: expect.any(String), leftOut: expect.any(Number) });
+    expect(lines.filter(({ requestId }) => requestId === undefined)).toEqual(lines.filter(({ leftOut }) => leftOut));
   });
 
   test('when the queue for all requests is full', async () => {

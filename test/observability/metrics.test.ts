@@ -1,129 +1,104 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../faults/documented.ts';
+import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { answer, hang } from '../support/hostile.ts';
-import { readMetrics } from './exposition.ts';
-import { queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
+import { answer, type Behaviour, hang } from '../support/hostile.ts';
+import { gainOf, readMetrics } from './exposition.ts';
+import { CAPTCHA_INPUT, queryForTokens, runAgainst, send, startAgainst, startSandboxed } from './support.ts';
 
-/** The metrics of operations, and of the process. */
+/** The metrics of the process, of operations, and of requests that are refused before they become an operation. */
 
 const DURATION = 'device_trust_operation_duration_seconds';
+const SECRET = 'the-secret-of-the-router';
 
-test('every metric exists from the start, with a help text', async () => {
-  const { families } = await readMetrics(await startSandboxed());
-  expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
-    device_trust_operation_duration_seconds: 'histogram',
-    device_trust_operations_total: 'counter',
-    device_trust_operations_failed_total: 'counter',
-    device_trust_build_info: 'gauge',
-    device_trust_operations_in_flight: 'gauge',
-    device_trust_requests_refused_total: 'counter',
-    device_trust_errors_total: 'counter',
-    device_trust_upstream_duration_seconds: 'histogram',
-    device_trust_upstream_in_flight: 'gauge',
-    device_trust_upstream_queued: 'gauge',
-    device_trust_upstream_health: 'gauge',
-    device_trust_upstream_has_worked: 'gauge',
-    device_trust_upstream_outages_total: 'counter',
-    device_trust_upstream_probes_total: 'counter',
-    device_trust_ready: 'gauge',
-    device_trust_connections_evicted_total: 'counter',
-    device_trust_fingerprint_lookups_total: 'counter',
-    device_trust_fingerprint_calls_total: 'counter',
-    device_trust_metadata_dropped_total: 'counter',
-    device_trust_captcha_outcomes_total: 'counter',
-    device_trust_signals_total: 'counter',
-    device_trust_decisions_total: 'counter',
-    device_trust_catalogue_drift_total: 'counter',
-    nodejs_eventloop_lag_p99_seconds: 'gauge',
-    nodejs_heap_size_used_bytes: 'gauge',
-    process_resident_memory_bytes: 'gauge',
-    process_cpu_seconds_total: 'counter',
+const app = await startInSandboxMode();
+const guarded = await startInSandboxMode({ routerSecrets: [SECRET] });
+let reply: Behaviour = hang;
+const live = await runAgainst((exchange) => reply(exchange));
+afterAll(() => Promise.all([app.stop(), guarded.stop(), live.stop()]));
+
+describe('from the first scrape on', () => {
+  test('every metric exists, with a help text', async () => {
+    const { families } = await readMetrics(app);
+    expect(Object.fromEntries([...families].map(([name, { type }]) => [name, type]))).toMatchObject({
+      device_trust_operation_duration_seconds: 'histogram',
+      device_trust_operations_total: 'counter',
+      device_trust_operations_failed_total: 'counter',
+      device_trust_build_info: 'gauge',
+      device_trust_operations_in_flight: 'gauge',
+      device_trust_requests_refused_total: 'counter',
+      device_trust_errors_total: 'counter',
+      device_trust_upstream_duration_seconds: 'histogram',
+      device_trust_upstream_in_flight: 'gauge',
+      device_trust_upstream_queued: 'gauge',
+      device_trust_upstream_health: 'gauge',
+      device_trust_upstream_has_worked: 'gauge',
+      device_trust_upstream_outages_total: 'counter',
+      device_trust_upstream_probes_total: 'counter',
+      device_trust_ready: 'gauge',
+      device_trust_connections_evicted_total: 'counter',
+      device_trust_fingerprint_lookups_total: 'counter',
+      device_trust_fingerprint_calls_total: 'counter',
+      device_trust_metadata_dropped_total: 'counter',
+      device_trust_captcha_outcomes_total: 'counter',
+      device_trust_signals_total: 'counter',
+      device_trust_decisions_total: 'counter',
+      device_trust_catalogue_drift_total: 'counter',
+      nodejs_eventloop_lag_p99_seconds: 'gauge',
+      nodejs_heap_size_used_bytes: 'gauge',
+      process_resident_memory_bytes: 'gauge',
+      process_cpu_seconds_total: 'counter',
+    });
+    for (const { help } of families.values()) expect(help).toMatch(/^\S.{9,}/);
   });
-  for (const { help } of families.values()) expect(help).toMatch(/^\S.{9,}/);
+
+  test('errors, refusals, drift and unverified passes count from zero, so that the first one is an increase', async () => {
+    // Prometheus sees no increase in a series that appears with the value 1, so no alert on an increase would fire.
+    const { value } = await readMetrics(await startSandboxed());
+    const from = (name: string, label: string, values: readonly string[], others = {}) =>
+      values.map((each) => value(name, { [label]: each, ...others }));
+    expect([
+      from('device_trust_errors_total', 'code', ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']),
+      from('device_trust_requests_refused_total', 'code', ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED']),
+      from('device_trust_catalogue_drift_total', 'kind', ['unknown_signal', 'level', 'confidence']),
+      from('device_trust_captcha_outcomes_total', 'cause', ['CLIENT', 'SERVICE', 'TRANSPORT'], { proceed: 'true' }),
+      [value('device_trust_captcha_outcomes_total', { cause: 'CONFIGURATION', proceed: 'true' })],
+      [value('device_trust_connections_evicted_total')],
+    ]).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0], [0]]);
+  });
+
+  test('the build is one series, with the version of package.json and of Node', async () => {
+    const { samples } = await readMetrics(app);
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+    expect(samples.filter(({ name }) => name === 'device_trust_build_info')).toEqual([
+      { name: 'device_trust_build_info', labels: { version, node: process.version.slice(1) }, value: 1 },
+    ]);
+  });
+
+  test('the metrics of the process describe this process', async () => {
+    const burn = process.cpuUsage();
+    const { value } = await readMetrics(app);
+    const { heapUsed, rss } = process.memoryUsage();
+    for (const [name, bytes] of [
+      ['nodejs_heap_size_used_bytes', heapUsed],
+      ['process_resident_memory_bytes', rss],
+    ] as const) {
+      expect(value(name)).toBeGreaterThan(bytes / 2);
+      expect(value(name)).toBeLessThan(bytes * 2);
+    }
+    expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+    while (process.cpuUsage(burn).user < 50_000);
+    const later = (await readMetrics(app)).value('process_cpu_seconds_total') ?? 0;
+    expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
+  });
 });
 
-test('the build is one series, with the version of package.json and of Node', async () => {
-  const { samples } = await readMetrics(await startSandboxed());
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  expect(samples.filter(({ name }) => name === 'device_trust_build_info')).toEqual([
-    { name: 'device_trust_build_info', labels: { version, node: process.version.slice(1) }, value: 1 },
-  ]);
+const representations = (...tokens: readonly string[]) => ({
+  representations: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })),
 });
-
-test('a bucket ends at the objective of latency and at both default deadlines', async () => {
-  const app = await startSandboxed();
-  await send(app, { query: queryForTokens(['sandbox:web']) });
-  const { samples } = await readMetrics(app);
-  for (const name of [DURATION, 'device_trust_upstream_duration_seconds']) {
-    const bounds = samples.filter((sample) => sample.name === `${name}_bucket`).map(({ labels }) => labels['le']);
-    expect(bounds).toEqual(expect.arrayContaining(['2', '3', '5']));
-  }
-});
-
-test('a limit that one request exceeds is the fault of its caller, whoever the code usually belongs to', async () => {
-  const app = await startSandboxed({ maxUpstreamCalls: 1 });
-  await send(app, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) });
-  const { value } = await readMetrics(app);
-  expect(value('device_trust_errors_total', { code: 'OVERLOADED' })).toBe(1);
-  expect(value('device_trust_operations_failed_total', { side: 'caller' })).toBe(1);
-  expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
-});
-
-test.each([
-  ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
-  ['a firewall refuses it with another status', 406, '<html>', 'upstream'],
-  ['a proxy refuses it', 400, '', 'upstream'],
-  ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
-  ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],
-])('when %s (%i), somebody else has to act than for our mistakes', async (_when, status, body, side) => {
-  const { app } = await startAgainst(answer(status, body));
-  await send(app, { query: queryForTokens(['a']) });
-  const { value } = await readMetrics(app);
-  const sides = ['caller', 'upstream', 'operator'];
-  expect(sides.filter((one) => value('device_trust_operations_failed_total', { side: one }) === 1)).toEqual([side]);
-});
-
-test('the metrics of the process describe this process', async () => {
-  const app = await startSandboxed();
-  const burn = process.cpuUsage();
-  const { value } = await readMetrics(app);
-  const { heapUsed, rss } = process.memoryUsage();
-  for (const [name, bytes] of [
-    ['nodejs_heap_size_used_bytes', heapUsed],
-    ['process_resident_memory_bytes', rss],
-  ] as const) {
-    expect(value(name)).toBeGreaterThan(bytes / 2);
-    expect(value(name)).toBeLessThan(bytes * 2);
-  }
-  expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
-  while (process.cpuUsage(burn).user < 50_000);
-  const later = (await readMetrics(app)).value('process_cpu_seconds_total') ?? 0;
-  expect(later - (value('process_cpu_seconds_total') ?? 0)).toBeGreaterThan(0.03);
-});
-
-test('errors, refusals, drift and unverified passes count from zero, so that the first one is an increase', async () => {
-  // Prometheus sees no increase in a series that appears with the value 1, so no alert on an increase would fire.
-  const { value } = await readMetrics(await startSandboxed());
-  for (const code of ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']) {
-    expect(value('device_trust_errors_total', { code })).toBe(0);
-  }
-  for (const code of ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED']) {
-    expect(value('device_trust_requests_refused_total', { code })).toBe(0);
-  }
-  for (const kind of ['unknown_signal', 'level', 'confidence']) {
-    expect(value('device_trust_catalogue_drift_total', { kind })).toBe(0);
-  }
-  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT']) {
-    const unverified = { type: 'CaptchaIndeterminate', cause, proceed: 'true' };
-    expect(value('device_trust_captcha_outcomes_total', unverified)).toBe(0);
-  }
-  expect(value('device_trust_connections_evicted_total')).toBe(0);
-});
-
-const representations = (tokens: readonly string[]) =>
-  tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
 
 describe('an operation', () => {
   test.each<[string, string, string, string | undefined, object, Readonly<Record<string, number>>]>([
@@ -149,7 +124,7 @@ describe('an operation', () => {
       'partial',
       '_entities',
       'caller',
-      { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:web', 'made-up']) } },
+      { query: ENTITIES_QUERY, variables: representations('sandbox:web', 'made-up') },
       { DEVICE_TOKEN_REJECTED: 1 },
     ],
     [
@@ -165,7 +140,7 @@ describe('an operation', () => {
       'error',
       '_entities',
       'upstream',
-      { query: ENTITIES_QUERY, variables: { representations: representations(['sandbox:error:500', 'made-up']) } },
+      { query: ENTITIES_QUERY, variables: representations('sandbox:error:500', 'made-up') },
       { UPSTREAM_UNAVAILABLE: 1, DEVICE_TOKEN_REJECTED: 1 },
     ],
     ['that cannot be parsed', 'error', 'none', 'caller', { query: '{' }, { GRAPHQL_PARSE_FAILED: 1 }],
@@ -179,50 +154,103 @@ describe('an operation', () => {
       { BAD_USER_INPUT: 1 },
     ],
   ])('%s counts as %s, with its errors', async (_what, outcome, field, side, body, errors) => {
-    const app = await startSandboxed();
-    await send(app, body);
-    const { samples, value } = await readMetrics(app);
-    const counts = samples.filter(({ name }) => name === `${DURATION}_count`);
-    expect(counts).toEqual([{ name: `${DURATION}_count`, labels: { field, outcome }, value: 1 }]);
-    const failed = samples.filter((it) => it.name === 'device_trust_operations_failed_total' && it.value > 0);
-    expect(failed.map(({ labels, value: count }) => [labels, count])).toEqual(side ? [[{ side }, 1]] : []);
-    expect(value(`${DURATION}_bucket`, { outcome, le: '+Inf' })).toBe(1);
-    expect(value(`${DURATION}_bucket`, { outcome, le: '10' })).toBe(1);
-    const counted = samples.filter(({ name, value: count }) => name === 'device_trust_errors_total' && count > 0);
-    expect(Object.fromEntries(counted.map(({ labels, value: count }) => [labels['code'], count]))).toEqual(errors);
-    expect(value('device_trust_operations_in_flight')).toBe(0);
+    const gain = await gainOf(app, () => send(app, body));
+    expect(gain.of(`${DURATION}_count`)).toEqual([[{ field, outcome }, 1]]);
+    expect(gain.of('device_trust_operations_failed_total')).toEqual(side ? [[{ side }, 1]] : []);
+    expect(gain.sum(`${DURATION}_bucket`, { outcome, le: '+Inf' })).toBe(1);
+    expect(gain.sum(`${DURATION}_bucket`, { outcome, le: '10' })).toBe(1);
+    const counted = gain.of('device_trust_errors_total').map(([{ code }, count]) => [code, count]);
+    expect(Object.fromEntries(counted)).toEqual(errors);
+    expect((await readMetrics(app)).value('device_trust_operations_in_flight')).toBe(0);
   });
 
   test('whose Accept header has no available content type counts as error', async () => {
-    const app = await startSandboxed();
-    await send(app, { query: '{ __typename }' }, { accept: 'image/png' });
-    const { value } = await readMetrics(app);
-    expect(value(`${DURATION}_count`, { outcome: 'error' })).toBe(1);
-    expect(value('device_trust_operations_failed_total', { side: 'caller' })).toBe(1);
-    expect(value('device_trust_errors_total', { code: 'BAD_REQUEST' })).toBe(1);
+    const gain = await gainOf(app, () => send(app, { query: '{ __typename }' }, { accept: 'image/png' }));
+    expect(gain.sum(`${DURATION}_count`, { outcome: 'error' })).toBe(1);
+    expect(gain.of('device_trust_operations_failed_total')).toEqual([[{ side: 'caller' }, 1]]);
+    expect(gain.of('device_trust_errors_total')).toEqual([[{ code: 'BAD_REQUEST' }, 1]]);
   });
 
-  test('is measured in seconds', async () => {
-    const app = await startSandboxed();
-    await send(app, { query: queryForTokens(['sandbox:delay:300:web']) });
-    const { value } = await readMetrics(app);
-    expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
-    expect(value(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
-    expect(value(`${DURATION}_bucket`, { outcome: 'ok', le: '0.25' })).toBe(0);
-    expect(value(`${DURATION}_bucket`, { outcome: 'ok', le: '5' })).toBe(1);
+  test('that exceeds a limit of one request is the fault of its caller, whoever the code usually belongs to', async () => {
+    const strict = await startSandboxed({ maxUpstreamCalls: 1 });
+    const gain = await gainOf(strict, () => send(strict, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) }));
+    expect(gain.of('device_trust_errors_total')).toEqual([[{ code: 'OVERLOADED' }, 1]]);
+    expect(gain.of('device_trust_operations_failed_total')).toEqual([[{ side: 'caller' }, 1]]);
+  });
+
+  test.each([
+    ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
+    ['a firewall refuses it with another status', 406, '<html>', 'upstream'],
+    ['a proxy refuses it', 400, '', 'upstream'],
+    ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
+    ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],
+  ])('for which %s (%i) names who has to act', async (_when, status, body, side) => {
+    reply = answer(status, body);
+    const gain = await gainOf(live.app, () => send(live.app, { query: queryForTokens(['a']) }));
+    expect(gain.of('device_trust_operations_failed_total')).toEqual([[{ side }, 1]]);
+  });
+
+  test('is measured in seconds, with a bucket that ends at the objective of latency and at both default deadlines', async () => {
+    const gain = await gainOf(app, () => send(app, { query: queryForTokens(['sandbox:delay:300:web']) }));
+    expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
+    expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
+    expect(gain.sum(`${DURATION}_bucket`, { outcome: 'ok', le: '0.25' })).toBe(0);
+    expect(gain.sum(`${DURATION}_bucket`, { outcome: 'ok', le: '5' })).toBe(1);
+    const { samples } = await readMetrics(app);
+    for (const name of [DURATION, 'device_trust_upstream_duration_seconds']) {
+      const bounds = samples.filter((sample) => sample.name === `${name}_bucket`).map(({ labels }) => labels['le']);
+      expect(bounds).toEqual(expect.arrayContaining(['2', '3', '5']));
+    }
   });
 
   test('is in flight until its call ends', async () => {
-    const { app } = await startAgainst(hang, { fingerprintTimeoutMs: 2_000, captchaTimeoutMs: 2_000 });
+    const { app, upstream } = await startAgainst(hang);
     const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
-    const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+    const callers = new AbortController();
     const asked = [
-      send(app, { query: queryForTokens(['a', 'b']) }),
-      send(app, { query: queryForTokens(['a']) }),
-      send(app, { query: CAPTCHA_MUTATION, variables: { input } }),
-    ];
+      { query: queryForTokens(['a', 'b']) },
+      { query: queryForTokens(['a']) },
+      { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } },
+    ].map((body) => send(app, body, {}, callers.signal));
     await expect.poll(inFlight, { interval: 20 }).toBe(3);
-    await Promise.all(asked);
-    expect(await inFlight()).toBe(0);
+    await expect.poll(() => upstream.requests).toBe(4);
+    callers.abort();
+    await Promise.allSettled(asked);
+    await expect.poll(inFlight).toBe(0);
+  });
+});
+
+describe('a request that is refused', () => {
+  test.each<[string, string, RequestInit & { path?: string }]>([
+    ['BAD_REQUEST', 'a body that is not JSON', { body: '{' }],
+    ['BAD_REQUEST', 'a body without a query', { body: '{}' }],
+    ['BAD_REQUEST', 'a batch', { body: '[{"query":"{ __typename }"}]' }],
+    ['BAD_REQUEST', 'another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
+    ['BAD_REQUEST', 'a body that is too large', { body: ' '.repeat(600_000) }],
+    ['BAD_REQUEST', 'another method', { method: 'PUT', body: '{}' }],
+    ['BAD_REQUEST', 'another path', { path: '/nothing', body: '{}' }],
+    ['UNAUTHENTICATED', 'a wrong secret', { body: '{}', headers: { 'router-authorization': 'of-somebody-else' } }],
+  ])('counts as %s for %s, and as no operation', async (code, _why, { path = '/graphql', ...init }) => {
+    const headers = { 'content-type': 'application/json', 'router-authorization': SECRET, ...init.headers };
+    const gain = await gainOf(guarded, async () => {
+      const response = await fetch(guarded.url + path, { method: 'POST', ...init, headers });
+      expect(response.status).toBeGreaterThanOrEqual(400);
+    });
+    expect(gain.of('device_trust_requests_refused_total')).toEqual([[{ code }, 1]]);
+    expect(gain.of(`${DURATION}_count`)).toEqual([]);
+    expect((await readMetrics(guarded)).value('device_trust_operations_in_flight')).toBe(0);
+  });
+
+  test.each([
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 1],
+    ['headers that are too long', `GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(20_000)}\r\n\r\n`, 1],
+    ['a connection without a request, which counts as none,', '', 0],
+  ])('counts as BAD_REQUEST for %s', async (_what, bytes, refused) => {
+    const gain = await gainOf(app, async () => {
+      const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
+      socket.end(bytes);
+      await text(socket);
+    });
+    expect(gain.sum('device_trust_requests_refused_total', { code: 'BAD_REQUEST' })).toBe(refused);
   });
 });

@@ -1,19 +1,26 @@
-import { describe, expect, test } from 'vitest';
-import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
-import { answer, type Behaviour, hang, reset } from '../support/hostile.ts';
-import { readMetrics } from './exposition.ts';
-import { operationsOf, queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
+import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { gainOf, readMetrics } from './exposition.ts';
+import { CAPTCHA_INPUT, operationsOf, queryForTokens, runAgainst, send, startAgainst } from './support.ts';
 
-/** The metrics of upstream calls and queues. */
+/** The metrics of upstream calls and queues, of captcha verdicts, and of signals and their differences from the catalogue. */
 
 const DURATION = 'device_trust_upstream_duration_seconds';
-const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
-const captcha = { query: CAPTCHA_MUTATION, variables: { input } };
+const OUTCOMES = 'device_trust_captcha_outcomes_total';
+const captcha = { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } };
 const times = (count: number) => Array.from({ length: count }, (_, index) => `token-${index}`);
 
+const sandboxed = await startInSandboxMode();
+let reply: Behaviour = hang;
+const live = await runAgainst((exchange) => reply(exchange));
+afterAll(() => Promise.all([sandboxed.stop(), live.stop()]));
+
 describe('an upstream call', () => {
-  test.each<[string, string, Behaviour]>([
+  // Each waits for a probe, so side by side.
+  test.concurrent.each<[string, string, Behaviour]>([
     ['ok', 'a response as documented', answer(200, JSON.stringify(ANDROID))],
     ['ok', 'a response that is not as documented', answer(200, '{}')],
     ['http_4xx', 'a refusal', answer(403, '{}')],
@@ -23,60 +30,60 @@ describe('an upstream call', () => {
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is too large', answer(200, ' '.repeat(300_000))],
   ])('counts as %s for %s', async (outcome, _what, behave) => {
     const deadline = behave === hang ? 250 : 10_000;
-    const { app } = await startAgainst(behave, { fingerprintTimeoutMs: deadline, captchaTimeoutMs: deadline });
-    await send(app, { query: queryForTokens(['a']) });
-    await send(app, {
-      query:
-        'mutation { validateCaptcha(input: { lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: "1", captchaId: "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" }) { proceed } }',
-    });
-    const { samples, value } = await readMetrics(app);
-    const counts = samples.filter(({ name }) => name === `${DURATION}_count`);
-    expect(counts.map(({ labels, value: count }) => [labels, count])).toEqual([
-      [{ service: 'fingerprint', region: 'GLB', outcome }, 1],
-      [{ service: 'captcha', region: 'NA', outcome }, 1],
-    ]);
-    const seconds = value(`${DURATION}_sum`, { service: 'fingerprint' }) ?? 0;
+    const { app, stop } = await runAgainst(behave, { fingerprintTimeoutMs: deadline, captchaTimeoutMs: deadline });
+    const input = { ...CAPTCHA_INPUT, captchaId: 'b'.repeat(32) };
+    const gain = await gainOf(app, () =>
+      Promise.all([
+        send(app, { query: queryForTokens(['a']) }),
+        send(app, { query: CAPTCHA_MUTATION, variables: { input } }),
+      ]),
+    );
+    await stop();
+    const counts = gain.of(`${DURATION}_count`);
+    expect(counts).toHaveLength(2);
+    for (const place of [
+      { service: 'fingerprint', region: 'GLB' },
+      { service: 'captcha', region: 'NA' },
+    ])
+      expect(counts).toContainEqual([{ ...place, outcome }, 1]);
+    const seconds = gain.sum(`${DURATION}_sum`, { service: 'fingerprint' });
     expect(seconds).toBeGreaterThan(outcome === 'UPSTREAM_TIMEOUT' ? 0.24 : 0);
     expect(seconds).toBeLessThan(5);
   });
 
-  test('counts as CANCELLED when the client disconnects', async () => {
-    const { app, upstream } = await startAgainst(hang);
-    const caller = new AbortController();
-    const asked = send(app, { query: queryForTokens(['a']) }, {}, caller.signal);
-    await expect.poll(() => upstream.requests).toBe(1);
-    caller.abort();
-    await expect(asked).rejects.toThrow();
-    const cancelled = async () => (await readMetrics(app)).value(`${DURATION}_count`, { outcome: 'CANCELLED' });
-    await expect.poll(cancelled).toBe(1);
-  });
-
-  test('is in flight or queued until its response, in its service and region', async () => {
-    const { app } = await startAgainst(hang, {
-      fingerprintTimeoutMs: 2_000,
-      captchaTimeoutMs: 2_000,
-      upstreamMaxInFlight: 3,
-      upstreamMaxQueue: 2,
-    });
+  test('is in flight or queued until its response, in its service and region, or until its client disconnects', async () => {
+    const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3, upstreamMaxQueue: 2 });
+    const callers = new AbortController();
     const asked = [
-      send(app, { query: queryForTokens(times(5)) }),
-      send(app, { query: `{ deviceFingerprint(token: "a", publicKey: "pk_sandbox_eu") { __typename } }` }),
-      send(app, captcha),
-    ];
+      { query: queryForTokens(times(5)) },
+      { query: `{ deviceFingerprint(token: "a", publicKey: "pk_sandbox_eu") { __typename } }` },
+      captcha,
+    ].map((body) => send(app, body, {}, callers.signal));
     const GLB = { service: 'fingerprint', region: 'GLB' };
     const stateOfPolicy = async () => {
       const { value } = await readMetrics(app);
       return ['in_flight', 'queued'].map((what) => value(`device_trust_upstream_${what}`, GLB));
     };
     await expect.poll(stateOfPolicy, { interval: 20 }).toEqual([3, 2]);
-    const { samples } = await readMetrics(app);
-    expect(samples.filter(({ name }) => name === 'device_trust_upstream_in_flight')).toMatchObject([
+    const inFlight = async () =>
+      (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_in_flight');
+    await expect.poll(inFlight).toMatchObject([
       { labels: GLB, value: 3 },
       { labels: { service: 'fingerprint', region: 'EU' }, value: 1 },
       { labels: { service: 'captcha', region: 'GLB' }, value: 1 },
     ]);
-    await Promise.all(asked);
+    callers.abort();
+    await Promise.allSettled(asked);
     await expect.poll(stateOfPolicy).toEqual([0, 0]);
+    const { samples } = await readMetrics(app);
+    const counts = samples.filter(({ name }) => name === `${DURATION}_count`);
+    expect(counts.map(({ labels, value }) => [labels['region'], labels['outcome'], value])).toEqual(
+      expect.arrayContaining([['EU', 'CANCELLED', 1]]),
+    );
+    // The three that were sent, and not the two that waited.
+    expect(counts.find(({ labels }) => labels['region'] === 'GLB' && labels['service'] === 'fingerprint')?.value).toBe(
+      3,
+    );
   });
 
   test('does not count if it was not sent: because the queue was full, or because the client disconnected before', async () => {
@@ -98,30 +105,97 @@ describe('an upstream call', () => {
 });
 
 describe('the same token several times', () => {
-  test('is many lookups and one call in one operation', async () => {
-    const app = await startSandboxed();
-    await send(app, { query: queryForTokens(Array(10).fill('sandbox:web')) });
-    const { value } = await readMetrics(app);
-    expect(value('device_trust_fingerprint_lookups_total')).toBe(10);
-    expect(value('device_trust_fingerprint_calls_total')).toBe(1);
+  const references = Array(10).fill({ __typename: 'DeviceFingerprint', token: 'sandbox:web' });
+  const entities = { query: ENTITIES_QUERY, variables: { representations: references } };
+
+  test.each<[string, readonly object[], number, number]>([
+    [
+      'is many lookups and one call in one operation',
+      [{ query: queryForTokens(Array(10).fill('sandbox:web')) }],
+      10,
+      1,
+    ],
+    ['is one call for the references of one operation, and another call in the next', [entities, entities], 20, 2],
+    ['is counted apart from captchas, which are neither lookups nor calls here', [captcha], 0, 0],
+  ])('%s', async (_what, bodies, lookups, calls) => {
+    const gain = await gainOf(sandboxed, async () => {
+      for (const body of bodies) await send(sandboxed, body);
+    });
+    expect(gain.sum('device_trust_fingerprint_lookups_total')).toBe(lookups);
+    expect(gain.sum('device_trust_fingerprint_calls_total')).toBe(calls);
+  });
+});
+
+describe('a captcha verification counts by type, cause and whether the request may proceed', () => {
+  const input = { ...CAPTCHA_INPUT, lotNumber: LOT_NUMBER };
+  const respond = (body: string, status = 200) => answer(status, body);
+  const failed = (reason: string) => respond(JSON.stringify({ ...FAIL, reason }));
+
+  test.each<[string, string, string, string, Behaviour]>([
+    ['CaptchaPassed', '', 'true', 'a pass', respond(JSON.stringify(PASS))],
+    ['CaptchaFailed', 'PASS_TOKEN_EXPIRED', 'false', 'a pass token that expired', failed('pass_token expire')],
+    ['CaptchaFailed', 'LOT_NUMBER_MISMATCH', 'false', 'another lot number', failed('lot_number not match')],
+    ['CaptchaFailed', 'ILLEGAL_SIGN_TOKEN', 'false', 'a wrong key', failed('illegal sign_token')],
+    ['CaptchaFailed', 'OTHER', 'false', 'an unknown reason', failed('of a new kind')],
+    ['CaptchaIndeterminate', 'CLIENT', 'false', 'values used twice', respond(exception('-50308', 'payload Used'))],
+    ['CaptchaIndeterminate', 'TRANSPORT', 'false', 'a status that no probe shows', respond('', 503)],
+  ])('%s %s %s for %s', async (type, cause, proceed, _what, behave) => {
+    reply = behave;
+    const gain = await gainOf(live.app, () => send(live.app, { query: CAPTCHA_MUTATION, variables: { input } }));
+    expect(gain.of(OUTCOMES)).toEqual([[{ type, cause, proceed }, 1]]);
   });
 
-  test('is one call for the references of one operation, and another call in the next operation', async () => {
-    const app = await startSandboxed();
-    const references = Array(10).fill({ __typename: 'DeviceFingerprint', token: 'sandbox:web' });
-    for (let round = 0; round < 2; round += 1) {
-      await send(app, { query: ENTITIES_QUERY, variables: { representations: references } });
-    }
-    const { value } = await readMetrics(app);
-    expect(value('device_trust_fingerprint_lookups_total')).toBe(20);
-    expect(value('device_trust_fingerprint_calls_total')).toBe(2);
+  test.concurrent.each<[string, string, Behaviour]>([
+    ['CONFIGURATION', 'a paused id', respond(exception('-50105', 'paused'))],
+    ['SERVICE', 'an exception of the service', respond(exception('-50000', 'runtime error'))],
+    ['TRANSPORT', 'a reset', reset],
+  ])('CaptchaIndeterminate %s true for %s that our probes confirm', async (cause, _what, behave) => {
+    let answerProbe = answersProbes;
+    const { app, stop } = await runAgainst(behave, {}, (exchange) => answerProbe(exchange));
+    answerProbe = behave;
+    const gain = await gainOf(app, () => send(app, { query: CAPTCHA_MUTATION, variables: { input } }));
+    await stop();
+    expect(gain.of(OUTCOMES)).toEqual([[{ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 1]]);
   });
 
-  test('is counted apart from captchas, which are neither lookups nor calls here', async () => {
-    const { app } = await startAgainst(answer(200, JSON.stringify(PASS)));
-    await send(app, captcha);
-    const { value } = await readMetrics(app);
-    expect(value('device_trust_fingerprint_lookups_total')).toBe(0);
-    expect(value('device_trust_fingerprint_calls_total')).toBe(0);
+  test('and not at all if no call was made', async () => {
+    const empty = { ...input, lotNumber: '' };
+    const gain = await gainOf(live.app, () => send(live.app, { query: CAPTCHA_MUTATION, variables: { input: empty } }));
+    expect(gain.of(OUTCOMES)).toEqual([]);
+  });
+});
+
+/** The counts after an operation with this many aliases, whose one judgement has these signals. */
+async function countedWith(signals: readonly object[], aliases: number) {
+  reply = answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } }));
+  const query = queryForTokens(Array(aliases).fill('one-token'));
+  const gain = await gainOf(live.app, () => send(live.app, { query }));
+  const countsOf = (metric: string) => gain.of(metric).map(([labels, count]) => [...Object.values(labels), count]);
+  return [countsOf('device_trust_signals_total'), countsOf('device_trust_catalogue_drift_total')];
+}
+
+// Level and confidence of each: fingerprint document, 2.9.
+const EMULATOR = { signal: 'EMULATOR', level: 'HIGH', confidence: 0.95 };
+const VPN_ENABLED = { signal: 'VPN_ENABLED', level: 'LOW', confidence: 1 };
+
+describe('a signal counts by code and level, once for each judgement of an operation', () => {
+  test.each([1, 10])('however many fields show it: %i', async (aliases) => {
+    const each = [
+      ['EMULATOR', 'HIGH', 1],
+      ['VPN_ENABLED', 'LOW', 1],
+    ];
+    expect(await countedWith([EMULATOR, VPN_ENABLED], aliases)).toEqual([each, []]);
+    expect(await countedWith([], aliases)).toEqual([[], []]);
+  });
+
+  test.each<[string, object, readonly unknown[]]>([
+    ['unknown_signal', { ...EMULATOR, signal: 'QUANTUM_EMULATOR' }, ['unknown', 'HIGH', 1]],
+    ['unknown_signal', { ...EMULATOR, signal: 'constructor' }, ['unknown', 'HIGH', 1]],
+    ['unknown_signal', { ...EMULATOR, signal: 'emulator' }, ['unknown', 'HIGH', 1]],
+    ['level', { ...EMULATOR, level: 'LOW' }, ['EMULATOR', 'LOW', 1]],
+    ['confidence', { ...EMULATOR, confidence: 0.94 }, ['EMULATOR', 'HIGH', 1]],
+    ['level', { ...VPN_ENABLED, level: 'MEDIUM', confidence: 0.2 }, ['VPN_ENABLED', 'MEDIUM', 1]],
+  ])('and as drift of kind %s if it differs from the catalogue: %o', async (kind, signal, counted) => {
+    expect(await countedWith([signal], 3)).toEqual([[counted], [[kind, 1]]]);
   });
 });

@@ -144,41 +144,38 @@ function expectNoCanary(text: string): void {
   }
 }
 
-test.each(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const)(
-  'at level %s nothing is revealed',
-  async (logLevel) => {
-    const receiver = await startReceiver();
-    const upstream = await startUpstream(echo);
-    onTestFinished(upstream.stop);
-    const { url } = upstream;
-    const { routerSecret, logHashKey } = CANARIES;
-    const app = await startInLiveMode(
-      { GLB: url, NA: url, EU: url },
-      {
-        fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
-        captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
-        logLevel,
-        logHashKey,
-        routerSecrets: [routerSecret],
-        otlpEndpoint: receiver.endpoint,
-        otelTracesSampler: 'always_on',
-        upstreamTraceparent: true,
-      },
-    );
-    onTestFinished(app.stop);
-    await sendEverything(app);
-    const openMetrics = { headers: { accept: 'application/openmetrics-text; version=1.0.0' } };
-    const metrics = await (await fetch(app.metricsUrl, openMetrics)).text();
-    await app.stop();
+// Every line that there is, without the lines of operations, and none.
+test.each(['trace', 'warn', 'silent'] as const)('at level %s nothing is revealed', async (logLevel) => {
+  const receiver = await startReceiver();
+  const upstream = await startUpstream(echo);
+  onTestFinished(upstream.stop);
+  const { url } = upstream;
+  const { routerSecret, logHashKey } = CANARIES;
+  const app = await startInLiveMode(
+    { GLB: url, NA: url, EU: url },
+    {
+      fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
+      captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
+      logLevel,
+      logHashKey,
+      routerSecrets: [routerSecret],
+      otlpEndpoint: receiver.endpoint,
+      otelTracesSampler: 'always_on',
+      upstreamTraceparent: true,
+    },
+  );
+  onTestFinished(app.stop);
+  await sendEverything(app);
+  const openMetrics = { headers: { accept: 'application/openmetrics-text; version=1.0.0' } };
+  const metrics = await (await fetch(app.metricsUrl, openMetrics)).text();
+  await app.stop();
 
-    // The values did reach the upstream, and log, metrics and traces are not empty.
-    expect(JSON.stringify(upstream.received)).toContain(token);
-    expect(receiver.spans().length).toBeGreaterThan(50);
-    expect(metrics).toContain('unknown');
-    expect(metrics).toContain('trace_id');
-    const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
-    expect(levels).toEqual({ warn: ['warn'], error: [], fatal: [], silent: [] }[String(logLevel)] ?? ['info', 'warn']);
-    for (const output of [app.logged(), metrics, receiver.bytes()]) expectNoCanary(output);
-  },
-  30_000,
-);
+  // The values did reach the upstream, and log, metrics and traces are not empty.
+  expect(JSON.stringify(upstream.received)).toContain(token);
+  expect(receiver.spans().length).toBeGreaterThan(50);
+  expect(metrics).toContain('unknown');
+  expect(metrics).toContain('trace_id');
+  const levels = ['info', 'warn'].filter((level) => app.logged().includes(`"level":"${level}"`));
+  expect(levels).toEqual({ trace: ['info', 'warn'], warn: ['warn'], silent: [] }[logLevel]);
+  for (const output of [app.logged(), metrics, receiver.bytes()]) expectNoCanary(output);
+});

@@ -10,8 +10,8 @@ type Line = Readonly<Record<string, unknown>>;
 /** Every log line so far. */
 export function linesOf({ logged }: Pick<TestApp, 'logged'>): Line[] {
   return logged()
-    .trimEnd()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line));
 }
 
@@ -32,17 +32,34 @@ export async function startSandboxed(overrides: Partial<Config> = {}): Promise<T
   return app;
 }
 
-/** Starts the app with one upstream for both services that behaves like this, and stops both after the test. */
-export async function startAgainst(
+/** An app with one upstream for both services, and what stops both. */
+interface Started {
+  readonly app: TestApp;
+  readonly upstream: Hostile;
+  readonly stop: () => Promise<void>;
+}
+
+/** Starts the app with one upstream for both services that behaves like this to calls, and perhaps otherwise to probes. */
+export async function runAgainst(
   behave: Behaviour,
   overrides: Partial<Config> = {},
-): Promise<{ app: TestApp; upstream: Hostile }> {
-  const upstream = await startHostile(behave);
-  onTestFinished(upstream.stop);
+  probe?: Behaviour,
+): Promise<Started> {
+  const upstream = await startHostile(behave, probe && { probe });
   const { url } = upstream;
   const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, overrides);
-  onTestFinished(app.stop);
-  return { app, upstream };
+  const stop = async () => {
+    await app.stop();
+    await upstream.stop();
+  };
+  return { app, upstream, stop };
+}
+
+/** The same for one test, after which both are stopped. */
+export async function startAgainst(...how: Parameters<typeof runAgainst>): Promise<Started> {
+  const started = await runAgainst(...how);
+  onTestFinished(started.stop);
+  return started;
 }
 
 /** Sends a GraphQL request with these headers, and reads the whole response. */
@@ -54,6 +71,9 @@ export async function send(
 ): Promise<{ status: number; text: string }> {
   return request(graphqlUrl, { ...json(JSON.stringify(body), headers), signal });
 }
+
+/** What a captcha that nobody solved sends. */
+export const CAPTCHA_INPUT = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
 /** A query for each of these tokens, under an alias of its own. */
 export function queryForTokens(tokens: readonly string[]): string {

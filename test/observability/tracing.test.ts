@@ -1,18 +1,26 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
+import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
-import { attributesOf, type ExportedSpan, startReceiver } from './otlp-receiver.ts';
-import { operationsOf, queryForTokens, send } from './support.ts';
+import { attributesOf, startReceiver } from './otlp-receiver.ts';
+import { CAPTCHA_INPUT, operationsOf, queryForTokens, send } from './support.ts';
 
-/** Traces from the router through an operation to each upstream call, as a collector receives them. */
+/**
+ * Traces from the router through an operation to each upstream call, as a collector receives them. Names, attributes and
+ * resource of the spans follow OpenTelemetry's semantic conventions for HTTP and GraphQL
+ * (https://opentelemetry.io/docs/specs/semconv/), and its variables
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+ */
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const ROUTER = 'b7ad6b7169203331';
-const SAMPLED = { traceparent: `00-${TRACE}-${ROUTER}-01` };
-const input = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const traceparent = (flags: string, trace = TRACE) => ({ traceparent: `00-${trace}-${ROUTER}-${flags}` });
+const SAMPLED = traceparent('01');
+const captcha = { query: CAPTCHA_MUTATION, variables: { input: { ...CAPTCHA_INPUT, lotNumber: LOT_NUMBER } } };
+const PING = { query: '{ __typename }' };
 const [SERVER, CLIENT] = [2, 3];
 const [UNSET, ERROR] = [0, 2];
 
@@ -36,13 +44,21 @@ async function start(overrides: Partial<Config> = {}) {
 type Started = Awaited<ReturnType<typeof start>>;
 
 /** Stops the app, which exports the remaining spans first, and returns all spans: of operations, and of upstream calls. */
-async function exported({ app, receiver }: Started): Promise<{ servers: ExportedSpan[]; clients: ExportedSpan[] }> {
+async function exported({ app, receiver }: Started) {
   await app.stop();
   const spans = receiver.spans();
   return {
     servers: spans.filter(({ kind }) => kind === SERVER),
     clients: spans.filter(({ kind }) => kind === CLIENT),
+    resources: receiver.resources(),
   };
+}
+
+/** What is exported of these operations. */
+async function exportedOf(bodies: readonly object[], overrides: Partial<Config> = {}, headers = {}) {
+  const started = await start(overrides);
+  for (const body of bodies) await send(started.app, body, headers);
+  return { ...started, ...(await exported(started)) };
 }
 
 const traceparentsOf = (received: readonly ReceivedRequest[]) => received.map(({ headers }) => headers['traceparent']);
@@ -50,14 +66,11 @@ const traceIdOf = (app: TestApp) => operationsOf(app).at(-1)?.['traceId'];
 
 describe('an operation with a traceparent', () => {
   test('is a child span of the router, and each call is a child span of it, whose id the upstream gets', async () => {
-    const started = await start({ upstreamTraceparent: true });
     const query = `query Both {
       a: deviceFingerprint(token: "one") { __typename }
       b: deviceFingerprint(token: "two", publicKey: "pk_sandbox_eu") { __typename }
     }`;
-    await send(started.app, { query }, SAMPLED);
-    const { servers, clients } = await exported(started);
-
+    const { app, upstream, servers, clients } = await exportedOf([{ query }], { upstreamTraceparent: true }, SAMPLED);
     expect(servers).toMatchObject([
       { traceId: TRACE, parentSpanId: ROUTER, name: 'query deviceFingerprint', status: { code: UNSET } },
     ]);
@@ -67,10 +80,10 @@ describe('an operation with a traceparent', () => {
       [TRACE, operation?.spanId, 'POST /api/v2/fp_query/{public_key}'],
     ]);
     expect(clients.map(attributesOf)).toMatchObject([{ 'upstream.region': 'GLB' }, { 'upstream.region': 'EU' }]);
-    expect(traceparentsOf(started.upstream.received).sort()).toEqual(
+    expect(traceparentsOf(upstream.received).sort()).toEqual(
       clients.map(({ spanId }) => `00-${TRACE}-${spanId}-01`).sort(),
     );
-    expect(traceIdOf(started.app)).toBe(TRACE);
+    expect(traceIdOf(app)).toBe(TRACE);
     // OpenTelemetry takes each start from the wall clock, in whole ms, so that two spans can disagree by one.
     const millisecond = 1_000_000n;
     for (const { startTimeUnixNano, endTimeUnixNano } of clients) {
@@ -80,64 +93,62 @@ describe('an operation with a traceparent', () => {
   });
 
   test('is the parent of a captcha call as well', async () => {
-    const started = await start({ upstreamTraceparent: true });
-    await send(started.app, { query: CAPTCHA_MUTATION, variables: { input } }, SAMPLED);
-    const { servers, clients } = await exported(started);
+    const { upstream, servers, clients } = await exportedOf([captcha], { upstreamTraceparent: true }, SAMPLED);
     expect(servers).toMatchObject([{ traceId: TRACE, parentSpanId: ROUTER, name: 'mutation validateCaptcha' }]);
     expect(clients).toMatchObject([{ name: 'POST /validate' }]);
-    expect(traceparentsOf(started.upstream.received)).toEqual([`00-${TRACE}-${clients[0]?.spanId}-01`]);
+    expect(traceparentsOf(upstream.received)).toEqual([`00-${TRACE}-${clients[0]?.spanId}-01`]);
   });
 
   test('has one span for a call that many fields share', async () => {
-    const started = await start();
-    await send(started.app, { query: queryForTokens(Array(10).fill('one')) }, SAMPLED);
-    expect((await exported(started)).clients).toHaveLength(1);
+    const { clients } = await exportedOf([{ query: queryForTokens(Array(10).fill('one')) }], {}, SAMPLED);
+    expect(clients).toHaveLength(1);
   });
 
   test('that is not sampled exports nothing, and the upstream gets a traceparent that is not sampled', async () => {
-    const started = await start({ upstreamTraceparent: true });
-    const { text } = await send(
-      started.app,
-      { query: queryForTokens(['one']) },
-      { traceparent: `00-${TRACE}-${ROUTER}-00` },
+    const body = { query: queryForTokens(['one']) };
+    const { app, upstream, servers, clients } = await exportedOf(
+      [body],
+      { upstreamTraceparent: true },
+      traceparent('00'),
     );
-    expect(JSON.parse(text)).toEqual({ data: { a0: { __typename: 'DeviceFingerprint' } } });
-    expect(await exported(started)).toEqual({ servers: [], clients: [] });
-    expect(traceparentsOf(started.upstream.received)).toEqual([
+    expect([servers, clients]).toEqual([[], []]);
+    expect(traceparentsOf(upstream.received)).toEqual([
       expect.stringMatching(new RegExp(`^00-${TRACE}-(?!0{16})[\\da-f]{16}-00$`)),
     ]);
-    expect(traceIdOf(started.app)).toBe(TRACE);
+    expect(traceIdOf(app)).toBe(TRACE);
+  });
+
+  test.each(['00', '01'])('gives the upstream none unless it may, with the flags %s', async (flags) => {
+    const { upstream } = await exportedOf([{ query: queryForTokens(['one']) }], {}, traceparent(flags));
+    expect(traceparentsOf(upstream.received)).toEqual([undefined]);
   });
 });
 
 describe('an operation without a valid traceparent', () => {
-  test.each<[string, Record<string, string>]>([
-    ['no header', {}],
-    ['an empty header', { traceparent: '' }],
-    ['no trace id', { traceparent: `00-${'0'.repeat(32)}-${ROUTER}-01` }],
-    ['no parent id', { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` }],
-    ['a forbidden version', { traceparent: `ff-${TRACE}-${ROUTER}-01` }],
-    ['more fields than version 00 has', { traceparent: `00-${TRACE}-${ROUTER}-01-canary` }],
-    ['any other text', { traceparent: 'ada.canary@mail.example' }],
-    ['headers of other formats', { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` }],
-  ])('starts a new trace: %s', async (_what, headers) => {
+  test('starts a trace of its own', async () => {
     const started = await start();
-    await send(started.app, { query: queryForTokens(['one']) }, headers);
+    const wrong: readonly Record<string, string>[] = [
+      {},
+      { traceparent: '' },
+      { traceparent: `00-${'0'.repeat(32)}-${ROUTER}-01` },
+      { traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` },
+      { traceparent: `ff-${TRACE}-${ROUTER}-01` },
+      // Version 00 has four fields.
+      { traceparent: `00-${TRACE}-${ROUTER}-01-canary` },
+      { traceparent: 'ada.canary@mail.example' },
+      { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` },
+    ];
+    for (const headers of wrong) await send(started.app, { query: queryForTokens(['one']) }, headers);
     const { servers, clients } = await exported(started);
-    const [operation] = servers;
-    expect(operation?.traceId).toMatch(/^(?!0{32})[\da-f]{32}$/);
-    expect(operation?.traceId).not.toBe(TRACE);
-    expect(operation?.parentSpanId ?? '').toBe('');
-    expect(clients).toMatchObject([{ traceId: operation?.traceId, parentSpanId: operation?.spanId }]);
-    expect(traceIdOf(started.app)).toBe(operation?.traceId);
+    const traces = servers.map(({ traceId }) => traceId);
+    for (const trace of traces) expect(trace).toMatch(/^(?!0{32})[\da-f]{32}$/);
+    expect(new Set([...traces, TRACE]).size).toBe(wrong.length + 1);
+    expect(servers.map(({ parentSpanId = '' }) => parentSpanId)).toEqual(wrong.map(() => ''));
+    expect(clients.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
+      servers.map(({ traceId, spanId }) => [traceId, spanId]),
+    );
+    expect(operationsOf(started.app).map((line) => line['traceId'])).toEqual(traces);
     expect(started.receiver.bytes()).not.toContain('canary');
-  });
-
-  test('starts another trace than the operation before', async () => {
-    const started = await start();
-    for (const token of ['one', 'two']) await send(started.app, { query: queryForTokens([token]) });
-    const { servers } = await exported(started);
-    expect(new Set(servers.map(({ traceId }) => traceId)).size).toBe(2);
   });
 });
 
@@ -147,48 +158,137 @@ describe('an error', () => {
     ['401', 'UPSTREAM_REJECTED', { 'error.type': '401', 'http.response.status_code': 401 }],
     ['reset', 'UPSTREAM_UNAVAILABLE', { 'error.type': 'UPSTREAM_UNAVAILABLE' }],
   ])('is on the span of the operation, and on that of the call: %s', async (token, code, ofCall) => {
-    const started = await start();
-    await send(started.app, { query: queryForTokens([token]) }, SAMPLED);
-    const { servers, clients } = await exported(started);
+    const { servers, clients } = await exportedOf([{ query: queryForTokens([token]) }], {}, SAMPLED);
     expect(servers).toMatchObject([{ status: { code: ERROR } }]);
     expect(servers.map(attributesOf)).toMatchObject([{ 'error.type': code }]);
     expect(clients).toMatchObject([{ status: { code: ERROR } }]);
     expect(clients.map(attributesOf)).toMatchObject([ofCall]);
   });
 
-  test.each([
-    [{ query: '{' }, 'GRAPHQL_PARSE_FAILED'],
-    [{ query: '{ a }' }, 'GRAPHQL_VALIDATION_FAILED'],
-  ])('of the caller is on the span, which did not fail: %o', async (body, code) => {
-    const started = await start();
-    await send(started.app, body, SAMPLED);
-    const { servers } = await exported(started);
-    expect(servers).toMatchObject([{ parentSpanId: ROUTER, name: 'GraphQL Operation', status: { code: UNSET } }]);
-    expect(servers.map(attributesOf)).toMatchObject([{ 'error.type': code, 'http.response.status_code': 400 }]);
+  test('of the caller is on the span, which did not fail, and a request that was refused has no span', async () => {
+    const bodies = [{ query: '{' }, { query: '{ a }' }, [], {}, { query: 4 }];
+    const { servers, clients } = await exportedOf(bodies, {}, SAMPLED);
+    const span = { parentSpanId: ROUTER, name: 'GraphQL Operation', status: { code: UNSET } };
+    expect(servers).toMatchObject([span, span]);
+    expect(servers.map(attributesOf)).toMatchObject([
+      { 'error.type': 'GRAPHQL_PARSE_FAILED', 'http.response.status_code': 400 },
+      { 'error.type': 'GRAPHQL_VALIDATION_FAILED', 'http.response.status_code': 400 },
+    ]);
+    expect(clients).toEqual([]);
   });
 
-  test('of a request that was refused has no span', async () => {
-    const started = await start();
-    for (const body of [[], {}, { query: 4 }]) await send(started.app, body, SAMPLED);
-    expect(await exported(started)).toEqual({ servers: [], clients: [] });
-  });
-});
-
-describe('a rejected token', () => {
-  test('is an answer, so the call has not failed', async () => {
-    const started = await start();
-    await send(started.app, { query: queryForTokens(['400']) }, SAMPLED);
-    const { clients } = await exported(started);
+  test('is not what a rejected token is: it is an answer, so the call has not failed', async () => {
+    const { clients } = await exportedOf([{ query: queryForTokens(['400']) }], {}, SAMPLED);
     expect(clients).toMatchObject([{ status: { code: UNSET } }]);
     expect(clients.map(attributesOf)).toMatchObject([{ 'http.response.status_code': 400 }]);
     expect(clients.map(attributesOf)).not.toMatchObject([{ 'error.type': expect.anything() }]);
   });
 });
 
-describe('an upstream gets no traceparent', () => {
-  test.each(['00', '01'])('unless it may, with the flags %s', async (flags) => {
-    const started = await start();
-    await send(started.app, { query: queryForTokens(['one']) }, { traceparent: `00-${TRACE}-${ROUTER}-${flags}` });
-    expect(traceparentsOf(started.upstream.received)).toEqual([undefined]);
+describe('the span of an operation', () => {
+  test('has the attributes of an HTTP server and of GraphQL, and no others', async () => {
+    const { app, servers } = await exportedOf([{ query: `query Login ${queryForTokens(['one'])}` }]);
+    expect(servers.map(attributesOf)).toEqual([
+      {
+        'graphql.operation.type': 'query',
+        'graphql.operation.name': 'Login',
+        'http.request.method': 'POST',
+        'http.route': '/graphql',
+        'http.response.status_code': 200,
+        'network.protocol.version': '1.1',
+        'server.address': '127.0.0.1',
+        'server.port': Number(new URL(app.url).port),
+        'url.path': '/graphql',
+        'url.scheme': 'http',
+      },
+    ]);
+  });
+
+  test('has a name of the schema, however the client names the operation, however often it is sent', async () => {
+    const query = `query Chosen_by_a_client { __typename alias: deviceFingerprint(token: "one") { __typename } }`;
+    const { servers } = await exportedOf([{ query }, { query }, { query }, { query }]);
+    expect(servers.map(({ name }) => name)).toEqual(Array(4).fill('query deviceFingerprint'));
+  });
+
+  test('has at most 64 characters of the name of the operation', async () => {
+    const { servers } = await exportedOf([{ query: `query ${'a'.repeat(10_000)} { __typename }` }]);
+    expect(servers).toMatchObject([{ name: 'query introspection' }]);
+    expect(servers.map(attributesOf)).toMatchObject([{ 'graphql.operation.name': 'a'.repeat(64) }]);
+  });
+});
+
+test.each([
+  ['fingerprint', '/api/v2/fp_query/{public_key}', { query: queryForTokens(['one']) }],
+  ['captcha', '/validate', captcha],
+])('the span of a call to the %s service has the attributes of an HTTP client, and no id', async (...row) => {
+  const [service, template, body] = row;
+  const { upstream, clients } = await exportedOf([body]);
+  expect(clients).toMatchObject([{ name: `POST ${template}` }]);
+  expect(clients.map(attributesOf)).toEqual([
+    {
+      'http.request.method': 'POST',
+      'http.response.status_code': 200,
+      'server.address': '127.0.0.1',
+      'server.port': Number(new URL(upstream.url).port),
+      'url.scheme': 'http',
+      'url.template': template,
+      'upstream.service': service,
+      'upstream.region': 'GLB',
+    },
+  ]);
+});
+
+describe('the resource', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const UUID = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+  const OURS = { 'service.name': 'device-trust', 'service.version': version, 'service.instance.id': UUID };
+  const environment = { 'deployment.environment.name': 'live', 'service.instance.id': 'pod-1' };
+
+  test.each<[string, Partial<Config>, object]>([
+    ['the name, the version and an id of this process', {}, OURS],
+    [
+      'the attributes of the environment, which come first',
+      { otelResourceAttributes: environment },
+      { ...OURS, ...environment },
+    ],
+    [
+      'the name of OTEL_SERVICE_NAME before the one of the attributes',
+      { otelServiceName: 'one', otelResourceAttributes: { 'service.name': 'another' } },
+      { ...OURS, 'service.name': 'one' },
+    ],
+  ])('has %s', async (_what, overrides, expected) => {
+    expect((await exportedOf([PING], overrides)).resources).toEqual([expected]);
+  });
+});
+
+describe('the sampler', () => {
+  const [WITH, WITHOUT] = ['1'.repeat(32), '2'.repeat(32)];
+  const kindOf = (trace: string) => ({ [WITH]: 'sampled', [WITHOUT]: 'not sampled' })[trace] ?? 'none';
+
+  test.each([
+    ['always_on', 1, ['none', 'sampled', 'not sampled']],
+    ['always_off', 1, []],
+    ['traceidratio', 1, ['none', 'sampled', 'not sampled']],
+    ['traceidratio', 0, []],
+    ['parentbased_always_on', 0, ['none', 'sampled']],
+    ['parentbased_always_off', 1, ['sampled']],
+    ['parentbased_traceidratio', 1, ['none', 'sampled']],
+    ['parentbased_traceidratio', 0, ['sampled']],
+  ] as const)('%s %s exports operations whose traceparent is: %j', async (...row) => {
+    const [otelTracesSampler, otelTracesSamplerArg, expected] = row;
+    const started = await start({ otelTracesSampler, otelTracesSamplerArg });
+    for (const headers of [{}, traceparent('01', WITH), traceparent('00', WITHOUT)]) {
+      for (const _time of [1, 2]) await send(started.app, PING, headers);
+    }
+    const { servers } = await exported(started);
+    expect(servers.map(({ traceId }) => kindOf(traceId))).toEqual(expected.flatMap((kind) => [kind, kind]));
+  });
+
+  test('samples about the share of the argument', async () => {
+    const many = Array(200).fill(PING);
+    const { servers } = await exportedOf(many, { otelTracesSampler: 'traceidratio', otelTracesSamplerArg: 0.25 });
+    // Less than one run in a million leaves these bounds.
+    expect(servers.length).toBeGreaterThan(50 - 32);
+    expect(servers.length).toBeLessThan(50 + 32);
   });
 });

@@ -1,0 +1,91 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
+import { ANDROID } from '../faults/documented.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { answer, type Behaviour, hang, reset, startHostile } from '../support/hostile.ts';
+import { MAIN, startProcess } from '../support/process.ts';
+import { json, request } from '../support/requests.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { queryForTokens, send, startSandboxed, warningsOf } from './support.ts';
+
+/** A receiver of traces that fails has no effect on responses, the log, memory or the end of the process. */
+
+async function startBroken(behave: Behaviour) {
+  const server = await startHostile(behave);
+  onTestFinished(server.stop);
+  return server;
+}
+
+const RECEIVERS: readonly (readonly [string, Behaviour | undefined])[] = [
+  ['no process', undefined],
+  ['a process that never responds', hang],
+  ['a process that resets each connection', reset],
+  ['a process that responds with 503', answer(503, '{}')],
+];
+
+test('responses are as usual, nothing is logged, and the app stops, whatever fails at the receiver', async () => {
+  // Side by side, because each stop waits for the last export.
+  await Promise.all(
+    RECEIVERS.map(async ([who, behave]) => {
+      const receiver = behave && (await startBroken(behave));
+      const otlpEndpoint = receiver?.url ?? 'http://127.0.0.1:9';
+      const app = await startSandboxed({ otlpEndpoint, otelTracesSampler: 'always_on' });
+      const ask = async () => {
+        const { status, text } = await send(app, { query: queryForTokens(['sandbox:web', 'sandbox:ios']) });
+        expect([status, JSON.parse(text).errors], who).toEqual([200, undefined]);
+      };
+      await ask();
+      if (receiver) await expect.poll(() => receiver.requests).toBeGreaterThan(0);
+      for (let round = 0; round < 5; round += 1) await ask();
+      await expect(app.stop(), who).resolves.toBeUndefined();
+      expect(warningsOf(app), who).toEqual([]);
+      // The sandbox is stopped after the traces, so it must be stopped by now.
+      for (const url of Object.values(app.sandboxUrls ?? {})) await expect(fetch(url), who).rejects.toThrow();
+    }),
+  );
+});
+
+test('with a receiver that never responds, the process exits with 0 within 10 s', async () => {
+  const child = startProcess(MAIN, {
+    UPSTREAM_MODE: 'sandbox',
+    SHUTDOWN_GRACE_MS: '0',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    SANDBOX_PORT: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: (await startBroken(hang)).url,
+    OTEL_TRACES_SAMPLER: 'always_on',
+  });
+  onTestFinished(child.stop);
+  const [, graphqlUrl = ''] = await child.waitFor(/Device trust is at (\S+),/);
+  const body = JSON.stringify({ query: queryForTokens(['sandbox:web']) });
+  for (let round = 0; round < 5; round += 1) await request(graphqlUrl, json(body));
+  const begin = performance.now();
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(performance.now() - begin).toBeLessThan(10_000);
+  expect(child.stderr()).toBe('');
+});
+
+setFlagsFromString('--expose-gc');
+// Sound: with that flag set, every new context has a global function of this name.
+const collectGarbage = runInNewContext('gc') as () => void;
+
+test('a receiver that never responds does not fill the memory', async () => {
+  const { url: otlpEndpoint } = await startBroken(hang);
+  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
+  onTestFinished(upstream.stop);
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const app = await startInLiveMode(urls, { otlpEndpoint, otelTracesSampler: 'always_on' });
+  onTestFinished(app.stop);
+  const ask = async (rounds: number) => {
+    const tokens = Array.from({ length: 100 }, (_, index) => `token-${index}`);
+    for (let round = 0; round < rounds; round += 1) await send(app, { query: queryForTokens(tokens) });
+    upstream.received.length = 0;
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  // Fills the queue of spans, which holds 2,048.
+  const before = await ask(25);
+  // If all of these 4,000 spans were kept, they would take 3.5 MB.
+  expect((await ask(40)) - before).toBeLessThan(2_000_000);
+});
