@@ -48,7 +48,7 @@ export interface Row {
   readonly calls: 0 | 1 | 'at most 1';
 }
 
-/** There is no verdict. It proceeds only if probes fail as well, and those of these tests are answered. */
+/** There is no verdict. It proceeds only if probes fail as well, and those of the table are answered. */
 export const NO_ANSWER = {
   __typename: 'CaptchaIndeterminate',
   cause: 'TRANSPORT',
@@ -78,13 +78,8 @@ export function noAnswer({ fault, code, behave, greet, captcha = NO_ANSWER }: Fa
     const start = (material: Material) => startHostile(behave(material), { greet });
     return { fault, start, expected: { fingerprint: code, captcha: NEVER_WORKED }, calls: 'at most 1' };
   }
-  return {
-    fault,
-    behave,
-    start: (material) => startHostile(behave(material)),
-    expected: { fingerprint: code, captcha },
-    calls: 1,
-  };
+  const start = (material: Material) => startHostile(behave(material));
+  return { fault, behave, start, expected: { fingerprint: code, captcha }, calls: 1 };
 }
 
 /** A row about what one service answers, and only that one can. */

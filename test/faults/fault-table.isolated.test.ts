@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import type { TestApp } from '../support/app.ts';
+import { answer, answersProbes, type Hostile, type RawRequest, startHostile } from '../support/hostile.ts';
+import { CONNECTION_FAULTS } from './connection-faults.ts';
+import type { Row, Target } from './fault-table.ts';
+import { HTTP_FAULTS } from './http-faults.ts';
+import { CAPTCHA_FAULTS, FINGERPRINT_FAULTS } from './json-faults.ts';
+import {
+  ACCOUNTS,
+  askTimed,
+  CAPTCHA,
+  expectData,
+  expectDiscretion,
+  expectError,
+  FINGERPRINT,
+  inRegion,
+  pause,
+  type Question,
+  type Region,
+  startAgainst,
+  type Timed,
+  until,
+  verify,
+} from './support.ts';
+
+/** Every way in which an upstream can fail, end to end: the outcome, the calls, and what must hold for each fault. */
+
+/** A row that waits for the deadline gets this one, in ms. */
+const SHORT = 500;
+/** A row that must not wait gets one that it cannot reach by accident, however busy the machine is. */
+const LONG = 10_000;
+/** How long an answer may take beyond its deadline, in ms. It is less than the timeout of a connection, so nobody waits for one in vain. */
+const SLACK = 1_000;
+
+/** A row as it befalls one of the services. */
+interface Case {
+  readonly row: Row;
+  readonly question: Question;
+  readonly deadline: number;
+}
+
+/** What the row says about this service: the code of an error, or at least this data; undefined if it cannot befall it. */
+const expectedOf = ({ row, question }: Pick<Case, 'row' | 'question'>) =>
+  row.expected[question === CAPTCHA ? 'captcha' : 'fingerprint'];
+
+const REGIONS = ['GLB', 'NA', 'EU'] as const;
+
+/** One app serves so many cases, each with an upstream and an account of its own: one for each service in each region. */
+function inGroups(rows: readonly Row[]): [string, Case[]][] {
+  const groups: [string, Case[]][] = [];
+  for (const deadline of [LONG, SHORT]) {
+    // A row that times out does so for both services.
+    const alike = rows.filter(({ expected }) => (expected.fingerprint === 'UPSTREAM_TIMEOUT') === (deadline === SHORT));
+    const [fingerprint = [], captcha = []] = [FINGERPRINT, CAPTCHA].map((question) =>
+      alike.map((row): Case => ({ row, question, deadline })).filter(expectedOf),
+    );
+    for (let at = 0; at < Math.max(fingerprint.length, captcha.length); at += REGIONS.length) {
+      const end = at + REGIONS.length;
+      groups.push([`group ${groups.length + 1}`, [...fingerprint.slice(at, end), ...captcha.slice(at, end)]]);
+    }
+  }
+  return groups;
+}
+
+/** Sockets, servers, timers and look-ups of names that keep this process busy now, counted by kind. */
+function heldResources(): Record<string, number> {
+  const held: Record<string, number> = {};
+  for (const kind of process.getActiveResourcesInfo())
+    if (/^(TCP|TLS|Timeout|GetAddrInfo)/.test(kind)) held[kind] = (held[kind] ?? 0) + 1;
+  return held;
+}
+
+function expectPunctuality({ elapsed, waited }: Timed, deadline: number): void {
+  if (deadline === LONG) expect(elapsed).toBeLessThan(LONG / 2);
+  else {
+    // Timers are allowed to be a little early.
+    expect(elapsed).toBeGreaterThan(SHORT - 20);
+    expect(waited).toBeLessThan(SHORT + SLACK);
+  }
+}
+
+/**
+ * Asks once. If the machine kept this process from running until the deadline had passed, that is rightly OVERLOADED, and says
+ * nothing about the fault: then it asks again, which counts as another call.
+ */
+async function askUntilItCounts(app: TestApp, question: Question): Promise<{ answered: Timed; first: Timed; asked: number }> {
+  const first = await askTimed(app, question);
+  let answered = first;
+  let asked = 1;
+  for (; asked < 5 && answered.text.includes('OVERLOADED'); asked += 1) answered = await askTimed(app, question);
+  return { answered, first, asked };
+}
+
+const bystander: Hostile = await startHostile(answer(200, FINGERPRINT.good));
+afterAll(bystander.stop);
+
+describe.each(inGroups([...CONNECTION_FAULTS, ...HTTP_FAULTS, ...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]))(
+  '%s',
+  (_group, cases) => {
+    const regionOf = (one: Case): Region => {
+      const index = cases.filter(({ question }) => question === one.question).indexOf(one);
+      return REGIONS[index] ?? 'GLB';
+    };
+    const targets = new Map<Case, Target>();
+    let app: TestApp;
+    let before: Record<string, number>;
+
+    beforeAll(async () => {
+      before = heldResources();
+      const urls: Record<string, string> = {};
+      for (const one of cases) {
+        const target = await one.row.start({ good: one.question.good, elsewhere: bystander.url });
+        if (!target) continue;
+        targets.set(one, target);
+        urls[`${one.question.field} ${regionOf(one)}`] = target.url;
+      }
+      const urlOf = (field: Question['field'], region: Region) => urls[`${field} ${region}`] ?? bystander.url;
+      // Without a check at the start, an upstream that is dead from then on delays nothing.
+      app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
+        upstreamCheck: 'off',
+        fingerprintUrlGlb: urlOf('deviceFingerprint', 'GLB'),
+        fingerprintUrlNa: urlOf('deviceFingerprint', 'NA'),
+        fingerprintUrlEu: urlOf('deviceFingerprint', 'EU'),
+        captchaUrlGlb: urlOf('validateCaptcha', 'GLB'),
+        captchaUrlNa: urlOf('validateCaptcha', 'NA'),
+        captchaUrlEu: urlOf('validateCaptcha', 'EU'),
+      });
+    });
+
+    afterAll(async () => {
+      await app.stop();
+      await Promise.all([...targets.values()].map(({ stop }) => stop()));
+      const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+      // Sockets take a moment to close. This waits without a timer of its own while it counts.
+    for (const end = performance.now() + 5_000; surplus().length > 0 && performance.now() < end; ) await pause(10);
+    expect(surplus()).toEqual([]);
+    });
+
+    for (const one of cases) {
+      const { row, question, deadline } = one;
+      const expected = expectedOf(one) ?? {};
+      const outcome =
+        typeof expected === 'string' ? expected : 'cause' in expected ? `no verdict, ${expected.cause}` : '';
+      test.concurrent(`${row.fault}, ${question.field}: ${outcome || 'data'}`, async ({ skip }) => {
+        const upstream = targets.get(one);
+        if (!upstream) return skip('this system cannot do that');
+        const { answered, first, asked } = await askUntilItCounts(app, inRegion(question, regionOf(one)));
+        if (typeof expected === 'string') expectError(answered, expected);
+        else expectData(answered, question.field, expected);
+        expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
+        expectPunctuality(first, deadline);
+        const ports = [...targets.values(), bystander].map(({ port }) => port);
+        expectDiscretion(answered, app, ports);
+        // The client gets a generic message, and the log names the application that was refused.
+        if (expected === 'UPSTREAM_REJECTED')
+          await until(() => app.logged().includes(ACCOUNTS[regionOf(one)].publicKey));
+        if (row.calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(asked);
+        else expect(upstream.requests).toBe(row.calls * asked);
+        // No second request was begun.
+        expect(upstream.spokenTo).toBeLessThanOrEqual(row.calls === 0 ? 0 : asked);
+        // At most one socket waits for the next call; what was cut off is closed.
+        await until(() => upstream.open <= 1);
+        expect(bystander.connections).toBe(0);
+      });
+    }
+  },
+);
+
+/** Half of it passes until a probe follows a call that hangs, and two fifths until that is silence, in ms. */
+const DEADLINE = 1_000;
+
+/** Every fault of an answer to a captcha. */
+const CAPTCHA_ROWS = [...HTTP_FAULTS, ...CAPTCHA_FAULTS].flatMap(({ fault, behave, expected: { captcha } }) => {
+  if (!behave || !captcha) return [];
+  const mistreat = behave({ good: CAPTCHA.good, elsewhere: bystander.url });
+  // Sound: each expectation about a captcha is data of its field.
+  return [{ fault, mistreat, expected: captcha as { readonly cause?: string; readonly proceed?: boolean } }];
+});
+
+/** An app with a captcha id for each of them. Each is well at first, and from then on does to our probes what it does to a caller. */
+async function startWithIds(idOf: (index: number) => string): Promise<TestApp> {
+  const probed = new Set<number>();
+  const indexIn = ({ request }: RawRequest) => Number(/captcha_id=(\d+)/.exec(request)?.[1]);
+  const upstream = await startHostile((exchange) => CAPTCHA_ROWS[indexIn(exchange)]?.mistreat(exchange), {
+    probe: (exchange) => {
+      const index = indexIn(exchange);
+      // Those of the fingerprint service have no captcha id.
+      const row = probed.has(index) ? CAPTCHA_ROWS[index] : undefined;
+      (row?.mistreat ?? answersProbes)(exchange);
+      probed.add(index);
+    },
+  });
+  onTestFinished(upstream.stop);
+  const app = await startAgainst(upstream, DEADLINE, {
+    upstreamCheck: 'all',
+    upstreamCheckGraceMs: 60_000,
+    captchaConfigurations: CAPTCHA_ROWS.map((_row, index) => ({
+      captchaId: idOf(index),
+      captchaKey: 'key',
+      region: 'GLB',
+    })),
+  });
+  onTestFinished(app.stop);
+  return app;
+}
+
+test('a fault that befalls our probes as well is an outage, in which captchas proceed unless a bot can cause it', async () => {
+  const idOf = (index: number) => String(index).padStart(32, '0');
+  const app = await startWithIds(idOf);
+  const proceeds = async (index: number): Promise<boolean> => {
+    const outcome = await verify(app, { ...Object(CAPTCHA.variables['input']), captchaId: idOf(index) });
+    return outcome?.proceed;
+  };
+  const indexes = (isOutage: boolean) =>
+    [...CAPTCHA_ROWS.keys()].filter(
+      (index) => /TRANSPORT|SERVICE/.test(CAPTCHA_ROWS[index]?.expected.cause ?? '') === isOutage,
+    );
+
+  const outages = indexes(true);
+  expect(outages.length).toBeGreaterThan(40);
+  // A busy machine makes this process late, and then a probe confirms nothing, but a later one does.
+  const isConfirmed = async (index: number) => {
+    const isDown = await proceeds(index);
+    if (!isDown) await pause(200);
+    return isDown;
+  };
+  await Promise.all(outages.map((index) => until(() => isConfirmed(index))));
+
+  const others = indexes(false).map(async (index) => ({ ...CAPTCHA_ROWS[index], proceed: await proceeds(index) }));
+  for (const { fault, expected, proceed } of await Promise.all(others))
+    expect(proceed, fault).toBe(expected?.proceed ?? true);
+});
