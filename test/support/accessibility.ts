@@ -1,24 +1,19 @@
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/**
- * What is wrong with the page as it stands, at the width of a phone and of a wide screen, in light and in dark: what axe
- * finds, and what is cut off. Each of the four leaves a screenshot.
- *
- * @param screenshot the path of the screenshots without what tells them apart, such as `-360-light.png`
- */
-export async function faultsInEachLook(page: Page, screenshot: string, fullPage: boolean): Promise<string[]> {
+/** From the smallest phone to a wide screen, in px. */
+export const WIDTHS = [320, 360, 768, 1280, 1600];
+
+/** What is wrong with the page as it stands, at each width, in light and in dark: what axe finds, and what is cut off. */
+export async function faultsInEachLook(page: Page): Promise<string[]> {
   const faults: string[] = [];
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
-  for (const width of [360, 1600]) {
+  for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       // The scheme changes colours and nothing else, so the other rules are asked once for each width.
-      const found = await violationsIn(page, colorScheme === 'dark' ? COLOUR_RULES : {});
-      const beyond = await beyondTheEdge(page);
-      faults.push(...[...found, ...beyond].map((fault) => `${width}-${colorScheme}: ${fault}`));
-      await page.screenshot({ path: `${screenshot}-${width}-${colorScheme}.png`, fullPage });
+      const found = colorScheme === 'light' ? await violationsIn(page, {}) : await violationsIn(page, COLOUR_RULES);
+      faults.push(...[...found, ...(await cutOffIn(page))].map((fault) => `${width}-${colorScheme}: ${fault}`));
     }
   }
   return faults;
@@ -30,10 +25,8 @@ const COLOUR_RULES: axe.RunOptions = { runOnly: ['color-contrast', 'link-in-text
 /**
  * What axe finds wrong with the page as it stands: the rule and the elements. It says nothing about what it cannot decide,
  * such as a contrast over a picture.
- *
- * @param options by default axe's own rules
  */
-async function violationsIn(page: Page, options: axe.RunOptions = {}): Promise<string[]> {
+async function violationsIn(page: Page, options: axe.RunOptions): Promise<string[]> {
   // Through the debugger, because the page's own policy lets no other script in.
   if (await page.evaluate('globalThis.axe === undefined')) await page.evaluate(axe.source);
   const run = `axe.run(${JSON.stringify({ ...options, resultTypes: ['violations'] })})`;
@@ -41,15 +34,38 @@ async function violationsIn(page: Page, options: axe.RunOptions = {}): Promise<s
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target.join(' ')).join(', ')}`);
 }
 
-/** The names of the elements whose content or box ends beyond the right edge of the window. */
-function beyondTheEdge(page: Page): Promise<string[]> {
+/** Every box that ends beyond the window or has to be scrolled sideways, and every text that crosses the border of a box. */
+function cutOffIn(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const width = document.documentElement.clientWidth;
-    const elements = [...document.querySelectorAll('body *')].filter((element) => element.checkVisibility());
-    const beyond = elements.filter((element) => {
-      const { right, left } = element.getBoundingClientRect();
-      return right > width + 0.5 || left < -0.5;
-    });
-    return beyond.map(({ tagName, className }) => `${tagName} ${className}`);
+    const faults = new Set<string>();
+    const edge = document.documentElement.clientWidth;
+    const isUnseen = (element: Element) => !element.checkVisibility() || isClipped(element);
+    const isClipped = (element: Element): boolean =>
+      getComputedStyle(element).clipPath !== 'none' ||
+      (element.parentElement !== null && isClipped(element.parentElement));
+    const boxes = [...document.querySelectorAll('body, body *')].filter((element) => !isUnseen(element));
+    for (const box of boxes) {
+      const { display, overflowX, overflowY } = getComputedStyle(box);
+      if (display === 'inline' || box.closest('svg, select')) continue;
+      const { left, right, top, bottom } = box.getBoundingClientRect();
+      const name = `${box.tagName} #${box.id} .${box.className}`;
+      if (left < -0.5 || right > edge + 0.5) faults.add(`beyond the window: ${name}`);
+      if (overflowX !== 'visible' && box.scrollWidth > box.clientWidth + 1) faults.add(`scrolls sideways: ${name}`);
+      const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode()) {
+        const text = texts.currentNode;
+        // A dialog is drawn above its ancestors and not in them.
+        const isOutside = text.parentElement?.closest('dialog') !== box.closest('dialog');
+        if (!text.parentElement || isOutside || isUnseen(text.parentElement)) continue;
+        const range = document.createRange();
+        range.selectNodeContents(text);
+        for (const drawn of range.getClientRects()) {
+          const isAcross = drawn.left < left - 1 || drawn.right > right + 1;
+          const isAbove = overflowY === 'visible' && (drawn.top < top - 2 || drawn.bottom > bottom + 2);
+          if (isAcross || isAbove) faults.add(`crosses the border of ${name}: ${text.textContent}`);
+        }
+      }
+    }
+    return [...faults];
   });
 }

@@ -1,114 +1,128 @@
 import { createClient } from '../shop/client.ts';
-import { find } from '../shop/dom.ts';
-import { createApi } from './api.ts';
-import { createDetail, type Detail } from './detail.ts';
-import { createList, type List } from './list.ts';
-import { hashOf, type Route, readRoute } from './route.ts';
+import { find, make } from '../shop/dom.ts';
+import { detailView } from './detail.ts';
+import type { CheckoutDecision, CheckoutsQuery } from './generated/graphql.ts';
+import { CHECKOUT, CHECKOUTS } from './operations.ts';
 import { endSession, type Session, signIn, storedSession } from './session.ts';
-import { troubleView } from './views.ts';
+import { codeAt, codeOf, troubleView } from './trouble.ts';
+import { captchaOf, customerOf, decisionView, OUTCOMES, timeView } from './words.ts';
 
-/** The page: who is signed in, and what its address says to show. */
+/** The page: who is signed in, the table of checkouts, and the one that is open, whose id is the fragment of the address. */
 
 const client = createClient(document.querySelector<HTMLMetaElement>('meta[name=gateway]')?.content ?? '');
-const signInView = find('sign-in', HTMLElement);
-const deskView = find('desk', HTMLElement);
-const account = find('account', HTMLElement);
-const filter = find('filter', HTMLFieldSetElement);
+const desk = find('desk', HTMLElement);
+const rows = find('rows', HTMLElement);
+const dialog = find('detail', HTMLDialogElement);
+let session = storedSession();
+/** Only the last question counts: whoever changes the filter quickly sees what they chose last. */
+let asked = 0;
 
-/** What is on the screen; undefined while nobody is signed in. */
-let desk: { readonly list: List; readonly detail: Detail } | undefined;
-let shown: Route = {};
-
-function openDesk({ name, token }: Session): void {
-  find('person', HTMLElement).textContent = name;
-  showOnly(deskView);
-  const api = createApi(client, token);
-  desk = { list: createList(api, closeDesk), detail: createDetail(api, closeDesk) };
-  shown = readRoute(location.hash);
-  showRoute(shown);
-  void desk.list.load(shown);
-  if (shown.checkout === undefined) desk.detail.close();
-  else void desk.detail.open(shown, false);
+/** What every question is sent with. Errors are part of its answer, so that nothing is thrown. */
+function options({ token }: Session) {
+  return { context: { headers: { authorization: `Bearer ${token}` } }, errorPolicy: 'all' } as const;
 }
 
-function closeDesk(): void {
+async function loadTable(): Promise<void> {
+  if (!session) return;
+  const mine = ++asked;
+  const chosen = find('filter', HTMLElement).querySelector<HTMLInputElement>('input:checked')?.value;
+  // Sound: the page's own values are those of the enum, and one that is empty.
+  const variables = { decision: (chosen || null) as CheckoutDecision | null };
+  const count = find('count', HTMLElement);
+  count.textContent = 'Loading …';
+  const { data, error } = await client.query({ query: CHECKOUTS, variables, ...options(session) });
+  if (mine !== asked) return;
+  const code = codeOf(error);
+  if (code === 'UNAUTHENTICATED') return showSignIn();
+  const checkouts = data?.checkouts;
+  count.textContent = checkouts ? `${checkouts.length} newest` : '';
+  find('trouble', HTMLElement).replaceChildren(...(checkouts ? [] : [troubleView(code)]));
+  rows.replaceChildren(
+    ...(checkouts ?? []).map((row, at) => rowView(row, codeAt(error, 'checkouts', at, 'judgement'))),
+  );
+}
+
+/** @param code why its judgement could not be opened, if it could not: that spoils this row alone */
+function rowView(row: NonNullable<CheckoutsQuery['checkouts']>[number], code: string | undefined): HTMLElement {
+  const rule = row.judgement?.decision?.rule;
+  const link = make('a', '', timeView(row.startedAt, 'short'));
+  link.href = `#${row.id}`;
+  const cells = [
+    link,
+    row.order?.number ?? quiet('no order'),
+    row.item,
+    customerOf(row),
+    OUTCOMES[row.status],
+    decisionView(row),
+    rule ? make('code', '', rule) : quiet(code === 'JUDGEMENT_UNREADABLE' ? 'unreadable' : code ? 'no answer' : 'none'),
+    row.captcha ? captchaOf(row) : quiet(captchaOf(row)),
+  ];
+  return make('tr', '', ...cells.map((cell) => make('td', '', cell)));
+}
+
+const quiet = (text: string): HTMLElement => make('span', 'none', text);
+
+async function openDetail(id: string): Promise<void> {
+  if (!session) return;
+  const title = find('detail-title', HTMLElement);
+  const body = find('detail-body', HTMLElement);
+  title.textContent = 'Loading …';
+  body.replaceChildren();
+  if (!dialog.open) dialog.showModal();
+  const { data, error } = await client.query({ query: CHECKOUT, variables: { id }, ...options(session) });
+  if (location.hash !== `#${id}`) return;
+  if (codeOf(error) === 'UNAUTHENTICATED') return showSignIn();
+  const checkout = data?.checkout;
+  title.textContent = checkout ? `${checkout.item} for ${customerOf(checkout)}` : 'No checkout';
+  if (checkout) body.replaceChildren(...detailView(checkout, codeAt(error, 'checkout', 'judgement')));
+  else
+    body.replaceChildren(
+      error ? troubleView(codeOf(error)) : 'There is none with this id. The link may be incomplete.',
+    );
+}
+
+function showAddress(): void {
+  if (session && location.hash.length > 1) void openDetail(location.hash.slice(1));
+  else dialog.close();
+}
+
+function showSession(opened: Session): void {
+  session = opened;
+  find('person', HTMLElement).textContent = opened.name;
+  find('sign-in', HTMLElement).hidden = true;
+  desk.hidden = false;
+  showAddress();
+  void loadTable();
+}
+
+function showSignIn(): void {
+  asked += 1;
   endSession();
-  desk?.detail.close();
-  desk = undefined;
-  find('rows', HTMLElement).replaceChildren();
-  showOnly(signInView);
+  session = undefined;
+  dialog.close();
+  rows.replaceChildren();
+  desk.hidden = true;
+  find('sign-in', HTMLElement).hidden = false;
   find('sign-in-title', HTMLElement).focus();
 }
 
-function showOnly(view: HTMLElement): void {
-  signInView.hidden = view !== signInView;
-  deskView.hidden = view !== deskView;
-  account.hidden = view !== deskView;
-}
-
-/** What depends on the address alone. Where there is no place for both, the open checkout hides the list. */
-function showRoute({ decision, checkout }: Route): void {
-  deskView.dataset['open'] = String(checkout !== undefined);
-  for (const input of filter.querySelectorAll('input')) input.checked = input.value === (decision ?? '');
-}
-
-window.addEventListener('hashchange', () => {
-  const before = shown;
-  shown = readRoute(location.hash);
-  if (!desk) return;
-  showRoute(shown);
-  if (shown.decision === before.decision) desk.list.mark(shown);
-  else void desk.list.load(shown);
-  if (shown.checkout === before.checkout) return;
-  if (shown.checkout !== undefined) {
-    void desk.detail.open(shown, true);
-  } else {
-    desk.detail.close();
-    desk.list.focus(before.checkout);
-  }
-});
-
-filter.addEventListener('change', () => {
-  const chosen = filter.querySelector<HTMLInputElement>('input:checked')?.value;
-  location.hash = hashOf({ ...readRoute(`#decision=${chosen}`), checkout: shown.checkout });
-});
-
-find('refresh', HTMLButtonElement).addEventListener('click', () => void desk?.list.load(shown));
-
-find('detail', HTMLElement).addEventListener('keydown', (event) => {
-  // The key closes a dialog before anything else.
-  if (event.key !== 'Escape' || (event.target instanceof Element && event.target.closest('dialog'))) return;
-  location.hash = hashOf({ decision: shown.decision });
-});
-
-find('skip', HTMLAnchorElement).addEventListener('click', (event) => {
-  event.preventDefault();
-  if (desk) desk.list.focus(shown.checkout);
-  else find('sign-in-title', HTMLElement).focus();
-});
-
-find('sign-out', HTMLButtonElement).addEventListener('click', closeDesk);
-
-for (const choice of signInView.querySelectorAll('button')) {
+for (const choice of document.querySelectorAll<HTMLButtonElement>('[data-person]')) {
   choice.addEventListener('click', async () => {
-    const trouble = find('sign-in-trouble', HTMLElement);
-    trouble.replaceChildren();
-    const session = await signIn(choice.dataset['person'] ?? '', choice.textContent);
-    if (session) {
-      openDesk(session);
-      // The button that had the focus is gone.
-      find('checkouts-title', HTMLElement).focus();
-    } else trouble.replaceChildren(troubleView(SIGN_IN_FAILED));
+    const opened = await signIn(choice.dataset['person'] ?? '', choice.textContent);
+    find('sign-in-trouble', HTMLElement).textContent = opened ? '' : 'Nobody was signed in. Try again.';
+    if (!opened) return;
+    showSession(opened);
+    // The button that had the focus is gone.
+    find('title', HTMLElement).focus();
   });
 }
+find('filter', HTMLElement).addEventListener('change', loadTable);
+find('refresh', HTMLElement).addEventListener('click', loadTable);
+find('sign-out', HTMLElement).addEventListener('click', showSignIn);
+find('close', HTMLElement).addEventListener('click', () => dialog.close());
+// The focus is back at the row by now, and stays there, as does the place in the table.
+dialog.addEventListener('close', () => history.replaceState(null, '', location.pathname));
+window.addEventListener('hashchange', showAddress);
 
-const SIGN_IN_FAILED = {
-  code: 'SIGN_IN_FAILED',
-  title: 'Nobody was signed in.',
-  advice: 'The server of this page did not answer as it should. Try again; if it stays, tell the platform team.',
-  retry: false,
-};
-
-const session = storedSession();
-if (session) openDesk(session);
-else showOnly(signInView);
+if (session) showSession(session);
+else showSignIn();

@@ -1,103 +1,39 @@
 import { CombinedGraphQLErrors, type ErrorLike, ServerError } from '@apollo/client';
+import { make } from '../shop/dom.ts';
 
-/** Why something could not be shown, for a person who can do something about it. */
-export interface Trouble {
-  readonly code: string;
-  /** What happened. */
-  readonly title: string;
-  /** Whose side it is, and what to do. */
-  readonly advice: string;
-  /** Can the same question have an answer later? */
-  readonly retry: boolean;
-}
-
-type Known = Omit<Trouble, 'code'>;
-
-const NO_ANSWER: Known = {
-  title: 'There was no answer.',
-  advice:
-    'The gateway of the desk could not be reached, or took too long. Check your connection. If others cannot reach it either, tell the platform team.',
-  retry: true,
+/** Why something could not be shown, and what a person can do about it, by the code of the error. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  NO_ANSWER:
+    'There was no answer: the gateway of the desk could not be reached, or took too long. Check your connection, and refresh.',
+  FORBIDDEN:
+    'You may not see this. It needs the scope risk:read, which your account does not have. Ask the risk team for it, and sign in again.',
+  JUDGEMENT_UNREADABLE:
+    'The record cannot be opened: it was altered, or the key that sealed it has been destroyed. Nothing was judged instead, and trying again does not help.',
 };
-const UNKNOWN: Known = {
-  title: 'A service behind the gateway failed.',
-  advice:
-    'This is a fault on our side, and none of the customer. Try again; if it stays, tell the platform team the code.',
-  retry: true,
-};
-const KNOWN: Readonly<Record<string, Known>> = {
-  FORBIDDEN: {
-    title: 'You may not see this.',
-    advice:
-      'It needs the scope risk:read, which your account does not have. Ask whoever manages access at the risk team for it, and sign in again.',
-    retry: false,
-  },
-  UNAUTHENTICATED: {
-    title: 'You are not signed in any more.',
-    advice: 'The session has ended. Sign in again.',
-    retry: false,
-  },
-  JUDGEMENT_UNREADABLE: {
-    title: 'The record cannot be opened.',
-    advice:
-      'It was altered, or the key that sealed it has been destroyed, for example because it was kept long enough. Nothing was judged instead, and trying again does not help. If the record is recent, tell the platform team.',
-    retry: false,
-  },
-  OVERLOADED: {
-    title: 'The service is too busy.',
-    advice: 'This is on our side. Try again in a moment.',
-    retry: true,
-  },
-  BAD_USER_INPUT: {
-    title: 'The question was not acceptable.',
-    advice: 'The address of this page may be incomplete. Go back to the checkouts and open it from there.',
-    retry: false,
-  },
-  DEVICE_TOKEN_REJECTED: {
-    title: 'The fingerprint service does not accept the token.',
-    advice: 'It is not a token that the service issued, so this device can never be judged by it.',
-    retry: false,
-  },
-  JUDGEMENT_UNAVAILABLE: {
-    title: 'There is no new judgement.',
-    advice:
-      'The fingerprint service or device-trust did not answer as they should. Asking again is a further event, and this one may be billed as well.',
-    retry: false,
-  },
-  JUDGEMENT_LIMIT: {
-    title: 'This was asked as often as it can be.',
-    advice: 'A checkout has at most 20 later judgements. No event was made.',
-    retry: false,
-  },
-  JUDGEMENT_IMPOSSIBLE: {
-    title: 'There is nothing to ask with.',
-    advice: 'The order service has no token of this device any more. No event was made.',
-    retry: false,
-  },
-};
+const UNKNOWN =
+  'A service behind the gateway failed. This is a fault on our side, and none of the customer. Try again; if it stays, tell the platform team the code.';
 
-/** Explains what an operation failed with. */
-export function troubleOf(error: ErrorLike | undefined): Trouble {
-  if (ServerError.is(error) && error.statusCode === 401) return explain('UNAUTHENTICATED');
+/** The code of what an operation failed with: ours of `extensions`, NO_ANSWER or UNAUTHENTICATED. */
+export function codeOf(error: ErrorLike | undefined): string {
+  if (ServerError.is(error) && error.statusCode === 401) return 'UNAUTHENTICATED';
   // Without GraphQL errors there was no answer of the gateway's at all.
-  if (!CombinedGraphQLErrors.is(error)) return { code: 'NO_ANSWER', ...NO_ANSWER };
-  return explain(codeOf(error.errors[0]));
+  return CombinedGraphQLErrors.is(error) ? codeIn(error.errors[0]) : 'NO_ANSWER';
 }
 
-/** Explains what one field failed with; undefined if nothing is said about it. */
-export function troubleAt(error: ErrorLike | undefined, path: readonly (string | number)[]): Trouble | undefined {
+/** The code of what one field failed with; undefined if nothing is said about it. */
+export function codeAt(error: ErrorLike | undefined, ...path: readonly (string | number)[]): string | undefined {
   if (!CombinedGraphQLErrors.is(error)) return undefined;
   const found = error.errors.find((one) => path.every((part, index) => one.path?.[index] === part));
-  return found && explain(codeOf(found));
+  return found && codeIn(found);
 }
 
-type GraphqlError = CombinedGraphQLErrors['errors'][number];
-
-function codeOf(error: GraphqlError | undefined): string {
-  const code = error?.extensions?.['code'];
-  return typeof code === 'string' ? code : 'NO_CODE';
+function codeIn(error: CombinedGraphQLErrors['errors'][number] | undefined): string {
+  return String(error?.extensions?.['code'] ?? 'NO_CODE');
 }
 
-function explain(code: string): Trouble {
-  return { code, ...((Object.hasOwn(KNOWN, code) ? KNOWN[code] : undefined) ?? UNKNOWN) };
+export function troubleView(code: string): HTMLElement {
+  const sentence = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : UNKNOWN;
+  const panel = make('p', 'trouble', `${sentence} Code: `, make('code', '', code));
+  panel.setAttribute('role', 'alert');
+  return panel;
 }

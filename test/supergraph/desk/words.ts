@@ -1,30 +1,45 @@
-import type { CheckoutStatus, OrderRefusalCode, RiskAction, SummaryFragment } from './generated/graphql.ts';
+import { make } from '../shop/dom.ts';
+import type * as Graph from './generated/graphql.ts';
 
 /** What the desk calls things. */
 
-/** What was decided about a checkout, or why nobody can say. */
-export type Verdict = RiskAction | 'NOT_JUDGED' | 'UNREADABLE' | 'UNAVAILABLE';
-
-export const VERDICTS: Readonly<Record<Verdict, { readonly label: string; readonly sentence: string }>> = {
-  ALLOW: { label: 'Allow', sentence: 'The policy says to let this device through.' },
-  CHALLENGE: { label: 'Challenge', sentence: 'The policy says to ask for a captcha.' },
-  DENY: { label: 'Deny', sentence: 'The policy says to refuse, and not to tell the customer why.' },
-  NOT_JUDGED: {
-    label: 'Not judged',
-    sentence:
-      'The device could not be judged: its token was rejected, or no answer came. So a captcha was asked for. Or nothing was judged, because the item was sold out.',
-  },
-  UNREADABLE: { label: 'Unreadable', sentence: 'The record of the judgement cannot be opened.' },
-  UNAVAILABLE: { label: 'No answer', sentence: 'The record of the judgement could not be fetched.' },
+const DECISIONS: Readonly<Record<Graph.CheckoutDecision, string>> = {
+  ALLOW: 'Allow',
+  CHALLENGE: 'Challenge',
+  DENY: 'Deny',
+  NOT_JUDGED: 'Not judged',
 };
 
-export const STATUSES: Readonly<Record<CheckoutStatus, string>> = {
+/** Why there is no judgement: in a word, and in a sentence. */
+const NOT_JUDGED: Readonly<Record<Graph.NotJudgedReason, readonly [string, string]>> = {
+  TOKEN_REJECTED: [
+    'forged token',
+    'The fingerprint service never issued this token, so it is probably forged. The customer has to solve a captcha.',
+  ],
+  OUTAGE: [
+    'outage',
+    'There was no answer about the device. This is on our side, and says nothing about the customer, who has to solve a captcha.',
+  ],
+  SOLD_OUT: ['sold out', 'There was nothing left to sell, so nobody asked about the device.'],
+};
+
+/** The decision as text and colour, with the reason if there is none. */
+export function decisionView({ decision, notJudged }: Graph.SummaryFragment): HTMLElement {
+  const reason = notJudged ? `: ${NOT_JUDGED[notJudged][0]}` : '';
+  return make('span', `decision ${decision}`, DECISIONS[decision] + reason);
+}
+
+export function reasonOf({ notJudged }: Graph.SummaryFragment): string {
+  return notJudged ? NOT_JUDGED[notJudged][1] : 'Why it was not judged is not known.';
+}
+
+export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
   PLACED: 'Placed',
   CHALLENGED: 'Challenged',
   REFUSED: 'Refused',
 };
 
-const REFUSALS: Readonly<Record<OrderRefusalCode, string>> = {
+const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
   UNKNOWN_ITEM: 'the shop has no such item',
   SOLD_OUT: 'the item was sold out',
   UNVERIFIED: 'the captcha could not be verified, and the item costs too much to go without',
@@ -32,33 +47,29 @@ const REFUSALS: Readonly<Record<OrderRefusalCode, string>> = {
 };
 
 /** What became of a checkout, in one sentence. */
-export function outcomeOf({ status, refusal, order }: SummaryFragment): string {
-  if (status === 'PLACED') return `Placed as ${order?.id ?? 'an order'}.`;
+export function outcomeOf({ status, refusal, order }: Graph.SummaryFragment): string {
+  if (status === 'PLACED') return `Placed as ${order?.number ?? 'an order'}.`;
   if (status === 'CHALLENGED') return 'Asked for a captcha, and not placed since.';
   return `Refused: ${refusal ? REFUSALS[refusal] : 'no reason is known'}.`;
 }
 
-export function customerOf({ customer }: SummaryFragment): string {
-  return customer?.name ?? 'Unknown customer';
+const CAPTCHAS: Readonly<Record<Graph.CaptchaAssurance, string>> = { VERIFIED: 'verified', UNVERIFIED: 'unverified' };
+export const captchaOf = ({ captcha }: Graph.SummaryFragment): string => (captcha ? CAPTCHAS[captcha] : 'none');
+export const customerOf = ({ customer }: Graph.SummaryFragment): string => customer?.name ?? 'Unknown customer';
+
+const CLOCK = { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+const SHORT = new Intl.DateTimeFormat('en-GB', CLOCK);
+const LONG = new Intl.DateTimeFormat('en-GB', { ...CLOCK, year: 'numeric', timeZoneName: 'longOffset' });
+
+/** A moment where the analyst is; `long` has the year and the offset from GMT. */
+export function timeView(text: string, form: 'short' | 'long'): HTMLElement {
+  const moment = new Date(text);
+  const element = make('time', '', form === 'short' ? SHORT.format(moment).replace(',', '') : LONG.format(moment));
+  element.dateTime = text;
+  return element;
 }
 
-const SHORT = new Intl.DateTimeFormat('en-GB', { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit' });
-const LONG = new Intl.DateTimeFormat('en-GB', {
-  year: 'numeric',
-  month: 'short',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'longOffset',
-});
-
-/** Day and time where the analyst is. */
-export const shortTime = (text: string): string => SHORT.format(new Date(text));
-/** Day and time where the analyst is, with the offset from GMT. */
-export const longTime = (text: string): string => LONG.format(new Date(text));
-
 /** Joins what is known. */
-export function words(...parts: readonly (string | null | undefined)[]): string {
+export function known(...parts: readonly (string | null | undefined)[]): string {
   return parts.filter(Boolean).join(' ') || 'not known';
 }

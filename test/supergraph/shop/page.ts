@@ -1,7 +1,7 @@
 import { CaptchaCancelled, solveChallenge } from './challenge.ts';
 import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
-import { DEVICE_NAMES, makeToken } from './device.ts';
+import { DEVICES, makeToken } from './device.ts';
 import { find, make } from './dom.ts';
 import { ASKING, BROKEN, CANCELLED, isPlaced, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
 import { inCurrency } from './price.ts';
@@ -12,11 +12,11 @@ const client = createClient(document.querySelector<HTMLMetaElement>('meta[name=g
 const form = find('order', HTMLFormElement);
 const button = find('place', HTMLButtonElement);
 const device = find('device', HTMLSelectElement);
+const outcome = find('outcome', HTMLElement);
+const placed = find('placed', HTMLElement);
 
-for (const price of document.querySelectorAll<HTMLDataElement>('data.price')) {
-  price.textContent = inCurrency(Number(price.value));
-}
-device.append(...DEVICE_NAMES.map((name) => make('option', '', name)));
+for (const price of form.querySelectorAll('data')) price.textContent = inCurrency(Number(price.value));
+device.append(...DEVICES.map(([name, token]) => new Option(name, token)));
 
 /** A purchase keeps its number and its token until it is placed or changed, so that a retry never orders or judges twice. */
 let purchase = startPurchase();
@@ -26,40 +26,60 @@ let attestation: string | null | undefined;
 function startPurchase() {
   const chosen = form.querySelector<HTMLInputElement>('input[name=item]:checked');
   const item = chosen?.value ?? '';
-  const price = chosen?.closest('.card')?.querySelector('.price')?.textContent ?? '';
-  find('chosen', HTMLElement).textContent = item;
-  find('total', HTMLElement).textContent = price;
+  const price = chosen?.closest('.card')?.querySelector('data')?.textContent ?? '';
+  find('chosen', HTMLElement).replaceChildren(item, ' ', make('b', '', price));
+  outcome.replaceChildren();
+  button.textContent = 'Place order';
   return { checkoutId: crypto.randomUUID(), item, deviceToken: makeToken(device.value) };
 }
 
 form.addEventListener('change', () => {
   purchase = startPurchase();
-  if (form.ariaBusy === 'true') return;
-  button.textContent = 'Place order';
-  find('outcome', HTMLElement).replaceChildren();
 });
 
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   // A disabled button would lose the focus, so it stays and sends nothing.
   if (form.ariaBusy === 'true') return;
-  form.ariaBusy = 'true';
+  setBusy(true);
   show(ASKING);
   show(await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN)));
-  form.ariaBusy = 'false';
+  setBusy(false);
+});
+
+find('again', HTMLButtonElement).addEventListener('click', () => {
+  purchase = startPurchase();
+  placed.hidden = true;
+  form.hidden = false;
+  form.querySelector<HTMLInputElement>('input:checked')?.focus();
 });
 
 async function order(): Promise<Outcome> {
-  const sent = purchase;
-  const checkout = await checkOut(client, { ...sent, attestation }, solveChallenge);
+  const checkout = await checkOut(client, { ...purchase, attestation }, solveChallenge);
   attestation = unspentProof(checkout);
-  if (isPlaced(checkout) && purchase === sent) purchase = startPurchase();
+  if (isPlaced(checkout)) purchase = startPurchase();
   return outcomeOf(checkout);
 }
 
-function show({ kind, title, text }: Outcome): void {
-  const outcome = find('outcome', HTMLElement);
-  button.textContent = kind === 'failed' ? 'Try again' : 'Place order';
-  outcome.className = `outcome ${kind}`;
-  outcome.replaceChildren(make('h3', '', title), make('p', '', text));
+/** While an order is under way, nothing about it can be changed. */
+function setBusy(busy: boolean): void {
+  form.ariaBusy = button.ariaDisabled = String(busy);
+  for (const choices of form.querySelectorAll('fieldset')) choices.disabled = busy;
+}
+
+/** What is ordered cannot be ordered once more: with the choice, its button goes away. */
+function show({ kind, title, text, number }: Outcome): void {
+  if (kind === 'placed') {
+    find('bought', HTMLElement).textContent = text;
+    find('number', HTMLElement).textContent = number ?? '';
+    form.hidden = true;
+    placed.hidden = false;
+    const thanks = find('thanks', HTMLElement);
+    thanks.textContent = title;
+    thanks.focus();
+    return;
+  }
+  button.textContent = { asking: 'One moment …', refused: 'Place order', failed: 'Try again' }[kind];
+  outcome.className = kind;
+  outcome.replaceChildren(make('b', '', title), ' ', text);
 }

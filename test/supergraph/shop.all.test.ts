@@ -1,0 +1,356 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import catalogue from '../fixtures/signals.json' with { type: 'json' };
+import { faultsInEachLook } from '../support/accessibility.ts';
+import { type Visit, visit, visitAgain } from '../support/chromium.ts';
+import { ask } from '../support/requests.ts';
+import { ITEMS } from './orders/goods.ts';
+import { startPageServer } from './page-server.ts';
+import { startTestPages } from './test-pages.ts';
+
+/** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */
+
+const pages = await startTestPages();
+const { supergraph, shop, shopGateway, tab: page } = pages;
+afterAll(() => pages.stop());
+
+let visited: Visit;
+/** What the page sent to the gateway, one for each HTTP request. */
+let sent: { readonly operationName: string; readonly variables: Record<'input', Record<string, string>> }[] = [];
+
+beforeEach(async () => {
+  supergraph.alter = (answer) => answer;
+  await supergraph.recover();
+  visited = await visitAgain(page, shop.origin);
+  supergraph.done.length = 0;
+  supergraph.asked.length = 0;
+  sent = [];
+  page.on('request', (request) => request.url() === shopGateway.url && sent.push(request.postDataJSON()));
+});
+afterEach(() => {
+  expect(visited.complaints).toEqual([]);
+  expect(visited.requested.length).toBeGreaterThan(2);
+  expect(visited.requested.filter((url) => /sandbox:|made-up/.test(decodeURIComponent(url)))).toEqual([]);
+});
+
+const operations = () => sent.map(({ operationName }) => operationName);
+const buyFrom = (device: string) => page.getByLabel('Which device buys?').selectOption(device);
+const choose = (item: string) => page.getByRole('radio', { name: item }).check();
+const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+
+/** What the shop says once it has an answer: in place of the choice if something was ordered, otherwise below it. */
+async function outcome(): Promise<string> {
+  await page.locator('#order[aria-busy=false]').waitFor({ state: 'attached' });
+  const placed = page.locator('#placed');
+  return (await placed.isVisible()) ? placed.innerText() : page.getByRole('status').innerText();
+}
+
+/** Presses a button, and then one in the captcha, which has to appear. */
+async function order(button: string, captcha: string): Promise<string> {
+  await press(button);
+  await press(captcha);
+  return outcome();
+}
+
+const PLACED = /^Thank you, Ada\s+We have your order: Vase for €24\.00\.\s+Your order number is\s+(\w{3}-\w{3})\s/;
+
+test('shows every item that the order service has, at its price, and what is chosen', async () => {
+  const shown = await page
+    .locator('.card')
+    .evaluateAll((cards) =>
+      cards.map((card) => `${card.querySelector('b')?.textContent} ${card.querySelector('data')?.textContent}`),
+    );
+  const inEuro = ITEMS.map(({ name, priceCents }) => `${name} €${(priceCents / 100).toFixed(2)}`);
+  expect(shown.sort()).toEqual(inEuro.sort());
+  await choose('Desk');
+  expect(await page.locator('#chosen').innerText()).toBe('Desk €249.00');
+});
+
+test.each(['A clean phone', 'A clean laptop', 'A phone behind a VPN'])('%s orders with one request', async (device) => {
+  await buyFrom(device);
+  await press('Place order');
+  expect(await outcome()).toMatch(PLACED);
+  expect(operations()).toEqual(['PlaceOrder']);
+  expect(supergraph.done).toEqual(['order placed']);
+  expect(supergraph.events()).toBe(1);
+});
+
+test.each(['An emulator', 'A device with a forged token'])('for %s a captcha appears first', async (device) => {
+  await buyFrom(device);
+  expect(await order('Place order', 'I am a person')).toMatch(PLACED);
+  expect(operations()).toEqual(['PlaceOrder', 'ValidateCaptcha', 'PlaceOrder']);
+  expect(supergraph.done).toEqual(['captcha verified', 'order placed']);
+});
+
+test('a phone on a blacklist is refused without a captcha or a reason, and another one is free to order', async () => {
+  await buyFrom('A phone on a blacklist');
+  await press('Place order');
+  expect(await outcome()).toBe("We cannot take this order now. We'll look into it.");
+  expect(operations()).toEqual(['PlaceOrder']);
+  await buyFrom('A clean phone');
+  await press('Place order');
+  expect(await outcome()).toMatch(PLACED);
+});
+
+test('what was ordered cannot be ordered twice: the next order is another purchase', async () => {
+  await buyFrom('An emulator');
+  expect(await order('Place order', 'Cancel')).toMatch(/^Nothing was ordered\. You closed the check\./);
+  const [, first] = PLACED.exec(await order('Place order', 'I am a person')) ?? [];
+  expect(await page.getByRole('button').allInnerTexts()).toEqual(['Order something else']);
+  await press('Order something else');
+  const [, second] = PLACED.exec(await order('Place order', 'I am a person')) ?? [];
+  expect(second).not.toBe(first);
+  // Each try of a purchase has its number and its token, which is judged once; another purchase has others.
+  const inputs = sent
+    .filter(({ operationName }) => operationName === 'PlaceOrder')
+    .map(({ variables }) => variables.input);
+  for (const name of ['checkoutId', 'deviceToken']) {
+    const [one, two, three, four, five] = inputs.map((input) => input[name]);
+    expect([one, one, four]).toEqual([two, three, five]);
+    expect(one).not.toBe(four);
+  }
+  expect(supergraph.events()).toBe(2);
+});
+
+test('while the shop is asked, it says so, and a second press sends nothing', async () => {
+  const answered = Promise.withResolvers<void>();
+  await page.route(shopGateway.url, async (route) => {
+    await answered.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Place order' }).dblclick();
+  expect(await page.getByRole('status').innerText()).toContain('Placing your order …');
+  await page.getByRole('button', { name: 'One moment …' }).press('Enter');
+  expect(await page.getByRole('radio', { name: 'Pen' }).isEnabled()).toBe(false);
+  answered.resolve();
+  expect(await outcome()).toMatch(PLACED);
+  expect(operations()).toEqual(['PlaceOrder']);
+});
+
+test('an item that is sold out is refused without a captcha, and another one can be ordered', async () => {
+  await buyFrom('An emulator');
+  await choose('Signed print');
+  await press('Place order');
+  expect(await outcome()).toMatch(/^Sold out\./);
+  expect(operations()).toEqual(['PlaceOrder']);
+  await choose('Vase');
+  expect(await order('Place order', 'I am a person')).toMatch(PLACED);
+});
+
+test('a captcha that is too late, fails, or could not be asked about gives no order, and the next try a new one', async () => {
+  await buyFrom('An emulator');
+  expect(await order('Place order', 'Take too long')).toBe(
+    'Nothing was ordered. The check took too long. Please try again.',
+  );
+  expect(await order('Try again', 'Let the check fail')).toMatch(/^Nothing was ordered\. We cannot check/);
+  supergraph.alter = (answer) => answer.replace(/"gen_time":"\d+"/, '"gen_time":"yesterday"');
+  expect(await order('Try again', 'I am a person')).toBe(
+    'Nothing was ordered. The check did not work. Please try again.',
+  );
+  expect(supergraph.done).not.toContain('order placed');
+  supergraph.alter = (answer) => answer;
+  expect(await order('Try again', 'I am a person')).toMatch(PLACED);
+});
+
+test('in an outage of the captcha service a cheap item can be ordered, and an expensive one once it is over', async () => {
+  supergraph.outage.captcha = true;
+  await buyFrom('An emulator');
+  expect(await order('Place order', 'I am a person')).toMatch(PLACED);
+  await press('Order something else');
+  await choose('Desk');
+  expect(await order('Place order', 'I am a person')).toMatch(/^Not at the moment\./);
+  expect(supergraph.done).toEqual(['order placed']);
+  await supergraph.recover();
+  expect(await order('Place order', 'I am a person')).toMatch(/^Thank you, Ada/);
+});
+
+test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
+  await page.route(shopGateway.url, async (route) => {
+    if (supergraph.done.length > 0) return route.continue();
+    await route.fetch();
+    await route.abort('connectionreset');
+  });
+  await press('Place order');
+  expect(await outcome()).toMatch(/^Your order is not confirmed\..* the same order is never placed twice\.$/);
+  expect(supergraph.done).toEqual(['order placed']);
+  await press('Try again');
+  expect(await outcome()).toMatch(PLACED);
+  expect(supergraph.done).toEqual(['order placed']);
+  expect(supergraph.events()).toBe(1);
+  // The browser reports the connection that this test cut.
+  expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
+});
+
+test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {
+  const thirdParty = await startPageServer('shop', supergraph);
+  thirdParty.use(shopGateway.url);
+  const third = await visit(pages.browser, thirdParty.origin);
+  try {
+    await third.page.getByRole('button', { name: 'Place order' }).click();
+    await third.page.getByText('Your order is not confirmed').waitFor();
+    expect(third.complaints.join('\n')).toContain('blocked by CORS policy');
+    expect(supergraph.asked).toEqual([]);
+  } finally {
+    await third.page.context().close();
+    await thirdParty.stop();
+  }
+});
+
+describe('whatever reaches the browser', () => {
+  test('says nothing of what was found out about the device, and the token is in the variables of placeOrder alone', async () => {
+    const seen: Promise<string>[] = [];
+    const others: string[] = [];
+    page.on('console', (line) => others.push(line.text()));
+    page.on('response', (response) => {
+      others.push(response.url(), JSON.stringify(response.headers()), JSON.stringify(response.request().headers()));
+      // What is kept of a preflight is its headers.
+      if (response.request().method() !== 'OPTIONS') seen.push(response.text());
+    });
+    await page.reload();
+    for (const device of ['A clean phone', 'An emulator', 'A phone on a blacklist']) {
+      await buyFrom(device);
+      await (device === 'An emulator' ? order('Place order', 'I am a person') : press('Place order'));
+      if ((await outcome()).startsWith('Thank you')) await press('Order something else');
+    }
+    const answers = await Promise.all(seen);
+    const token = await (await fetch(`${pages.desk.origin}/sign-in/grace`, { method: 'POST' })).text();
+    const question =
+      '{ checkouts(first: 3) { judgement { sealed device { id } ipInfo { ip } decision { rule policy } } } }';
+    const { data } = await ask(pages.deskGateway.url, question, {}, { authorization: `Bearer ${token}` });
+    const found: { sealed: string; device: { id: string }; ipInfo: { ip: string }; decision: Decision }[] =
+      data.checkouts.map(({ judgement }: { judgement: unknown }) => judgement);
+    expect(found.map(({ decision }) => decision.rule)).toEqual(['listed', 'serious', 'otherwise']);
+    const secrets = found.flatMap(({ sealed, device, ipInfo, decision }) => [
+      sealed,
+      device.id,
+      ipInfo.ip,
+      decision.policy,
+    ]);
+
+    const ofGateway = answers.filter((text) => text.startsWith('{"data"'));
+    expect(
+      ofGateway.filter((text) => /OrderPlaced|ChallengeRequired|OrderRefused|CaptchaPassed/.test(text)),
+    ).toHaveLength(5);
+    const all = [...answers, ...others, await page.content()].join('\n');
+    expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
+    const words = [...catalogue.map(({ signal }) => signal), 'HIGH', 'MEDIUM', 'LOW', 'RISK', 'DENY', 'ALLOW'];
+    const rules = found.map(({ decision }) => decision.rule);
+    expect([...words, ...rules].filter((word) => new RegExp(`\\b${word}\\b`).test(ofGateway.join('\n')))).toEqual([]);
+
+    const placing = sent.filter(({ operationName }) => operationName === 'PlaceOrder');
+    expect(placing).toHaveLength(4);
+    const tokens = new Set(placing.map(({ variables }) => variables.input['deviceToken'] ?? ''));
+    expect(tokens.size).toBe(3);
+    const elsewhere = sent.map((body) => JSON.stringify(body, (name, value) => (name === 'deviceToken' ? '' : value)));
+    for (const deviceToken of tokens) {
+      const [, unique = deviceToken] = deviceToken.split('#');
+      expect(all + elsewhere.join('\n')).not.toContain(unique);
+    }
+  });
+
+  test('comes from this page and its gateway', async () => {
+    const policy = (await fetch(shop.origin)).headers.get('content-security-policy') ?? '';
+    expect(policy.split('; ')).toContain(`connect-src 'self' ${shopGateway.url}`);
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; .*trusted-types-for 'script'$/);
+  });
+});
+
+interface Decision {
+  readonly rule: string;
+  readonly policy: string;
+}
+
+/** How each state is reached from a page that was just opened. */
+const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
+  open: async () => {},
+  asking: async () => {
+    // The answer never comes.
+    await page.route(shopGateway.url, () => {});
+    await press('Place order');
+  },
+  captcha: async () => {
+    await buyFrom('An emulator');
+    await press('Place order');
+    await page.getByRole('dialog').waitFor();
+  },
+  refused: async () => {
+    await buyFrom('A phone on a blacklist');
+    await press('Place order');
+    await outcome();
+  },
+  failed: async () => {
+    await page.route(shopGateway.url, (route) =>
+      route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' } }),
+    );
+    await press('Place order');
+    await outcome();
+    visited.complaints.length = 0;
+  },
+  placed: async () => {
+    await press('Place order');
+    await outcome();
+  },
+};
+
+describe.each(Object.entries(STATES))('%s', (state, reach) => {
+  test('axe finds nothing, nothing is cut off, and on a small phone nothing hides anything', async () => {
+    await reach();
+    expect(await faultsInEachLook(page)).toEqual([]);
+    if (state === 'captcha' || state === 'placed') return;
+    await page.setViewportSize({ width: 360, height: 640 });
+    const place = (scroll: number) => page.evaluate(placeOf, scroll);
+    const { button, height } = await place(0);
+    expect(button.top).toBeGreaterThan(0);
+    expect(button.bottom).toBeLessThanOrEqual(height);
+    const { note, bar } = await place(100_000);
+    expect(note.bottom).toBeLessThanOrEqual(bar.top);
+  });
+});
+
+/** Where the button, its bar and what comes before it are, once the page is scrolled this far. */
+function placeOf(scroll: number) {
+  window.scrollTo(0, scroll);
+  const boxOf = (selector: string) => {
+    const { top, bottom } = document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
+    return { top, bottom };
+  };
+  return { button: boxOf('#place'), bar: boxOf('.bar'), note: boxOf('#device-note'), height: window.innerHeight };
+}
+
+test('everything can be done with the keyboard alone, and the focus is always to be seen', async () => {
+  await page.setViewportSize({ width: 360, height: 640 });
+  const press = async (key: string) => {
+    await page.keyboard.press(key);
+    return focused(page);
+  };
+  expect(await press('Tab')).toBe('Vase');
+  expect(await press('ArrowDown')).toBe('Pen');
+  expect(await press('Tab')).toBe('device');
+  await page.keyboard.type('An emulator');
+  expect(await press('Tab')).toBe('place');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  expect(await focused(page)).toBe('solved');
+  await page.keyboard.press('Escape');
+  await page.getByText('You closed the check.').waitFor();
+  expect(await focused(page)).toBe('place');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Pen for €2.00.').waitFor();
+  expect(await press('Tab')).toBe('again');
+  expect(await press('Enter')).toBe('Pen');
+});
+
+/** The value or id of what has the focus, if an outline shows it and it is whole on the screen, in front of everything. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const element = document.activeElement ?? document.body;
+    const outlined = element.closest('.card') ?? element;
+    const { outlineStyle, outlineWidth } = getComputedStyle(outlined);
+    const { left, top, bottom } = element.getBoundingClientRect();
+    const isInFront = [top + 2, bottom - 2].every((y) => element.contains(document.elementFromPoint(left + 10, y)));
+    if (outlineStyle !== 'solid' || outlineWidth !== '3px' || !isInFront) return `not to be seen: ${element.id}`;
+    return element.id || element.getAttribute('value') || element.tagName;
+  });
+}
