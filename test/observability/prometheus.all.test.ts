@@ -6,12 +6,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
 import { startCommand } from '../support/process.ts';
+import { programOf } from '../support/programs.ts';
 import { startReceiver } from './otlp-receiver.ts';
 import { operationsOf, queryForTokens, send, startSandboxed } from './support.ts';
 
-/** A real Prometheus reads the metrics. It is the one on PATH, or the one that `PROMETHEUS` names. */
-
-const PROMETHEUS = process.env['PROMETHEUS'] ?? 'prometheus';
+/** A real Prometheus reads the metrics. */
 
 /** Starts one that scrapes the app every second, and returns what asks its API. */
 async function startPrometheus({ metricsUrl }: TestApp) {
@@ -31,11 +30,8 @@ async function startPrometheus({ metricsUrl }: TestApp) {
     `--web.listen-address=127.0.0.1:${port}`,
     '--enable-feature=exemplar-storage',
   ];
-  const child = startCommand([PROMETHEUS, ...options], { cwd: folder });
-  onTestFinished(async () => void (await child.stop().catch(() => {})));
-  child.ended.catch(() => {});
-  if (child.pid === undefined)
-    throw new Error(`Install Prometheus, or name it in PROMETHEUS: there is no ${PROMETHEUS}.`);
+  const child = startCommand([programOf('prometheus'), ...options], { cwd: folder });
+  onTestFinished(child.stop);
   return async (path: string, query: string) => {
     const now = Date.now() / 1_000;
     const words = new URLSearchParams({ query, start: `${now - 60}`, end: `${now + 60}` });

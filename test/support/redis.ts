@@ -1,23 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync } from 'node:fs';
+import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { closeAtOnce, listen } from './loopback.ts';
+import { programOf } from './programs.ts';
 
-/** A real Redis or Valkey: Debian's, or the executable that `REDIS_SERVER` names. */
-
-const EXECUTABLE = process.env['REDIS_SERVER'] ?? '/usr/bin/redis-server';
-
-/** Is there one? With `REQUIRE_REDIS` set, its absence fails the tests instead of skipping them. */
-export const HAS_REDIS = existsSync(EXECUTABLE) || process.env['REQUIRE_REDIS'] !== undefined;
-
-/** Ends the title of a suite that is skipped. */
-export const WHY_NO_REDIS = HAS_REDIS ? '' : ` (skipped: there is no ${EXECUTABLE})`;
-
+/** A real Redis or Valkey. */
 export interface TestRedis {
   readonly url: string;
   /** Starts it on its port, without any data. */
@@ -33,6 +25,7 @@ export interface TestRedis {
 
 /** A server on a free port of loopback that keeps nothing on disk. Whoever starts one stops it. */
 export async function startRedis(password = 'a-password'): Promise<TestRedis> {
+  const executable = programOf('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
   const placeholder = createServer();
   const port = await listen(placeholder);
@@ -43,8 +36,8 @@ export async function startRedis(password = 'a-password'): Promise<TestRedis> {
     const options = { port, bind: '127.0.0.1', requirepass: password, save: '', appendonly: 'no', dir: folder };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     // Where the packages are only unpacked, their libraries are beside the executable.
-    const libraries = globSync(join(EXECUTABLE, '../../lib/*-linux-gnu'));
-    const child = spawn(EXECUTABLE, args, { env: { LD_LIBRARY_PATH: libraries.join(':') } });
+    const libraries = globSync(join(executable, '../../lib/*-linux-gnu'));
+    const child = spawn(executable, args, { env: { LD_LIBRARY_PATH: libraries.join(':') } });
     server = child;
     const lines: string[] = [];
     for (const stream of [child.stdout, child.stderr]) {

@@ -63,26 +63,18 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
-describe('a call that is late', () => {
-  test('is OVERLOADED if the event loop lagged for more than a quarter of the deadline', async () => {
-    hangs = true;
+test('a call that is late is OVERLOADED if the event loop lagged for more than a quarter of the deadline, and only then', async () => {
+  hangs = true;
+  const codeWith = async (total: number) => {
     let lagMs = 0;
     const lagging = createTestClient({ eventLoop: { totalLagMs: () => lagMs } });
     const call = lagging.post(requestTo(upstream.url, createContext(), 1_200));
-    lagMs = 301;
-    await expect(call).rejects.toMatchObject({ code: 'OVERLOADED' });
+    lagMs = total;
+    const code = await call.catch((error: { code: string }) => error.code);
     await lagging.close();
-  });
-
-  test('is UPSTREAM_TIMEOUT if it lagged for no more than that', async () => {
-    hangs = true;
-    let lagMs = 0;
-    const lagging = createTestClient({ eventLoop: { totalLagMs: () => lagMs } });
-    const call = lagging.post(requestTo(upstream.url, createContext(), 1_200));
-    lagMs = 300;
-    await expect(call).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
-    await lagging.close();
-  });
+    return code;
+  };
+  expect(await Promise.all([codeWith(450), codeWith(300)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
 });
 
 // A mistake in what counts calls must fail those calls and nothing else: no call may hang, and the process must not

@@ -1,9 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { Accounts } from '../../src/upstream/accounts.ts';
 import { WELL } from '../../src/upstream/probe.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
-/** The client of one upstream service: a bulkhead for each region, and no call for an account that is down. */
+/** The client of one upstream service: its accounts, a bulkhead for each region, and no call for an account that is down. */
 
 async function start(status: number | undefined) {
   const upstream = await startUpstream((_received, response) => {
@@ -64,4 +65,47 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   await expect(queuedOfA).rejects.toMatchObject({ name: 'OutageError' });
   // The first call of `a` and the one of `b` were sent, and no other one.
   await expect.poll(() => upstream.received.length).toBe(2);
+});
+
+describe('accounts', () => {
+  interface Account {
+    readonly id: string;
+    readonly secret: string;
+  }
+
+  const A = { id: 'a', secret: 'old' };
+  const B = { id: 'b', secret: 'old' };
+  const accountsOf = (...accounts: Account[]) => new Accounts(({ id }: Account) => id, accounts);
+
+  test.each([null, undefined])('without an id (%s) the first account serves', (id) => {
+    const accounts = accountsOf(B, A);
+    expect(accounts.find(id)).toBe(B);
+    expect(accounts.default).toBe(B);
+  });
+
+  test('an account is found by its id, and an unknown id has no account, not even the first one', () => {
+    const accounts = accountsOf(A, B);
+    expect(['a', 'b', '', 'c', '__proto__'].map((id) => accounts.find(id))).toEqual([
+      A,
+      B,
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  test('without accounts there is no default', () => {
+    const accounts = accountsOf();
+    expect([accounts.default, accounts.find(null)]).toEqual([undefined, undefined]);
+  });
+
+  test('a rotation replaces every account, and what was found before stays as it is', () => {
+    const accounts = accountsOf(A, B);
+    const found = accounts.find('b');
+    accounts.replace([{ id: 'b', secret: 'new' }]);
+    expect(accounts.find('b')).toEqual({ id: 'b', secret: 'new' });
+    expect(accounts.default).toEqual({ id: 'b', secret: 'new' });
+    expect(accounts.find('a')).toBeUndefined();
+    expect(found).toEqual({ id: 'b', secret: 'old' });
+  });
 });

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';
-import { answer, hang } from '../support/hostile.ts';
+import type { Lookup } from '../../src/runtime/dns.ts';
+import { answer, type Behaviour, hang } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { accountStarter, down, gapsOf, inTurn, well } from './probed-account.ts';
+import { accountStarter, down, gapsOf, inTurn, well } from './support.ts';
 
-/** What probes show about an account that works, or whose service is down. The tests run side by side, because they mostly wait. */
+/**
+ * What probes show about an account: that it works, that its service is down, that it is refused, or nothing. The tests run
+ * side by side, because they mostly wait.
+ */
 
 const { startAccount, stop } = accountStarter();
 afterAll(stop);
@@ -71,17 +75,6 @@ describe.concurrent('an outage', () => {
     expect(changes).toEqual(['outage: no answer within 520 ms']);
   });
 
-  test('ends with the first answer of a probe, which follows each second', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, down, down, well));
-    health.doubt();
-    await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
-    expect(changes).toEqual(['outage: HTTP status 503', 'well']);
-    const [, ...inOutage] = gapsOf(sentAt);
-    expect(inOutage).toHaveLength(3);
-    expect(Math.min(...inOutage)).toBeGreaterThan(990);
-    expect(() => health.check()).not.toThrow();
-  });
-
   test('ends at once with the documented answer of a call', async ({ expect }) => {
     const { health, stateIs } = await startAccount(down);
     health.doubt();
@@ -89,25 +82,133 @@ describe.concurrent('an outage', () => {
     health.recordAnswer();
     expect(stateIs()).toBe('well');
   });
+});
 
-  test('that three probes in a row cannot confirm is not confirmed any more, and two are not enough', async ({
-    expect,
-  }) => {
-    const limited = answer(429, '');
-    const { sentAt, changes, health, stateIs } = await startAccount(
-      inTurn(down, down, limited, limited, down, limited, limited, limited),
-    );
+describe.concurrent('no outage is confirmed', () => {
+  test('by one connection that is lost', async ({ expect }) => {
+    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
     health.doubt();
-    await expect.poll(stateIs).toBe('outage');
-    await expect.poll(stateIs, { timeout: 15_000 }).toBe('unknown');
-    expect(changes).toEqual(['outage: HTTP status 503', 'unknown: HTTP status 429']);
-    expect(sentAt).toHaveLength(8);
+    await expect.poll(stateIs).toBe('well');
+    await sleep(200);
+    expect([sentAt.length, changes]).toEqual([2, ['well']]);
   });
 
-  test('in which probes hang ends soon after the service answers again', async ({ expect }) => {
-    const { health, stateIs } = await startAccount(inTurn(hang, hang, hang, well), { timeoutMs: 1_000 });
+  test('by a service that is a little slower than silence', async ({ expect }) => {
+    const slow: Behaviour = (exchange) => setTimeout(well, 750, exchange);
+    const { changes, health, stateIs } = await startAccount(slow, { timeoutMs: 1_500 });
+    health.doubt();
+    await expect.poll(stateIs).toBe('well');
+    await sleep(200);
+    expect(changes).toEqual(['well']);
+  });
+
+  test('if a call gets its answer between two failed probes', async ({ expect }) => {
+    const { upstream, changes, health } = await startAccount(inTurn(down, down, well));
+    health.recordAnswer();
+    health.doubt();
+    await expect.poll(() => upstream.requests).toBe(1);
+    await sleep(100);
+    health.recordAnswer();
+    await expect.poll(() => upstream.requests).toBe(2);
+    await sleep(100);
+    expect(changes).toEqual(['well']);
+  });
+
+  test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
+    const late: Behaviour = (exchange) => void setTimeout(down, 200, exchange);
+    const { upstream, changes, health } = await startAccount(inTurn(down, late, well));
+    health.doubt();
+    await expect.poll(() => upstream.requests).toBe(2);
+    health.recordAnswer();
+    await sleep(500);
+    expect(changes).toEqual(['well']);
+  });
+
+  test('if a call gets its answer while a probe meets silence', async ({ expect }) => {
+    const { upstream, changes, health } = await startAccount(hang, { timeoutMs: 500 });
+    health.doubt();
+    await expect.poll(() => upstream.requests).toBe(1);
+    health.recordAnswer();
+    await sleep(700);
+    expect([upstream.requests, changes]).toEqual([1, ['well']]);
+  });
+
+  test('if an inconclusive probe lies between two failed ones', async ({ expect }) => {
+    const { changes, health, stateIs } = await startAccount(inTurn(down, answer(429, ''), down, well));
+    health.doubt();
+    await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
+    expect(changes).toEqual(['unknown: HTTP status 429', 'well']);
+  });
+
+  test('by silence while the event loop lags', async ({ expect }) => {
+    let lagMs = 0;
+    const lagging: Behaviour = () => {
+      lagMs += 300;
+    };
+    const { upstream, changes, health } = await startAccount(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
+    health.doubt();
+    await expect.poll(() => upstream.requests, { timeout: 5_000 }).toBe(2);
+    expect(changes).toEqual(['unknown: this process was late']);
+  });
+
+  test.for(['EAI_AGAIN', 'EMFILE', 'ENOMEM'])('by look-ups that fail with %s', async (code, { expect }) => {
+    let lookups = 0;
+    const lookup: Lookup = (_hostname, done) => {
+      lookups += 1;
+      setImmediate(done, Object.assign(new Error(), { code }), []);
+    };
+    const { upstream, changes, health } = await startAccount(well, { lookup });
+    health.recordAnswer();
+    health.doubt();
+    await expect.poll(() => lookups).toBeGreaterThan(1);
+    await sleep(50);
+    expect([upstream.requests, changes]).toEqual([0, ['well']]);
+  });
+});
+
+describe.concurrent('a host name that does not exist', () => {
+  const lookup: Lookup = (_hostname, done) =>
+    void setTimeout(done, 20, Object.assign(new Error(), { code: 'ENOTFOUND' }), []);
+
+  test('is a wrong address if the account has never worked', async ({ expect }) => {
+    const { changes, health, stateIs } = await startAccount(well, { lookup });
+    health.doubt();
+    await expect.poll(stateIs).toBe('refused');
+    expect(changes).toEqual(['refused: look-up ENOTFOUND']);
+  });
+
+  test('is an outage if the account has worked', async ({ expect }) => {
+    const { changes, health, stateIs } = await startAccount(well, { lookup });
+    health.recordAnswer();
     health.doubt();
     await expect.poll(stateIs).toBe('outage');
-    await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
+    expect(changes).toEqual(['well', 'outage: look-up ENOTFOUND']);
+  });
+});
+
+describe.concurrent('an account that is refused', () => {
+  test('is asked at most once in 300 ms, however many doubts there are', async ({ expect }) => {
+    const { sentAt, health, stateIs } = await startAccount(answer(401, ''));
+    health.doubt();
+    await expect.poll(stateIs).toBe('refused');
+    for (const end = performance.now() + 1_000; performance.now() < end; await sleep(2)) health.doubt();
+    expect(sentAt.length).toBeLessThanOrEqual(5);
+    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(295);
+  });
+
+  test('is asked again at a doubt', async ({ expect }) => {
+    const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
+    health.doubt();
+    await expect.poll(stateIs).toBe('refused');
+    health.doubt();
+    await expect.poll(stateIs).toBe('well');
+    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(300);
+  });
+
+  test('is not in an outage, so calls are sent', async ({ expect }) => {
+    const { health, stateIs } = await startAccount(answer(404, ''));
+    health.doubt();
+    await expect.poll(stateIs).toBe('refused');
+    expect(() => health.check()).not.toThrow();
   });
 });

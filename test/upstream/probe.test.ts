@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
 import { judgeStatus, sendProbe, silenceMs } from '../../src/upstream/probe.ts';
-import { makeCertificate } from '../support/certificate.ts';
 import { answer, type Behaviour, bytes, closeConnection, hang, reset, startHostile } from '../support/hostile.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { probeOf } from './support.ts';
 
 /** How a probe is sent, and what its end shows. `health.test.ts` has what follows from several of them. */
@@ -45,22 +42,17 @@ function resolverOf(ms: number, found: typeof LOOPBACK | string): Resolver {
 }
 
 describe('a probe', () => {
-  test('has a connection of its own, which it closes', async () => {
-    const upstream = await startServer(answer(200, '{}', { 'keep-alive': 'timeout=60' }));
-    for (let round = 0; round < 3; round += 1) expect(await probe(upstream.url)).toMatchObject({ kind: 'well' });
-    expect([upstream.requests, upstream.connections]).toEqual([3, 3]);
-    await expect.poll(() => upstream.open).toBe(0);
-  });
-
-  test('is a POST with the path, the headers and the body that belong to it', async () => {
+  test('is a POST with its path and its body, on a connection of its own, which it closes', async () => {
     let request = '';
     const upstream = await startServer((exchange) => {
       request = exchange.request;
-      answer(200, '{}')(exchange);
+      answer(200, '{}', { 'keep-alive': 'timeout=60' })(exchange);
     });
-    await probe(upstream.url);
+    for (let round = 0; round < 3; round += 1) expect(await probe(upstream.url)).toMatchObject({ kind: 'well' });
     expect(request).toMatch(/^POST \/probe HTTP\/1\.1\r\n/);
     expect(request).toMatch(/\r\n\r\nprobe$/);
+    expect([upstream.requests, upstream.connections]).toEqual([3, 3]);
+    await expect.poll(() => upstream.open).toBe(0);
   });
 
   test('that is aborted ends at once, shows nothing, and closes its connection', async () => {
@@ -79,20 +71,19 @@ describe('silence', () => {
   test('is reported once, and the probe goes on to its deadline', async () => {
     const upstream = await startServer(hang);
     const begun = performance.now();
-    const elapsed = startStopwatch();
     expect(await probe(upstream.url, { timeoutMs: 500 })).toEqual({
       kind: 'failed',
       reason: 'no answer within 500 ms',
       silences: [200],
     });
     expect(performance.now() - begun).toBeGreaterThan(490);
-    expect(elapsed()).toBeLessThan(800);
   });
 
   test('can end with an answer before the deadline', async () => {
     const upstream = await startServer((exchange) => void setTimeout(answer(200, '{}'), 400, exchange));
-    expect(await probe(upstream.url, { timeoutMs: 2_000 })).toEqual({ kind: 'well', reason: '', silences: [] });
-    expect(await probe(upstream.url, { timeoutMs: 700 })).toEqual({ kind: 'well', reason: '', silences: [280] });
+    const [patient, other] = [probe(upstream.url, { timeoutMs: 10_000 }), probe(upstream.url, { timeoutMs: 900 })];
+    expect(await patient).toEqual({ kind: 'well', reason: '', silences: [] });
+    expect(await other).toEqual({ kind: 'well', reason: '', silences: [360] });
   });
 
   test('is not reported while the event loop lags, nor while a look-up lasts', async () => {
@@ -100,14 +91,11 @@ describe('silence', () => {
     let lagMs = 0;
     const lagging = probe(upstream.url, { timeoutMs: 500, totalLagMs: () => lagMs });
     lagMs = 251;
-    expect(await lagging).toEqual({ kind: 'inconclusive', reason: 'this process was late', silences: [] });
-
-    const resolver = resolverOf(300, LOOPBACK);
-    expect(await probe(`http://upstream.example:${upstream.port}`, { timeoutMs: 500, resolver })).toEqual({
-      kind: 'inconclusive',
-      reason: 'this process was late',
-      silences: [],
-    });
+    const url = `http://upstream.example:${upstream.port}`;
+    const looking = probe(url, { timeoutMs: 500, resolver: resolverOf(300, LOOPBACK) });
+    for (const late of [lagging, looking]) {
+      expect(await late).toEqual({ kind: 'inconclusive', reason: 'this process was late', silences: [] });
+    }
   });
 
   test('is 40 % of the deadline, but at most 1.3 s', () => {
@@ -156,36 +144,10 @@ describe('a probe without an answer', () => {
     });
   });
 
-  test.each(['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM'])(
-    'shows nothing if the look-up fails with %s',
-    async (code) => {
+  test('shows nothing if the look-up fails', async () => {
+    for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { resolver: resolverOf(0, code) });
-      expect(result).toMatchObject({ kind: 'inconclusive', silences: [] });
-    },
-  );
-
-  test('blames us for a certificate that we do not accept: an unknown issuer, another host, one that has expired', async () => {
-    const day = 24 * 60 * 60 * 1000;
-    const at = (from: number, to: number) => ({
-      notBefore: new Date(Date.now() + from * day),
-      notAfter: new Date(Date.now() + to * day),
-    });
-    const start = async (host: string, from: number, to: number) => {
-      const tls = makeCertificate({ host, ...at(from, to) });
-      return { tls, upstream: await startServer(answer(200, '{}'), { tls }) };
-    };
-    const good = await start('localhost', -1, 1);
-    const unknown = await start('localhost', -1, 1);
-    const otherHost = await start('other.example', -1, 1);
-    const expired = await start('localhost', -3, -2);
-    const usual = getCACertificates('default');
-    setDefaultCACertificates([...usual, ...[good, otherHost, expired].map(({ tls }) => tls.cert)]);
-    onTestFinished(() => setDefaultCACertificates(usual));
-    const resolver = new Resolver();
-    onTestFinished(() => resolver.close());
-    expect(await probe(good.upstream.url, { resolver })).toMatchObject({ kind: 'well' });
-    for (const { upstream } of [unknown, otherHost, expired]) {
-      expect(await probe(upstream.url, { resolver })).toMatchObject({ kind: 'refused' });
+      expect(result, code).toMatchObject({ kind: 'inconclusive', silences: [] });
     }
   });
 });

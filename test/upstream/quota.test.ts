@@ -1,6 +1,5 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { Quota } from '../../src/upstream/quota.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -9,7 +8,7 @@ import { probeAnswer } from '../support/probes.ts';
 import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** Quotas that each process counts alone. `quota-store.test.ts` has those that all replicas share. */
+/** Quotas that each process counts alone. `quota-store.all.test.ts` has those that all replicas share. */
 
 const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const EXCEEDED = { code: 'QUOTA_EXCEEDED', retryable: true };
@@ -64,7 +63,7 @@ test('a captcha beyond the quota is an error, even if everyone may proceed witho
   expect(received()).toBe(1);
 });
 
-test('a confirmed outage takes nothing from the quota, and a captcha beyond the quota is an error after it', async () => {
+test('a confirmed outage takes nothing from the quota', async () => {
   let isDown = false;
   const upstream = await startUpstream(
     (_request, response) => (isDown ? sendJson(response, 503, {}) : sendJson(response, 200, PASS)),
@@ -83,12 +82,7 @@ test('a confirmed outage takes nothing from the quota, and a captcha beyond the 
     expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true, cause: 'TRANSPORT' });
   }
   expect(upstream.received).toHaveLength(1);
-  isDown = false;
-  await expect
-    .poll(async () => (await verify()).data.validateCaptcha?.__typename, { timeout: 10_000, interval: 50 })
-    .toBe('CaptchaPassed');
-  expect((await verify()).errors).toMatchObject([{ extensions: { code: 'QUOTA_EXCEEDED' } }]);
-  expect(upstream.received).toHaveLength(2);
+  expect((await readMetrics(app)).value('device_trust_quota_remaining', { service: 'captcha', window: 'day' })).toBe(1);
 });
 
 test('a call that fails without being sent costs nothing of the quota', async () => {
@@ -122,43 +116,12 @@ test('the metrics have the limits, what is left, and what was refused', async ()
   expect(value('device_trust_quota_store_away')).toBe(0);
 });
 
-function createQuota(limits: Config['fingerprintQuota']) {
-  const refused: string[] = [];
-  const quota = new Quota({
-    service: 'test',
-    limits: limits ?? {},
-    store: undefined,
-    onRefused: (window) => void refused.push(window),
-  });
-  return { quota, refused };
-}
-
-test('a wall clock that is set forward or back neither gives a new quota nor blocks one', () => {
-  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const { quota } = createQuota({ perSecond: 2, perDay: 4 });
-  const takeTwo = () => [quota.take('a'), quota.take('a')];
-  takeTwo();
-  vi.setSystemTime(Date.now() + 7 * 86_400_000);
-  expect(() => quota.take('a')).toThrow();
-  vi.setSystemTime(0);
-  vi.advanceTimersByTime(1_000);
-  takeTwo();
-  vi.advanceTimersByTime(1_000);
-  expect(() => quota.take('a')).toThrow('used up');
-  vi.advanceTimersByTime(86_400_000);
-  takeTwo();
-});
-
-test('a call that is refused in its second costs nothing of the day', () => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-  onTestFinished(() => void vi.useRealTimers());
-  const { quota, refused } = createQuota({ perSecond: 1, perDay: 2 });
-  quota.take('a');
-  for (let i = 0; i < 10; i += 1) expect(() => quota.take('a')).toThrow();
-  expect(refused).toEqual(Array(10).fill('second'));
-  expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 1 });
-  vi.advanceTimersByTime(1_000);
-  quota.take('a');
-  expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 0 });
+test('without a store at its address the app starts within seconds, and counts alone', async () => {
+  const quotaStoreUrl = 'redis://:a-password@127.0.0.1:1';
+  const { app, judge } = await start({ fingerprintQuota: { perDay: 2 }, quotaStoreUrl });
+  const { errors = [] } = await judge(3);
+  expect(errors.map(({ extensions }) => extensions.code)).toEqual(['QUOTA_EXCEEDED']);
+  expect(app.logged().split('the store of the quotas is away')).toHaveLength(2);
+  expect(app.logged()).toContain('ECONNREFUSED');
+  expect(app.logged()).not.toContain('a-password');
 });

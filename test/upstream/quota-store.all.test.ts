@@ -6,7 +6,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { probeAnswer } from '../support/probes.ts';
-import { HAS_REDIS, startRedis, WHY_NO_REDIS } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -47,15 +47,16 @@ async function judge(app: TestApp, count: number): Promise<Record<string, number
 const times = (log: string, sentence: string) => log.split(sentence).length - 1;
 const storeAway = async (app: TestApp) => (await readMetrics(app)).value('device_trust_quota_store_away');
 
-describe.runIf(HAS_REDIS)(`a quota that two replicas share${WHY_NO_REDIS}`, { timeout: 60_000 }, () => {
-  // Again, because a store that a busy machine keeps from running for 50 ms is away, and then the replicas count alone.
-  test('is spent exactly, whichever of them is asked', { retry: 2 }, async () => {
+describe('a quota that two replicas share', () => {
+  test('is spent exactly, whichever of them is asked', async () => {
     const { apps, received } = await start({ fingerprintQuota: { perDay: 101 } });
-    const answers = await Promise.all([1, 2, 3].flatMap(() => apps.map((app) => judge(app, 30))));
+    const answers: Record<string, number>[] = [];
+    // Few at a time: a store that this process keeps waiting for 50 ms is away, and then the replicas count alone.
+    for (let round = 0; round < 9; round += 1) answers.push(...(await Promise.all(apps.map((app) => judge(app, 10)))));
+    for (const app of apps) expect(app.logged()).not.toContain(AWAY);
     expect(answers.reduce((sum, { ok = 0 }) => sum + ok, 0)).toBe(101);
     expect(answers.reduce((sum, { QUOTA_EXCEEDED = 0 }) => sum + QUOTA_EXCEEDED, 0)).toBe(79);
     expect(received()).toBe(101);
-    for (const app of apps) expect(app.logged()).not.toContain(AWAY);
   });
 
   test('is spent exactly in each second, and a call that is refused costs nothing of the day', async () => {
@@ -98,7 +99,7 @@ describe.runIf(HAS_REDIS)(`a quota that two replicas share${WHY_NO_REDIS}`, { ti
   });
 });
 
-describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60_000 }, () => {
+describe('a store that goes away', () => {
   test('fails no request: killed under load and given back, it is logged once each time', async () => {
     const { redis, apps } = await start({ fingerprintQuota: { perSecond: 100_000, perDay: 1_000_000 } });
     const [app] = apps;
@@ -203,17 +204,4 @@ describe.runIf(HAS_REDIS)(`a store that goes away${WHY_NO_REDIS}`, { timeout: 60
     await judge(app, 25);
     await expect.poll(app.logged).toContain('The service is down');
   });
-});
-
-test('without a store at its address the app starts within seconds, and counts alone', async () => {
-  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
-  onTestFinished(upstream.stop);
-  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-  const store = { fingerprintQuota: { perDay: 2 }, quotaStoreUrl: 'redis://:a-password@127.0.0.1:1' };
-  const app = await startInLiveMode(urls, store);
-  onTestFinished(app.stop);
-  expect(await judge(app, 3)).toEqual({ ok: 2, QUOTA_EXCEEDED: 1 });
-  expect(times(app.logged(), AWAY)).toBe(1);
-  expect(app.logged()).toContain('ECONNREFUSED');
-  expect(app.logged()).not.toContain('a-password');
 });

@@ -1,0 +1,66 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { Resolver } from '../../src/runtime/dns.ts';
+import { sendProbe } from '../../src/upstream/probe.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { answer, startHostile } from '../support/hostile.ts';
+import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
+
+/** Which certificates are accepted, and who has to act if one is not. The tests change whom this process trusts. */
+
+const DAY = 24 * 60 * 60 * 1000;
+const usual = getCACertificates('default');
+afterAll(() => setDefaultCACertificates(usual));
+
+/** A server with such a certificate for `host`, which is valid between these days from now. */
+async function start(host: string, fromDay = -1, toDay = 1) {
+  const [notBefore, notAfter] = [fromDay, toDay].map((day) => new Date(Date.now() + day * DAY));
+  if (!notBefore || !notAfter) throw new Error('expected two days');
+  const tls = makeCertificate({ host, notBefore, notAfter });
+  const heads: string[] = [];
+  const upstream = await startHostile(
+    (exchange) => {
+      heads.push(exchange.request);
+      answer(200, '{}')(exchange);
+    },
+    { tls },
+  );
+  onTestFinished(upstream.stop);
+  return { tls, upstream, heads };
+}
+
+const trust = (...servers: Awaited<ReturnType<typeof start>>[]) =>
+  setDefaultCACertificates([...usual, ...servers.map(({ tls }) => tls.cert)]);
+
+test('a host name stays the name that the certificate is for, and the one in the header `Host`', async () => {
+  const server = await start('upstream.example');
+  trust(server);
+  const resolver = new Resolver((_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
+  const client = createTestClient({ resolver });
+  onTestFinished(client.close);
+  onTestFinished(() => resolver.close());
+  const post = (host: string) => client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()));
+  expect(await post('upstream.example')).toMatchObject({ status: 200 });
+  expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
+  // Whoever is there is not the upstream, so this is no outage.
+  await expect(post('other.example')).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED' });
+});
+
+test('a probe blames us for a certificate that we do not accept: an unknown issuer, another host, one that has expired', async () => {
+  const good = await start('localhost');
+  const unknown = await start('localhost');
+  const otherHost = await start('other.example');
+  const expired = await start('localhost', -3, -2);
+  trust(good, otherHost, expired);
+  const resolver = new Resolver();
+  onTestFinished(() => resolver.close());
+  const { signal } = new AbortController();
+  const tools = { resolver, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000, signal };
+  const kinds: string[] = [];
+  // One after the other: the first look-up of the host takes a part of its deadline.
+  for (const { upstream } of [good, unknown, otherHost, expired]) {
+    const { kind } = await sendProbe(probeOf(upstream.url), tools, () => {});
+    kinds.push(kind);
+  }
+  expect(kinds).toEqual(['well', 'refused', 'refused', 'refused']);
+});

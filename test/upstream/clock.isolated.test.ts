@@ -1,0 +1,103 @@
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { Quota } from '../../src/upstream/quota.ts';
+import { answer, type Behaviour, hang } from '../support/hostile.ts';
+import { accountStarter, down, inTurn, well } from './support.ts';
+
+/** What depends on minutes and days. The clock is a fake one, or its long waits are short. */
+
+interface Limits {
+  readonly perSecond?: number;
+  readonly perDay?: number;
+}
+
+function createQuota(limits: Limits) {
+  const refused: string[] = [];
+  const onRefused = (window: string) => void refused.push(window);
+  return { quota: new Quota({ service: 'test', limits, store: undefined, onRefused }), refused };
+}
+
+test('a wall clock that is set forward or back neither gives a new quota nor blocks one', () => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { quota } = createQuota({ perSecond: 2, perDay: 4 });
+  const takeTwo = () => [quota.take('a'), quota.take('a')];
+  takeTwo();
+  vi.setSystemTime(Date.now() + 7 * 86_400_000);
+  expect(() => quota.take('a')).toThrow();
+  vi.setSystemTime(0);
+  vi.advanceTimersByTime(1_000);
+  takeTwo();
+  vi.advanceTimersByTime(1_000);
+  expect(() => quota.take('a')).toThrow('used up');
+  vi.advanceTimersByTime(86_400_000);
+  takeTwo();
+});
+
+test('a call that is refused in its second costs nothing of the day', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { quota, refused } = createQuota({ perSecond: 1, perDay: 2 });
+  quota.take('a');
+  for (let i = 0; i < 10; i += 1) expect(() => quota.take('a')).toThrow();
+  expect(refused).toEqual(Array(10).fill('second'));
+  expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 1 });
+  vi.advanceTimersByTime(1_000);
+  quota.take('a');
+  expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 0 });
+});
+
+/** Until the test ends, a wait of a second or more takes a tenth of its time. Gives those waits, in ms. */
+function shortenWaits(): number[] {
+  const { setTimeout: usual } = globalThis;
+  const waits: number[] = [];
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((act, ms = 0, ...values) => {
+    if (ms < 1_000) return usual(act, ms, ...values);
+    waits.push(ms);
+    return usual(act, ms / 10, ...values);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  return waits;
+}
+
+const { startAccount, stop } = accountStarter();
+/** An account whose probes have deadlines of less than a second, so that the long waits are those between probes. */
+async function start(...behaviours: readonly Behaviour[]) {
+  const account = await startAccount(inTurn(...behaviours), { timeoutMs: 900 });
+  onTestFinished(async () => void (await stop()));
+  account.health.doubt();
+  return account;
+}
+
+test('in an outage a probe follows each second, and its first answer ends the outage', async () => {
+  const waits = shortenWaits();
+  const { changes, health, stateIs } = await start(down, down, down, down, well);
+  await expect.poll(stateIs).toBe('well');
+  expect(changes).toEqual(['outage: HTTP status 503', 'well']);
+  expect(waits).toEqual([1_000, 1_000, 1_000]);
+  expect(() => health.check()).not.toThrow();
+});
+
+test('an outage in which probes hang ends soon after the service answers again', async () => {
+  shortenWaits();
+  const { stateIs } = await start(hang, hang, hang, well);
+  await expect.poll(stateIs).toBe('outage');
+  await expect.poll(stateIs).toBe('well');
+});
+
+test('an outage that three probes in a row cannot confirm is not confirmed any more, and two are not enough', async () => {
+  shortenWaits();
+  const limited = answer(429, '');
+  const { sentAt, changes, stateIs } = await start(down, down, limited, limited, down, limited, limited, limited);
+  await expect.poll(stateIs).toBe('outage');
+  await expect.poll(stateIs).toBe('unknown');
+  expect(changes).toEqual(['outage: HTTP status 503', 'unknown: HTTP status 429']);
+  expect(sentAt).toHaveLength(8);
+});
+
+test('an account that is refused is asked again after 10 s', async () => {
+  const waits = shortenWaits();
+  const { changes, stateIs } = await start(answer(403, ''), well);
+  await expect.poll(stateIs).toBe('well');
+  expect(changes).toEqual(['refused: HTTP status 403', 'well']);
+  expect(waits).toEqual([10_000]);
+});
