@@ -41,9 +41,7 @@ async function start(host: string) {
   const script = `ulimit -n ${DESCRIPTORS} && exec "${process.execPath}" ${MAIN}`;
   const env = {
     PATH,
-    PORT: '0',
     ADMIN_PORT: '0',
-    SHUTDOWN_GRACE_MS: '0',
     ...LIVE,
     CAPTCHA_URL_EU: upstream.url.replace('127.0.0.1', host),
   };

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 import { json, request } from '../support/requests.ts';
-import { type ReceivedRequest, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
+import { LIVE } from './environments.ts';
 
 /**
  * Nothing confidential leaves the real process except to the upstreams: no answer and no log line contains it, whatever goes
@@ -23,24 +25,8 @@ const SECRETS = {
 // What the key makes of the lot number (captcha document, section 5).
 const signature = createHmac('sha256', SECRETS.captchaKey).update(SECRETS.lotNumber).digest('hex');
 
-const JUDGED = {
-  code: 200,
-  message: 'Success',
-  data: {
-    request_id: 'req_1',
-    event_id: 'evt_1',
-    fp_detail: { device_id: 'device-1', version: '1.0' },
-    signals: [],
-    detail: {
-      client_type: 'iOS',
-      device_basic: { os: 'iOS', pla: 'arm64', mod: 'iPhone', osv: '19' },
-      ip_info: { ip: '203.0.113.9' },
-    },
-  },
-};
 const INVALID = { field: 'device_token', reason: 'Invalid token', type: 'value_error' };
-const ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: SECRETS.lotNumber };
-const PASS = { status: 'success', result: 'success', reason: '', captcha_args: { ...ARGS, scene: 's', referer: 'r' } };
+const ARGS = { ...PASS.captcha_args, lot_number: SECRETS.lotNumber };
 
 type Answer = (response: ServerResponse, echo: string) => void;
 const status =
@@ -55,7 +41,7 @@ const COMMON: Record<string, Answer> = {
   500: status(500),
   'code unlike the status': (response, echo) => sendJson(response, 200, { code: 500, message: echo, data: {} }),
   'a wrong type': (response, echo) =>
-    sendJson(response, 200, { ...JUDGED, status: 5, data: { ...JUDGED.data, signals: echo } }),
+    sendJson(response, 200, { ...ANDROID, status: 5, data: { ...ANDROID.data, signals: echo } }),
   HTML: (response, echo) => response.writeHead(502, { 'content-type': 'text/html' }).end(`<p>${echo}</p>`),
   'a redirect': (response, echo) => response.writeHead(302, { location: `/?${encodeURIComponent(echo)}` }).end(),
   'a bad header': (response, echo) => response.socket?.end(`HTTP/1.1 200 OK\r\n${echo.replace(/\s/g, '')}\r\n\r\n`),
@@ -65,13 +51,13 @@ const COMMON: Record<string, Answer> = {
 };
 const FINGERPRINT: Record<string, Answer> = {
   ...COMMON,
-  judged: (response) => sendJson(response, 200, JUDGED),
+  judged: (response) => sendJson(response, 200, ANDROID),
   rejected: (response) =>
     sendJson(response, 400, { code: 400, message: 'Invalid request', data: { errors: [INVALID] } }),
 };
 const CAPTCHA: Record<string, Answer> = {
   ...COMMON,
-  passed: (response) => sendJson(response, 200, PASS),
+  passed: (response) => sendJson(response, 200, { ...PASS, captcha_args: ARGS }),
   failed: (response) =>
     sendJson(response, 200, { ...PASS, result: 'fail', reason: 'illegal sign_token', captcha_args: ARGS }),
   exception: (response, echo) =>
@@ -88,34 +74,19 @@ const answerAsRequested = ({ url, headers, body }: ReceivedRequest, response: Se
   answer?.(response, `${headers.authorization} ${decodeURIComponent(body)}`);
 };
 
-let upstream: TestUpstream;
-let child: TestProcess;
-let graphqlUrl: string;
 const answers: string[] = [];
-
-beforeAll(async () => {
-  upstream = await startUpstream(answerAsRequested);
-  child = startProcess(MAIN, {
-    PORT: '0',
-    ALLOW_DIRECT_ACCESS: 'true',
-    SHUTDOWN_GRACE_MS: '0',
-    ADMIN_PORT: '0',
-    FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_shop', secret: SECRETS.secret, region: 'EU' }]),
-    FINGERPRINT_URL_EU: upstream.url,
-    FINGERPRINT_TIMEOUT_MS: '300',
-    CAPTCHA_CONFIGURATIONS: JSON.stringify([
-      { captchaId: 'a'.repeat(32), captchaKey: SECRETS.captchaKey, region: 'NA' },
-    ]),
-    CAPTCHA_URL_NA: upstream.url,
-    CAPTCHA_TIMEOUT_MS: '300',
-  });
-  const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-  graphqlUrl = url;
+const upstream = await startUpstream((request, response) => answerAsRequested(request, response));
+const child = startProcess(MAIN, {
+  ...LIVE,
+  FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_shop', secret: SECRETS.secret, region: 'NA' }]),
+  FINGERPRINT_URL_NA: upstream.url,
+  FINGERPRINT_TIMEOUT_MS: '300',
+  CAPTCHA_CONFIGURATIONS: JSON.stringify([{ captchaId: 'a'.repeat(32), captchaKey: SECRETS.captchaKey, region: 'EU' }]),
+  CAPTCHA_URL_EU: upstream.url,
+  CAPTCHA_TIMEOUT_MS: '300',
 });
-afterAll(async () => {
-  await child.stop();
-  await upstream.stop();
-});
+afterAll(() => Promise.all([child.stop(), upstream.stop()]));
+const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
 
 async function send(body: unknown, init: RequestInit = {}, url = graphqlUrl): Promise<string> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -153,7 +124,7 @@ test('a client that disconnects', async () => {
   const caller = new AbortController();
   const variables = { token, metadata, eventType: 'a hang' };
   const gone = send({ query: FINGERPRINT_QUERY, variables }, { signal: caller.signal }).catch(() => {});
-  while (upstream.received.length === before) await new Promise((resolve) => setTimeout(resolve, 10));
+  await expect.poll(() => upstream.received.length).toBeGreaterThan(before);
   caller.abort();
   await gone;
 });

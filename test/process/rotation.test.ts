@@ -3,28 +3,24 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 import { post } from '../support/requests.ts';
-import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { LIVE, startServing } from './environments.ts';
 
-/** Secrets that change while the process works, as a platform rotates them: by other files in their place. */
+/** Files that change while the process works, as a platform rotates secrets: by other files in their place. */
 
 const ID = 'a'.repeat(32);
-const open: { upstream?: TestUpstream; child?: TestProcess; folder?: string } = {};
-afterEach(async () => {
-  await Promise.all([open.child?.stop(), open.upstream?.stop()]);
-  if (open.folder) await rm(open.folder, { recursive: true });
-});
-
 const signature = (lotNumber: string, key: string) => createHmac('sha256', key).update(lotNumber).digest('hex');
+const DECISION =
+  '{ deviceFingerprint(token: "of the policy") { ... on DeviceFingerprint { decision { action policy } } } }';
 
-test('all four are rotated under load without a failed request, and a broken file changes nothing', async () => {
+test('all secrets and the policy are replaced under load without a failed request, and broken files change nothing', async (context) => {
   /** Which generation of a credential each request came with. */
   const seen = { fingerprint: [] as string[], captcha: [] as boolean[] };
-  open.upstream = await startUpstream((request, response) => {
+  const upstream = await startUpstream((request, response) => {
     if (request.url.startsWith('/validate')) {
       const form = new URLSearchParams(request.body);
       const lotNumber = form.get('lot_number') ?? '';
@@ -35,49 +31,55 @@ test('all four are rotated under load without a failed request, and a broken fil
       sendJson(response, 200, ANDROID);
     }
   });
-  open.folder = await mkdtemp(join(tmpdir(), 'rotation-'));
-  const path = (name: string) => join(open.folder ?? '', name);
+  context.onTestFinished(upstream.stop);
+  const folder = await mkdtemp(join(tmpdir(), 'rotation-'));
+  context.onTestFinished(() => rm(folder, { recursive: true }));
+  const path = (name: string) => join(folder, name);
   /** In one step, as a mounted secret changes. */
   const put = async (name: string, text: string) => {
     await writeFile(path(`${name}.next`), text);
     await rename(path(`${name}.next`), path(name));
   };
-  const application = (secret: string) => JSON.stringify([{ publicKey: 'pk_shop', secret, region: 'GLB' }]);
-  const captcha = (captchaKey: string) => JSON.stringify([{ captchaId: ID, captchaKey, region: 'GLB' }]);
+  const application = (secret: string) => JSON.stringify([{ publicKey: 'pk_shop', secret, region: 'NA' }]);
+  const captcha = (captchaKey: string) => JSON.stringify([{ captchaId: ID, captchaKey, region: 'EU' }]);
+  const services = (...secrets: string[]) =>
+    JSON.stringify(secrets.map((secret, index) => ({ name: `orders-${index}`, secret })));
+  const policy = (action: string) =>
+    `{"rules":[{"id":"only","when":{"anyOf":["EMULATOR"]},"then":"${action}"}],"otherwise":"ALLOW"}`;
   await put('applications', application('sk_old'));
   await put('captchas', captcha('key_old'));
   await put('router', 'the-old-router-secret');
-  const services = (...secrets: string[]) =>
-    JSON.stringify(secrets.map((secret, index) => ({ name: `orders-${index}`, secret })));
   await put('services', services('the-old-secret-of-orders'));
+  await put('policy', policy('DENY'));
 
-  const child = startProcess(MAIN, {
-    PORT: '0',
-    ADMIN_PORT: '0',
-    SHUTDOWN_GRACE_MS: '0',
-    // On a busy machine the process would refuse requests for another reason.
-    MAX_EVENT_LOOP_DELAY_MS: '10000',
-    LOG_LEVEL: 'info',
+  const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ALLOW_DIRECT_ACCESS: ___, ...rest } = LIVE;
+  const { child, graphqlUrl } = await startServing(context, {
+    ...rest,
     FINGERPRINT_APPLICATIONS_FILE: path('applications'),
     CAPTCHA_CONFIGURATIONS_FILE: path('captchas'),
     ROUTER_SECRETS_FILE: path('router'),
     SERVICES_FILE: path('services'),
+    RISK_POLICY_FILE: path('policy'),
     TRUSTED_HEADERS: '{"scopes":"x-user-scopes"}',
-    FINGERPRINT_URL_GLB: open.upstream.url,
-    CAPTCHA_URL_GLB: open.upstream.url,
+    FINGERPRINT_URL_NA: upstream.url,
+    CAPTCHA_URL_EU: upstream.url,
   });
-  open.child = child;
-  const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
 
-  let secret = 'the-old-router-secret';
-  const ask = (query: string, variables: object, as = secret) =>
+  let routerSecret = 'the-old-router-secret';
+  let serviceSecret = 'the-old-secret-of-orders';
+  const ask = (query: string, variables: object = {}, as = routerSecret) =>
     post(graphqlUrl, JSON.stringify({ query, variables }), {
       'router-authorization': as,
       'x-user-scopes': 'risk:read',
     });
-  let serviceSecret = 'the-old-secret-of-orders';
   const askAsService = (as = serviceSecret) =>
     post(graphqlUrl, '{"query":"{ __typename }"}', { authorization: `Bearer ${as}` });
+  const statusesOf = async (router: string, service: string) => [
+    (await ask('{ __typename }', {}, router)).status,
+    (await askAsService(service)).status,
+  ];
+  const decision = async () => (await ask(DECISION)).data.deviceFingerprint.decision;
+  const becomes = (action: string) => expect.poll(decision, POLL).toMatchObject({ action });
   const failures: unknown[] = [];
   const load = { asked: 0, on: true };
   const clients = Array.from({ length: 4 }, async () => {
@@ -94,38 +96,52 @@ test('all four are rotated under load without a failed request, and a broken fil
       await setTimeout(5);
     }
   });
-  const rotations = () => child.stdout().match(/"secrets rotated"/g)?.length ?? 0;
-  const rotated = (times: number) => expect.poll(rotations, { timeout: 5_000 }).toBe(times);
+  /** Files are read every two seconds. */
+  const POLL = { timeout: 10_000, interval: 50 };
+  const written = (text: string) => child.stdout().split(text).length - 1;
+  const { policy: firstPolicy, ...first } = await decision();
+  expect(first).toEqual({ action: 'DENY' });
 
   await put('router', 'the-old-router-secret,the-new-router-secret');
-  await rotated(1);
-  secret = 'the-new-router-secret';
   await put('services', services('the-old-secret-of-orders', 'the-new-secret-of-orders'));
-  await rotated(2);
+  await expect.poll(() => statusesOf('the-new-router-secret', 'the-new-secret-of-orders'), POLL).toEqual([200, 200]);
+  routerSecret = 'the-new-router-secret';
   serviceSecret = 'the-new-secret-of-orders';
   // By then every request with the old ones is over.
   const { asked } = load;
-  await expect.poll(() => load.asked).toBeGreaterThan(asked + 10 * clients.length);
+  await expect.poll(() => load.asked, POLL).toBeGreaterThan(asked + 10 * clients.length);
+
   await put('services', services('the-new-secret-of-orders'));
   await put('router', 'the-new-router-secret');
   await put('applications', application('sk_new'));
   await put('captchas', captcha('key_new'));
-  await expect.poll(() => seen.fingerprint.at(-1), { timeout: 5_000 }).toBe('Bearer sk_new');
-  await expect.poll(() => seen.captcha.at(-1), { timeout: 5_000 }).toBe(true);
+  await put('policy', policy('CHALLENGE'));
+  await expect.poll(() => [seen.fingerprint.at(-1), seen.captcha.at(-1)], POLL).toEqual(['Bearer sk_new', true]);
+  await expect.poll(() => statusesOf('the-old-router-secret', 'the-old-secret-of-orders'), POLL).toEqual([401, 401]);
+  await becomes('CHALLENGE');
+  expect((await decision()).policy).not.toBe(firstPolicy);
+
+  const KEPT = ['the new secrets cannot be used; the old ones', 'the new risk policy cannot be used; the old one'];
+  const keptTimes = () => KEPT.map((text) => written(`${text} stay`));
   await put('captchas', '[{"captchaId":"half');
-  await expect.poll(() => child.stdout(), { timeout: 5_000 }).toContain('the old ones stay in use');
+  await put('policy', policy('BLOCK'));
+  await expect.poll(keptTimes, POLL).toEqual([1, 1]);
+  expect(child.stdout()).toContain('rules.0.then: expected ALLOW, CHALLENGE or DENY, but got ');
+  const replaced = ['"secrets rotated"', '"risk policy replaced"'].map(written);
+  await becomes('CHALLENGE');
+
+  await put('policy', policy('ALLOW'));
+  await becomes('ALLOW');
   load.on = false;
   await Promise.all(clients);
+  // The broken file of captchas was read once more meanwhile, and nothing was said or replaced again.
+  expect(keptTimes()).toEqual([1, 1]);
+  expect(['"secrets rotated"', '"risk policy replaced"'].map(written)).toEqual([replaced[0], Number(replaced[1]) + 1]);
+  expect(seen.captcha.at(-1)).toBe(true);
 
   expect(failures).toEqual([]);
   expect(load.asked).toBeGreaterThan(100);
   expect(seen.fingerprint).toContain('Bearer sk_old');
-  // The log is in order: nothing was rotated once the broken file was read.
-  expect(child.stdout().lastIndexOf('"secrets rotated"')).toBeLessThan(
-    child.stdout().indexOf('the old ones stay in use'),
-  );
-  expect((await ask('{ __typename }', {}, 'the-old-router-secret')).status).toBe(401);
-  expect((await askAsService('the-old-secret-of-orders')).status).toBe(401);
-  expect(child.stdout()).not.toMatch(/sk_(old|new)|key_(old|new)|router-secret|secret-of-orders/);
   expect(await child.end('SIGTERM')).toBe(0);
-}, 40_000);
+  expect(child.stdout() + child.stderr()).not.toMatch(/(sk|key)_(old|new)|router-secret|secret-of-orders/);
+}, 60_000);

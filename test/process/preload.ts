@@ -1,0 +1,58 @@
+import { registerHooks } from 'node:module';
+import { Server } from 'node:net';
+
+/** Loaded before a program (`node --import`), with PRELOAD saying what for. */
+
+const { PRELOAD = '', CANARY = '' } = process.env;
+
+/** An error of a library might say what somebody sent. */
+function throwIt(): never {
+  if (PRELOAD.endsWith('text')) throw CANARY;
+  const words = `cannot read "${CANARY}"\n    at ${CANARY} (/nowhere.ts:1:1)`;
+  throw Object.assign(new TypeError(words, { cause: new Error(CANARY) }), { input: CANARY });
+}
+
+const { listen } = Server.prototype;
+const modules: string[] = [];
+
+const PURPOSES: Readonly<Record<string, () => void>> = {
+  'exception at SIGUSR2': () => process.once('SIGUSR2', throwIt),
+  'rejection at SIGUSR2': () => process.once('SIGUSR2', () => void Promise.reject().catch(throwIt)),
+  'rejection at SIGUSR2 with a text': () => process.once('SIGUSR2', () => void Promise.reject().catch(throwIt)),
+  // What the program asks before it has a log.
+  'exception at the start': () => Object.defineProperty(process.stdout, 'isTTY', { get: throwIt }),
+  'SIGTERM while it starts': () => {
+    Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+      Server.prototype.listen = listen;
+      process.kill(process.pid, 'SIGTERM');
+      // Sound: what is passed on is what came in.
+      return listen.apply(this, args as Parameters<typeof listen>);
+    };
+  },
+  'production dependencies': () =>
+    registerHooks({
+      resolve: (specifier, context, next) => {
+        if (specifier !== 'pino-pretty') return next(specifier, context);
+        throw Object.assign(new Error(`Cannot find package '${specifier}'`), { code: 'ERR_MODULE_NOT_FOUND' });
+      },
+    }),
+  // Writes on stderr, when the program ends, the address of every module that it loaded, and SIGUSR2 where that came.
+  'list modules': () => {
+    registerHooks({
+      load: (url, context, next) => {
+        modules.push(url);
+        return next(url, context);
+      },
+    });
+    process.once('SIGUSR2', () => {
+      modules.push('SIGUSR2');
+      process.stderr.write('noted\n');
+    });
+    process.on('exit', () => {
+      // Node's own modules. Its types do not know the list.
+      const ofNode: readonly string[] = Reflect.get(process, 'moduleLoadList');
+      process.stderr.write([...modules, ...ofNode, ''].join('\n'));
+    });
+  },
+};
+PURPOSES[PRELOAD]?.();

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { ANDROID, PASS } from '../faults/documented.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { listen } from '../support/loopback.ts';
+import { freePort } from '../support/ports.ts';
+import { MAIN, shell, startProcess } from '../support/process.ts';
+import { ask, request } from '../support/requests.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { type Context, LIVE, objectsOn, SANDBOX, startServing } from './environments.ts';
+
+/** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
+
+const CANARY = 'canary-7f3a';
+
+/** Runs the server to its end, which has to come by itself, with 1 and without a word on stdout. Gives what stderr says. */
+async function refusalOf({ onTestFinished }: Context, env: Readonly<Record<string, string>>): Promise<string> {
+  const child = startProcess(MAIN, env);
+  onTestFinished(child.stop);
+  expect(await child.ended).toBe(1);
+  expect(child.stdout()).toBe('');
+  expect(child.stderr()).not.toContain(CANARY);
+  return child.stderr();
+}
+
+describe.concurrent('a configuration that is wrong', () => {
+  test('is refused with a sentence for each mistake, without the secret that is among them', async (context) => {
+    const stderr = await refusalOf(context, {
+      ...LIVE,
+      PORT: '70000',
+      FINGERPRINT_APPLICATIONS: `[{"publicKey":"pk_shop","secret":"${CANARY} ","region":"NA"}]`,
+      FINGERPRINT_TIMEOUT_MS: '3s',
+      CAPTCHA_URL_EU: 'http://captcha.test',
+      CAPTCHA_FAIL_OPEN: 'true',
+      SERVICES_FILE: '/nowhere/services.json',
+      ROUTER_SECRETS: 'change-me-to-a-long-random-text',
+      MAX_ALIASE: '10',
+    });
+    const [headline, ...sentences] = stderr.trimEnd().split('\n');
+    expect(headline).toBe('The configuration has to be corrected:');
+    expect(sentences.filter((sentence) => !/: expected .* but got .*\.$/.test(sentence))).toEqual([
+      '  MAX_ALIASE: there is no such variable. Did you mean MAX_ALIASES?',
+    ]);
+    expect(new Set(sentences.map((sentence) => sentence.split(':', 1)[0]?.trim()))).toEqual(
+      new Set([
+        'CAPTCHA_FAIL_OPEN',
+        'CAPTCHA_URL_EU',
+        'FINGERPRINT_APPLICATIONS',
+        'FINGERPRINT_TIMEOUT_MS',
+        'MAX_ALIASE',
+        'PORT',
+        'ROUTER_SECRETS',
+        'SERVICES_FILE',
+      ]),
+    );
+    expect(sentences).toContain(
+      '  ROUTER_SECRETS: expected a secret of your own, but got the placeholder of the documentation.',
+    );
+  });
+
+  test.for([
+    ['nothing', {}],
+    [
+      'everything that only the sandbox needs',
+      {
+        UPSTREAM_MODE: 'live',
+        SANDBOX_PORT: '0',
+        FINGERPRINT_URL_GLB: 'https://fp.test',
+        CAPTCHA_URL_GLB: 'https://captcha.test',
+      },
+    ],
+  ] as const)('%s does not start the sandbox', async ([, env], context) => {
+    const stderr = await refusalOf(context, { PORT: '0', ...env });
+    expect(stderr).toMatch(/^ {2}FINGERPRINT_APPLICATIONS: expected .* but got nothing\.$/m);
+    expect(stderr).toMatch(/^ {2}CAPTCHA_CONFIGURATIONS: expected .* but got nothing\.$/m);
+  });
+
+  test('live credentials do not start beside the sandbox', async (context) => {
+    const stderr = await refusalOf(context, { ...LIVE, ...SANDBOX });
+    expect(stderr).toMatch(/FINGERPRINT_APPLICATIONS: .* while UPSTREAM_MODE is sandbox/);
+  });
+
+  test('a policy is refused with every mistake', async (context) => {
+    const folder = await mkdtemp(join(tmpdir(), 'policy-'));
+    context.onTestFinished(() => rm(folder, { recursive: true }));
+    const path = join(folder, 'policy.json');
+    await writeFile(path, '{"rules":[{"id":"a","when":{"anyOf":["EMULATER"]},"then":"BLOCK"}]}');
+    expect(await refusalOf(context, { ...SANDBOX, RISK_POLICY_FILE: path })).toBe(
+      'The configuration has to be corrected:\n' +
+        '  RISK_POLICY_FILE: rules.0.when.anyOf.0: expected the code of a documented signal, but got "EMULATER".\n' +
+        '  RISK_POLICY_FILE: rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".\n' +
+        '  RISK_POLICY_FILE: otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
+    );
+  });
+});
+
+test('ports that are taken, in each mode: each is a sentence', async ({ onTestFinished }) => {
+  const taken = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const server = createServer();
+      onTestFinished(() => void server.close());
+      return String(await listen(server));
+    }),
+  );
+  const [PORT = '', ADMIN_PORT = '', SANDBOX_PORT = ''] = taken;
+  const sentences = [
+    'The subgraph cannot listen:',
+    `  PORT: expected a free port, but ${PORT} is taken.`,
+    `  ADMIN_PORT: expected a free port, but ${ADMIN_PORT} is taken.`,
+    `  SANDBOX_PORT: expected a free port for region GLB, but ${SANDBOX_PORT} is taken.`,
+  ];
+  const [live, sandbox] = await Promise.all(
+    [LIVE, { ...SANDBOX, SANDBOX_PORT }].map((mode) => refusalOf({ onTestFinished }, { ...mode, PORT, ADMIN_PORT })),
+  );
+  expect(live).toBe(`${sentences.slice(0, 3).join('\n')}\n`);
+  // The ports that follow may be taken by anyone.
+  expect(sandbox?.split('\n').slice(0, 4)).toEqual(sentences);
+});
+
+test('in sandbox mode it says where it is and what to ask, and all of that works, twice, until a SIGINT', async (context) => {
+  const { child, graphqlUrl, urlOf } = await startServing(context, SANDBOX);
+  expect(child.stdout()).toContain(`Device trust is at ${graphqlUrl}, Apollo Sandbox at ${urlOf('/').slice(0, -1)}\n`);
+  expect((await fetch(urlOf('/'), { headers: { accept: 'text/html' } })).status).toBe(200);
+
+  const commands = child
+    .stdout()
+    .split('\n')
+    .filter((line) => line.startsWith('curl '));
+  const answered = [
+    { deviceFingerprint: expect.objectContaining({ clientType: 'ANDROID' }) },
+    { signalCatalogue: expect.objectContaining({ length: 51 }) },
+    { validateCaptcha: expect.objectContaining({ __typename: 'CaptchaPassed', proceed: true }) },
+  ];
+  const answers: { data: object; errors?: unknown }[] = [];
+  for (const command of [...commands, ...commands]) answers.push(JSON.parse(await shell(command)));
+  expect(answers.map(({ errors }) => errors)).toEqual(Array(6).fill(undefined));
+  for (const time of [answers.slice(0, 3), answers.slice(3)]) {
+    const byField = time.map(({ data }) => data).sort((one, other) => (Object.keys(one) < Object.keys(other) ? -1 : 1));
+    expect(byField).toEqual(answered);
+  }
+
+  // Leaves a connection open, as a router does.
+  await (await fetch(graphqlUrl, { method: 'POST' })).text();
+  expect(await child.end('SIGINT')).toBe(0);
+  expect(child.stderr()).toBe('');
+  await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+});
+
+test('the warm-up leaves no trace, and the first requests find all code compiled', async (context) => {
+  const upstream = await startUpstream(({ url, body }, response) => {
+    const lot_number = new URLSearchParams(body).get('lot_number');
+    sendJson(
+      response,
+      200,
+      url.startsWith('/api') ? ANDROID : { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } },
+    );
+  });
+  context.onTestFinished(upstream.stop);
+  // Nothing says where the metrics are if the system chooses their port.
+  const ADMIN_PORT = `${await freePort()}`;
+  const { child, graphqlUrl } = await startServing(context, {
+    ...LIVE,
+    ADMIN_PORT,
+    UPSTREAM_CHECK: 'first',
+    FINGERPRINT_URL_NA: upstream.url,
+    CAPTCHA_URL_EU: upstream.url,
+  });
+  const counted = async () => {
+    const { text } = await request(`http://127.0.0.1:${ADMIN_PORT}/metrics`);
+    const counters =
+      'operation|errors|requests_refused|fingerprint_|captcha_|judgements|decisions|attestation|quota_refused';
+    return text.match(new RegExp(`^device_trust_(${counters})\\w*_(total|count)(\\{.*\\})? [1-9].*$`, 'gm'));
+  };
+  expect(await counted()).toBeNull();
+  expect(objectsOn(child.stdout()).map(({ msg }) => msg)).toEqual(['ready']);
+  expect(upstream.received).toEqual([]);
+
+  /** What the main thread of the process has used of the CPU so far, in ms. */
+  const cpuMs = () => Number(readFileSync(`/proc/${child.pid}/schedstat`, 'utf8').split(' ', 1)) / 1e6;
+  /** What a request for each root field costs. A comment makes each document one that no cache knows. */
+  const costOfRound = async (round: number) => {
+    const before = cpuMs();
+    const INPUT = { captchaOutput: 'o', passToken: 'p', genTime: '1', lotNumber: `lot-${round}` };
+    const questions: [string, object][] = [
+      [FINGERPRINT_QUERY, { token: `token-${round}` }],
+      [ENTITIES_QUERY, { representations: [{ __typename: 'DeviceFingerprint', token: `entity-${round}` }] }],
+      [CAPTCHA_MUTATION, { input: INPUT }],
+      ['{ signalCatalogue { code level confidence effect meaning } }', {}],
+      ['{ _service { sdl } }', {}],
+    ];
+    for (const [query, variables] of questions) {
+      const { text } = await ask(graphqlUrl, `${query} # ${round}`, { ...variables });
+      expect(text).toMatch(/^\{"data":\{"\w+":[^n]/);
+    }
+    return cpuMs() - before;
+  };
+  const first = await costOfRound(0);
+  const later: number[] = [];
+  for (let round = 1; round <= 40; round += 1) later.push(await costOfRound(round));
+  // Twice to three times as much with the warm-up, and seven to nine times without one.
+  expect(first).toBeLessThan(Math.min(...later) * 5);
+
+  // What a client asks is counted, logged and sent.
+  expect((await counted())?.join('\n')).toMatch(/operations_total.*\n.*fingerprint_lookups_total/s);
+  await child.waitFor(/"msg":"operation"/);
+  expect(upstream.received).toHaveLength(41 * 3);
+});
