@@ -40,59 +40,17 @@ async function start(overrides: Partial<Config> = {}, atStart: Behaviour = answe
   };
 }
 
-describe('while the probes get their answers', () => {
-  test.each<[string, Behaviour, string]>([
-    ['an HTTP status of 503', down, 'TRANSPORT'],
-    ['an exception of the service', exception('-50000'), 'SERVICE'],
-    ['the exception of a paused captcha id', exception('-50105'), 'CONFIGURATION'],
-    ['no answer at all', hang, 'TRANSPORT'],
-  ])('%s does not let anybody proceed, and the outcome asks for a new challenge', async (_what, call, cause) => {
-    const { upstreamIs, verify } = await start({ captchaTimeoutMs: 3_000 });
-    upstreamIs.call = call;
-    const outcomes = await Promise.all([verify(), verify(FIRST), verify(SECOND)]);
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ proceed: false, cause });
-    if (cause !== 'CONFIGURATION') expect(outcomes[0]?.message).toMatch(NEW_CHALLENGE);
-  });
-});
-
 describe('an outage that probes confirm', () => {
-  test.each<[string, Behaviour]>([
-    ['fails', down],
-    ['meets silence', hang],
-  ])('lets people proceed within 3 s if everything %s, and then no call is sent and nobody waits', async (_how, is) => {
+  test('lets people proceed, for whom nobody waits and no call is sent, until a probe gets its answer', async () => {
     const { upstream, upstreamIs, verify } = await start();
-    Object.assign(upstreamIs, { call: is, probe: is });
-    const first = startStopwatch();
+    expect(await verify()).toMatchObject({ proceed: false, cause: 'TRANSPORT', message: NEW_CHALLENGE });
+    upstreamIs.probe = down;
     expect(await verify()).toMatchObject({ proceed: true, cause: 'TRANSPORT', code: null });
-    expect(first()).toBeLessThan(is === hang ? 5_500 : 3_000);
     const sent = upstream.requests;
-    const others = startStopwatch();
     for (let round = 0; round < 10; round += 1) expect(await verify()).toMatchObject({ proceed: true });
-    expect(others()).toBeLessThan(500);
     expect(upstream.requests).toBe(sent);
-  });
-
-  test('is known within 3 s of the first call that hangs, although that one waits for its whole deadline', async () => {
-    const { upstreamIs, verify } = await start();
-    Object.assign(upstreamIs, { call: hang, probe: hang });
-    const first = verify();
-    const known = startStopwatch();
-    // The stopwatch leaves out the time in which a busy machine did not let this process run.
-    await expect.poll(() => known() >= 3_000, { timeout: 10_000 }).toBe(true);
-    const elapsed = startStopwatch();
-    expect(await verify()).toMatchObject({ proceed: true, cause: 'TRANSPORT' });
-    expect(elapsed()).toBeLessThan(500);
-    expect(await first).toMatchObject({ proceed: true });
-  });
-
-  test('ends with the first answer of a probe: the next person is verified', async () => {
-    const { upstreamIs, verify } = await start();
-    Object.assign(upstreamIs, { call: down, probe: down });
-    expect(await verify()).toMatchObject({ proceed: true });
     Object.assign(upstreamIs, { call: passes, probe: answersProbes });
-    await expect
-      .poll(() => verify(), { timeout: 10_000, interval: 100 })
-      .toMatchObject({ __typename: 'CaptchaPassed' });
+    await expect.poll(() => verify()).toMatchObject({ __typename: 'CaptchaPassed' });
   });
 
   test('is for its own captcha id only', async () => {
@@ -104,22 +62,16 @@ describe('an outage that probes confirm', () => {
   });
 
   test('is not looked for under the other policies, and nobody waits', async () => {
-    const { verify } = await start({ captchaFailOpen: 'always' }, answersProbes);
+    const always = await start({ captchaFailOpen: 'always' });
+    // Silence alone would take longer than this.
+    always.upstreamIs.probe = hang;
     const elapsed = startStopwatch();
-    expect(await verify()).toMatchObject({ proceed: true });
-    expect(elapsed()).toBeLessThan(300);
+    expect(await always.verify()).toMatchObject({ proceed: true });
+    expect(elapsed()).toBeLessThan(1_300);
     const never = await start({ captchaFailOpen: 'never' });
     Object.assign(never.upstreamIs, { probe: down });
     for (let round = 0; round < 3; round += 1) expect(await never.verify()).toMatchObject({ proceed: false });
   });
-});
-
-test('if probes show nothing, the outcome comes within the deadline and does not proceed', async () => {
-  const { upstreamIs, verify } = await start({ captchaTimeoutMs: 1_500 });
-  Object.assign(upstreamIs, { probe: answer(429, '') });
-  const elapsed = startStopwatch();
-  expect(await verify()).toMatchObject({ proceed: false, cause: 'TRANSPORT', message: NEW_CHALLENGE });
-  expect(elapsed()).toBeLessThan(2_000);
 });
 
 describe('a captcha id that worked and is now paused', () => {
@@ -146,7 +98,7 @@ describe('a captcha id that has never worked is a mistake of the configuration, 
     ['meets silence', hang],
     ['is refused', exception('-50104')],
   ])('if everything %s', async (_how, is) => {
-    const { upstreamIs, verify } = await start({ upstreamCheck: 'first', captchaTimeoutMs: 1_000 }, (exchange) =>
+    const { upstreamIs, verify } = await start({ upstreamCheck: 'first', captchaTimeoutMs: 500 }, (exchange) =>
       // The service is well for the first id, so that the process becomes ready.
       (exchange.request.includes(SECOND) ? is : answersProbes)(exchange),
     );

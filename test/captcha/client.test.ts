@@ -1,18 +1,24 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { toForm } from '../../src/captcha/request.ts';
+import { signToken } from '../../src/captcha/signature.ts';
+import vectors from '../fixtures/signature.json' with { type: 'json' };
+import { startInSandboxMode } from '../support/app.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
 import { INPUT, PASS, startWithAllPolicies } from './support.ts';
 
-/** What `validateCaptcha` sends, and what it refuses before. Section numbers are the captcha document's. */
+/** What `validateCaptcha` sends, what it refuses before, and what a frontend sees. Section numbers are the captcha document's. */
 
-const { upstream, answerWith, validate, stop } = await startWithAllPolicies();
-afterAll(stop);
-beforeEach(() => {
-  upstream.received.length = 0;
-  answerWith(PASS);
-});
+describe('the request (section 4)', async () => {
+  const { upstream, answerWith, validate, stop } = await startWithAllPolicies();
+  afterAll(stop);
+  beforeEach(() => {
+    upstream.received.length = 0;
+    answerWith(PASS);
+  });
 
-describe('the request (section 4)', () => {
   test('is a form with everything but the captcha id, which is in the URL', async () => {
     await validate({ ...INPUT, captchaId: 'b'.repeat(32), captchaOutput: 'a+b/c=&d ~', passToken: '100% sure' });
     expect(upstream.received).toHaveLength(1);
@@ -60,26 +66,9 @@ describe('the request (section 4)', () => {
   });
 });
 
-const text = fc.string({ unit: 'grapheme', minLength: 1 });
-
-test('every form is decoded to what was encoded', () => {
-  const input = fc.record({ lotNumber: text, captchaOutput: text, passToken: text, genTime: fc.nat().map(String) });
-  fc.assert(
-    fc.property(input, text, ({ lotNumber, captchaOutput, passToken, genTime }, key) => {
-      const form = new URLSearchParams(toForm({ lotNumber, captchaOutput, passToken, genTime }, key));
-      expect(Object.fromEntries(form)).toEqual({
-        lot_number: lotNumber,
-        captcha_output: captchaOutput,
-        pass_token: passToken,
-        gen_time: genTime,
-        sign_token: expect.stringMatching(/^[0-9a-f]{64}$/),
-      });
-    }),
-  );
-});
-
 test('every form has the bytes of the standard for forms', () => {
   const ascii = fc.string({ unit: 'binary-ascii' });
+  const text = fc.string({ unit: 'grapheme', minLength: 1 });
   const value = fc.oneof(text, ascii, fc.constantFrom("!'()~*-._ +/=%&", '\ud800', 'a\udc00b'));
   fc.assert(
     fc.property(value, value, value, value, (lotNumber, captchaOutput, passToken, genTime) => {
@@ -87,6 +76,149 @@ test('every form has the bytes of the standard for forms', () => {
       const form = toForm({ lotNumber, captchaOutput, passToken, genTime }, 'key');
       expect(form.replace(/&sign_token=[0-9a-f]{64}$/, '')).toBe(new URLSearchParams(fields).toString());
     }),
-    { numRuns: 2_000 },
+    { numRuns: 500 },
   );
+});
+
+test.each(vectors)(
+  'the signature is the one that openssl computes: $name',
+  ({ lotNumber, captchaKey, signToken: expected }) => {
+    expect(signToken(lotNumber, captchaKey)).toBe(expected);
+  },
+);
+
+const app = await startInSandboxMode();
+const generous = await startInSandboxMode({ maxCaptchas: 2 });
+afterAll(() => Promise.all([app.stop(), generous.stop()]));
+
+const [A, B, C, DELETED, PAUSED] = ['a', 'b', 'c', 'd', 'e'].map((letter) => letter.repeat(32));
+
+async function solve(captchaId = A, region: 'GLB' | 'NA' | 'EU' = 'GLB', at = app) {
+  return { captchaId, ...(await solveChallenge(at.sandboxUrls?.[region] ?? '', captchaId)) };
+}
+
+async function validate(input: Record<string, unknown>) {
+  const { data, errors } = await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
+  return errors ?? data.validateCaptcha;
+}
+
+const ANYTHING = { lotNumber: 'x', captchaOutput: 'x', passToken: 'x', genTime: '1' };
+
+describe('against the sandbox, a solved challenge', () => {
+  test('passes, with its details (2.3)', async () => {
+    const challenge = await solve();
+    expect(await validate(challenge)).toEqual({
+      __typename: 'CaptchaPassed',
+      proceed: true,
+      details: {
+        usedType: expect.any(String),
+        userIp: expect.any(String),
+        lotNumber: challenge.lotNumber,
+        scene: expect.any(String),
+        referer: expect.any(String),
+      },
+    });
+  });
+
+  test('passes in every region, and under the first captcha id when none is named', async () => {
+    expect(await validate(await solve(B, 'NA'))).toMatchObject({ proceed: true });
+    expect(await validate(await solve(C, 'EU'))).toMatchObject({ proceed: true });
+    const { captchaId, ...unnamed } = await solve();
+    expect(captchaId).toBe(A);
+    expect(await validate(unnamed)).toMatchObject({ __typename: 'CaptchaPassed' });
+  });
+
+  test('never passes again: a replay does not proceed (-50003)', async () => {
+    const challenge = await solve();
+    expect(await validate(challenge)).toMatchObject({ proceed: true });
+    for (let i = 0; i < 3; i++) {
+      expect(await validate(challenge)).toMatchObject({
+        __typename: 'CaptchaIndeterminate',
+        proceed: false,
+        cause: 'CLIENT',
+        code: '-50003',
+      });
+    }
+  });
+
+  test('passes once of many at the same moment', async () => {
+    const challenge = await solve();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => validate(challenge)));
+    expect(answers.filter(({ proceed }) => proceed)).toHaveLength(1);
+  });
+
+  test('twice in one operation is verified twice: the second time is a replay', async () => {
+    const input = await solve(A, 'GLB', generous);
+    const field = 'validateCaptcha(input: $input) { proceed }';
+    const query = `mutation ($input: ValidateCaptchaInput!) { one: ${field} two: ${field} }`;
+    const { data } = await ask(generous.graphqlUrl, query, { input });
+    expect(data).toEqual({ one: { proceed: true }, two: { proceed: false } });
+  });
+
+  test('twice in one operation is one too many by default: the second one fails alone, without a call', async () => {
+    const first = await solve();
+    const second = await solve();
+    const query = `mutation ($first: ValidateCaptchaInput!, $second: ValidateCaptchaInput!) {
+      one: validateCaptcha(input: $first) { proceed }
+      two: validateCaptcha(input: $second) { proceed }
+    }`;
+    const { data, errors } = await ask(app.graphqlUrl, query, { first, second });
+    expect(data).toEqual({ one: { proceed: true }, two: null });
+    expect(errors).toMatchObject([{ path: ['two'], extensions: { code: 'OVERLOADED', retryable: false } }]);
+    expect(await validate(second)).toMatchObject({ proceed: true });
+  });
+
+  test('does not pass under another captcha id', async () => {
+    expect(await validate({ ...(await solve(A)), captchaId: B })).not.toMatchObject({ proceed: true });
+  });
+
+  test.each(['captchaOutput', 'passToken', 'genTime', 'lotNumber'])('does not pass with another %s', async (name) => {
+    expect(await validate({ ...(await solve()), [name]: '123' })).toMatchObject({ proceed: false });
+  });
+});
+
+describe('against the sandbox, what does not pass', () => {
+  test.each([
+    ['pass_token expire', 'PASS_TOKEN_EXPIRED'],
+    ['lot_number not match', 'LOT_NUMBER_MISMATCH'],
+    ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
+    ['anything else', 'OTHER'],
+  ])('a failure with reason %s is %s (7.1)', async (reason, category) => {
+    const lotNumber = `sandbox:fail:${reason}`;
+    expect(await validate({ ...ANYTHING, lotNumber })).toEqual({
+      __typename: 'CaptchaFailed',
+      proceed: false,
+      reason,
+      category,
+      details: { usedType: expect.any(String), userIp: expect.any(String), lotNumber },
+    });
+  });
+
+  test.each([
+    [DELETED, '-50104'],
+    [PAUSED, '-50105'],
+  ])(
+    'a captcha id out of service is for the operator to correct, and does not proceed: %s',
+    async (captchaId, code) => {
+      expect(await validate({ ...ANYTHING, captchaId })).toMatchObject({
+        cause: 'CONFIGURATION',
+        code,
+        proceed: false,
+      });
+      expect(app.logged()).toContain(code);
+    },
+  );
+
+  test('an error leaves another verification of the same operation intact', async () => {
+    const { data, errors } = await ask(
+      generous.graphqlUrl,
+      `mutation ($good: ValidateCaptchaInput!, $bad: ValidateCaptchaInput!) {
+        bad: validateCaptcha(input: $bad) { proceed }
+        good: validateCaptcha(input: $good) { proceed }
+      }`,
+      { good: await solve(A, 'GLB', generous), bad: { ...ANYTHING, genTime: 'soon' } },
+    );
+    expect(data).toEqual({ bad: null, good: { proceed: true } });
+    expect(errors).toMatchObject([{ path: ['bad'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
 });

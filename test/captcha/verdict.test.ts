@@ -1,15 +1,42 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
+import { indeterminate, readVerdict } from '../../src/captcha/verdict.ts';
+import type { Finding } from '../../src/upstream/finding.ts';
+import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { ARGS, INPUT, PASS, startWithAllPolicies } from './support.ts';
 
-/** Which responses are a pass, and which a failure. Section numbers are the captcha document's. */
+/**
+ * Which responses are a pass, which a failure, and who can cause an exception, while the service is well. Section numbers are
+ * the captcha document's. `indeterminate.test.ts` has what follows from what our probes show.
+ */
 
 const { apps, answerWith, answerWithBytes, validate, stop } = await startWithAllPolicies();
 afterAll(stop);
 
 const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
+const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 const POLICIES = ['faults', 'always', 'never'] as const;
+const WELL: Finding = { state: 'well', hasWorked: true, reason: '' };
+
+/** The outcome of a response under each policy, while our own probes get their answers, for the default id and any other. */
+function outcomesOf(body: unknown, status = 200) {
+  // What JSON has no text for, such as undefined, is not there.
+  const read = readVerdict({ status, json: JSON.parse(JSON.stringify(body)) }, INPUT.lotNumber);
+  const under = (policy: (typeof POLICIES)[number], isDefaultId: boolean) =>
+    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, isDefaultId }, WELL) : read;
+  return POLICIES.flatMap((policy) => [under(policy, true), under(policy, false)]);
+}
+
+/** These fields in every outcome; without a verdict only the policy `always` proceeds. */
+const failed = (fields: object) => Array(6).fill({ __typename: 'CaptchaFailed', proceed: false, ...fields });
+const withoutVerdict = (fields: object) =>
+  [false, false, true, true, false, false].map((proceed) => ({
+    __typename: 'CaptchaIndeterminate',
+    proceed,
+    isConfirmed: false,
+    ...fields,
+  }));
 
 describe('only exactly the documented pass is one (2.3, 2.4)', () => {
   // What the widget reports ends up in the details, so a bot could spoil its own pass and be let through for that.
@@ -30,12 +57,8 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
     ['with details of a wrong type', { ...PASS, captcha_args: { ...ARGS, scene: 7 } }],
     ['without a referer', { ...PASS, captcha_args: { ...ARGS, referer: undefined } }],
     ['without a lot number', { ...PASS, captcha_args: { ...ARGS, lot_number: undefined } }],
-  ])('%s it is no verdict, and does not proceed', async (_what, body, status) => {
-    answerWith(body, status);
-    expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'CLIENT', proceed: false });
-    expect(await validate(INPUT, 'never')).toMatchObject({ cause: 'CLIENT', proceed: false });
-    // Nobody was rejected, so the operator can decide to let people through until the reason is found.
-    expect(await validate(INPUT, 'always')).toMatchObject({ cause: 'CLIENT', proceed: true });
+  ])('%s it is no verdict, and proceeds only if the operator lets everyone through', (_what, body, status) => {
+    expect(outcomesOf(body, status)).toMatchObject(withoutVerdict({ cause: 'CLIENT' }));
   });
 
   test.each<[string, string, Record<string, string>?]>([
@@ -49,72 +72,35 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
     ['that claims to be compressed', JSON.stringify(PASS), { 'content-encoding': 'gzip' }],
   ])('%s it is no verdict, and does not proceed', async (_what, body, headers) => {
     answerWithBytes(body, headers);
-    for (const policy of ['faults', 'never'] as const) {
-      expect(await validate(INPUT, policy)).toMatchObject({
-        __typename: 'CaptchaIndeterminate',
-        cause: 'CLIENT',
-        proceed: false,
-      });
-    }
+    expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'CLIENT', proceed: false });
   });
 
   test.each<[string, unknown]>([
     ['as a list', [PASS]],
     ['as a text', JSON.stringify(PASS)],
     ['as null', null],
-  ])('%s it is no answer of the service, and does not proceed while the service is well', async (_what, body) => {
-    answerWith(body);
-    expect(await validate()).toMatchObject({
-      __typename: 'CaptchaIndeterminate',
-      cause: 'TRANSPORT',
-      code: null,
-      proceed: false,
-    });
-    expect(await validate(INPUT, 'always')).toMatchObject({ cause: 'TRANSPORT', proceed: true });
-    expect(await validate(INPUT, 'never')).toMatchObject({ cause: 'TRANSPORT', proceed: false });
-    expect(apps.never.logged()).toContain('"cause":"TRANSPORT"');
+  ])('%s it is no answer of the service, and does not proceed while the service is well', (_what, body) => {
+    expect(outcomesOf(body)).toMatchObject(withoutVerdict({ cause: 'TRANSPORT', code: null }));
   });
 
-  test('for another lot number it is a failure, whatever the policy', async () => {
-    answerWith({ ...PASS, captcha_args: { ...ARGS, lot_number: 'lot-2' } });
-    expect(await validate(INPUT, 'always')).toMatchObject({
-      __typename: 'CaptchaFailed',
-      proceed: false,
-      category: 'LOT_NUMBER_MISMATCH',
-      details: { lotNumber: 'lot-2' },
-    });
-    expect(apps.always.logged()).toContain('answered for another lot number');
+  test.each<[unknown, string]>([
+    ['lot-2', 'lot-2'],
+    [999, 'something else than a text'],
+    [['lot-2'], 'something else than a text'],
+    [{ toString: 1 }, 'something else than a text'],
+  ])('for the lot number %j it is a failure, even if other fields are wrong', (other, lotNumber) => {
+    for (const body of [
+      { ...PASS, captcha_args: { ...ARGS, lot_number: other } },
+      { ...PASS, reason: null, captcha_args: { lot_number: other } },
+    ])
+      expect(outcomesOf(body)).toMatchObject(failed({ category: 'LOT_NUMBER_MISMATCH', details: { lotNumber } }));
   });
 
-  test.each<[unknown]>([['lot-2'], [999], [['lot-2']], [{ toString: 1 }]])(
-    'for the lot number %j it is a failure under every policy',
-    async (other) => {
-      answerWith({ ...PASS, captcha_args: { ...ARGS, lot_number: other } });
-      for (const policy of POLICIES) {
-        expect(await validate(INPUT, policy)).toMatchObject({
-          __typename: 'CaptchaFailed',
-          proceed: false,
-          category: 'LOT_NUMBER_MISMATCH',
-        });
-      }
-    },
-  );
-
-  test('for another lot number it is a failure, even if other fields are wrong', async () => {
-    answerWith({ ...PASS, reason: null, captcha_args: { lot_number: 'lot-2' } });
-    expect(await validate(INPUT, 'always')).toMatchObject({ proceed: false, category: 'LOT_NUMBER_MISMATCH' });
-  });
-
-  test('the log says which field is wrong, and not what its value was', async () => {
-    answerWith({ ...PASS, captcha_args: { ...ARGS, scene: { secret: 'personal' } } });
-    await validate();
-    expect(apps.faults.logged()).toContain('captcha_args.scene: invalid_type');
-    expect(apps.faults.logged()).not.toContain('personal');
-  });
-
-  test('with further fields it is a pass', async () => {
-    answerWith({ ...PASS, extra: 1, captcha_args: { ...ARGS, extra: {} } });
-    expect(await validate()).toMatchObject({ __typename: 'CaptchaPassed' });
+  test('with further fields it is a pass', () => {
+    const details = { usedType: 'slide', userIp: '203.0.113.9', lotNumber: 'lot-1', scene: 'login' };
+    expect(outcomesOf({ ...PASS, extra: 1, captcha_args: { ...ARGS, extra: {} } })).toMatchObject(
+      Array(6).fill({ __typename: 'CaptchaPassed', proceed: true, details }),
+    );
   });
 });
 
@@ -147,63 +133,158 @@ describe('a failure is a failure under every policy', () => {
     ['as another result, with HTTP status 500', { status: 'success', result: 'reject' }, 500],
     ['as another result, with HTTP status 302', { status: 'success', result: 'reject' }, 302],
     ['as another result, under another spelling of the status', { status: ' SUCCESS', result: 'reject' }],
-  ])('%s', async (_what, body, status) => {
-    answerWith(body, status);
-    for (const policy of POLICIES) {
-      expect(await validate(INPUT, policy)).toMatchObject({
-        __typename: 'CaptchaFailed',
-        proceed: false,
-        details: { lotNumber: 'lot-1' },
-      });
-    }
+  ])('%s', (_what, body, status) => {
+    expect(outcomesOf(body, status)).toMatchObject(failed({ details: { lotNumber: 'lot-1' } }));
   });
 
-  test.each<[string, object, Record<string, string>?]>([
-    ['with a reason that is not UTF-8', { ...FAIL, reason: 'pass_token expire\u00ff' }],
-    ['with details that are not UTF-8', { ...FAIL, captcha_args: { ...FAIL_ARGS, used_type: 'slide\u00ff' } }],
-    ['under an empty content-encoding', FAIL, { 'content-encoding': '' }],
-    ['under a content-encoding that it does not have', FAIL, { 'content-encoding': 'gzip' }],
-    ['under an unknown content-encoding', FAIL, { 'content-encoding': 'zstd, br' }],
+  const json = JSON.stringify(FAIL);
+  const compressed = (bytes: Buffer) => bytes.toString('latin1');
+  test.each<[string, string, Record<string, string>?]>([
+    ['with a reason that is not UTF-8', JSON.stringify({ ...FAIL, reason: 'pass_token expire\u00ff' })],
+    [
+      'with details that are not UTF-8',
+      JSON.stringify({ ...FAIL, captcha_args: { ...FAIL_ARGS, used_type: 'slide\u00ff' } }),
+    ],
+    ['under an empty content-encoding', json, { 'content-encoding': '' }],
+    ['under a content-encoding that it does not have', json, { 'content-encoding': 'gzip' }],
+    ['under an unknown content-encoding', json, { 'content-encoding': 'zstd, br' }],
+    // Nobody asked for it.
+    ['compressed with gzip', compressed(gzipSync(json)), { 'content-encoding': 'gzip' }],
+    ['compressed with deflate', compressed(deflateSync(json)), { 'content-encoding': 'deflate' }],
+    ['compressed with br', compressed(brotliCompressSync(json)), { 'content-encoding': 'br' }],
+    ...['<html>', 'callback(', ''].map((before): [string, string] => [
+      `between ${before} and more text`,
+      `${before}${JSON.stringify({ ...FAIL, reason: '}"{' })}</html>`,
+    ]),
   ])('%s', async (_what, body, headers) => {
-    answerWithBytes(JSON.stringify(body), headers);
-    for (const policy of POLICIES) {
-      expect(await validate(INPUT, policy)).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
-    }
+    answerWithBytes(body, headers);
+    expect(await validate(INPUT, 'always')).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 });
 
-test.each([
-  ['gzip', gzipSync],
-  ['deflate', deflateSync],
-  ['br', brotliCompressSync],
-])('a failure is one even if the service compresses it with %s, which nobody asked for', async (encoding, compress) => {
-  answerWithBytes(compress(JSON.stringify(FAIL)).toString('latin1'), { 'content-encoding': encoding });
-  for (const policy of POLICIES) {
-    expect(await validate(INPUT, policy)).toMatchObject({
-      __typename: 'CaptchaFailed',
-      proceed: false,
-      category: 'PASS_TOKEN_EXPIRED',
-    });
-  }
+describe('exceptions (7.2)', () => {
+  test('there are 19', () => {
+    expect(exceptions).toHaveLength(19);
+  });
+
+  test.each(exceptions)('$code has the cause $cause', ({ code, msg, cause }) => {
+    expect(outcomesOf({ ...EXCEPTION, code, msg })).toMatchObject(
+      withoutVerdict({ cause, code, type: 'defined error', message: expect.any(String) }),
+    );
+  });
+
+  test.each<[string, unknown, Record<string, unknown>, number?]>([
+    ['an unknown code is the service', { ...EXCEPTION, code: '-59999' }, { cause: 'SERVICE', code: '-59999' }],
+    ...['-50006', '-50009', '-50300', '-50309', '-50399'].map((code): [string, unknown, Record<string, unknown>] => [
+      `${code}, which a later document may explain, belongs to a family that a client can cause`,
+      { ...EXCEPTION, code },
+      { cause: 'CLIENT', code },
+    ]),
+    ...['-50100', '-50106', '-50199'].map((code): [string, unknown, Record<string, unknown>] => [
+      `${code} belongs to the family of the captcha id`,
+      { ...EXCEPTION, code },
+      { cause: 'CONFIGURATION', code },
+    ]),
+    ...['-50010', '-50200', '-50400', '-503090', '-5030', '50309'].map(
+      (code): [string, unknown, Record<string, unknown>] => [
+        `${code} belongs to no documented family, so it is the service`,
+        { ...EXCEPTION, code },
+        { cause: 'SERVICE', code },
+      ],
+    ),
+    [
+      'a numeric code of a family is read as its text',
+      { ...EXCEPTION, code: -50309 },
+      { cause: 'CLIENT', code: '-50309' },
+    ],
+    [
+      'a code of a family between blanks is that code',
+      { ...EXCEPTION, code: ' -50309\n' },
+      { cause: 'CLIENT', code: '-50309' },
+    ],
+    [
+      'a code of a family without a status does not help a client',
+      { code: '-50309' },
+      { cause: 'CLIENT', code: '-50309' },
+    ],
+    [
+      'a result beside an exception does not help a client',
+      { ...EXCEPTION, code: '-50000', result: 'reject' },
+      { cause: 'CLIENT', code: '-50000' },
+    ],
+    [
+      'an empty result beside an exception changes nothing',
+      { ...EXCEPTION, code: '-50000', result: null },
+      { cause: 'SERVICE', code: '-50000' },
+    ],
+    ['no code is the service', { ...EXCEPTION, code: undefined }, { cause: 'SERVICE', code: null }],
+    ['a numeric code is read as its text', { ...EXCEPTION, code: -50003 }, { cause: 'CLIENT', code: '-50003' }],
+    ['no status does not help a client', { ...EXCEPTION, status: undefined }, { cause: 'CLIENT' }],
+    [
+      'an unknown code with an HTTP status of 403 is the client',
+      { ...EXCEPTION, code: '-59999' },
+      { cause: 'CLIENT', code: '-59999' },
+      403,
+    ],
+    [
+      'a documented failure of the service with an HTTP status of 413 is the client',
+      { ...EXCEPTION, code: '-50000' },
+      { cause: 'CLIENT', code: '-50000' },
+      413,
+    ],
+    ['no status and an unknown code is no answer', { code: '-59999' }, { cause: 'TRANSPORT', code: null }],
+    ['an HTTP status of 400 does not help a client', EXCEPTION, { cause: 'CLIENT', code: '-50003' }, 400],
+    ['an HTTP status of 502 does not help a client', EXCEPTION, { cause: 'CLIENT', code: '-50003' }, 502],
+    ['no desc is no type', { ...EXCEPTION, desc: undefined }, { cause: 'CLIENT', type: null }],
+    ['a desc of a wrong type is no type', { ...EXCEPTION, desc: { type: 4 } }, { cause: 'CLIENT', type: null }],
+    ...[400, 401, 403, 404, 413].map((status): [string, unknown, Record<string, unknown>, number] => [
+      `a bare ${status} can be provoked`,
+      '<html>Request blocked</html>',
+      { cause: 'CLIENT', code: null },
+      status,
+    ]),
+  ])('%s', (_what, body, expected, status) => {
+    expect(outcomesOf(body, status)).toMatchObject(withoutVerdict(expected));
+  });
 });
 
-test.each(['<html>', 'callback(', ''])('a failure is one between %j and more text', async (before) => {
-  answerWithBytes(`${before}${JSON.stringify({ ...FAIL, reason: '}"{' })}</html>`);
-  for (const policy of POLICIES) {
-    expect(await validate(INPUT, policy)).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
-  }
-});
+describe('what is logged', () => {
+  const loggedBy = async (body: unknown, status?: number) => {
+    const before = apps.faults.logged().length;
+    answerWith(body, status);
+    const verdict = await validate();
+    return { verdict, logged: apps.faults.logged().slice(before) };
+  };
 
-test('a failure of which the document knows nothing is logged without its values', async () => {
-  answerWith({ ...PASS, result: 'personal' });
-  await validate();
-  expect(apps.faults.logged()).toContain('result: invalid_value');
-  expect(apps.faults.logged()).not.toContain('personal');
-});
+  test.each<[string, unknown, string, number?]>([
+    [
+      'which field of a pass is wrong',
+      { ...PASS, captcha_args: { ...ARGS, scene: { secret: 'personal' } } },
+      'captcha_args.scene: invalid_type',
+    ],
+    ['a failure of which the document knows nothing', { ...PASS, result: 'personal' }, 'result: invalid_value'],
+    [
+      'an answer for another lot number',
+      { ...PASS, captcha_args: { ...ARGS, lot_number: 'personal' } },
+      'answered for another lot number',
+    ],
+    ['an undocumented code', { ...EXCEPTION, code: '-50398', msg: 'personal' }, '"cause":"CLIENT","code":"-50398"'],
+    // It may be a wrong address as well, and then the operator has to act.
+    ['a bare 403', '<html>personal</html>', '"status":403,"cause":"CLIENT"', 403],
+  ])('%s, without its values', async (_what, body, expected, status) => {
+    const { logged } = await loggedBy(body, status);
+    expect(logged).toContain(expected);
+    expect(logged).not.toContain('personal');
+  });
 
-test('a failure as documented is not logged', async () => {
-  const before = apps.faults.logged().length;
-  answerWith(FAIL);
-  await validate();
-  expect(apps.faults.logged().slice(before)).not.toContain('"level":"warn"');
+  test('is neither a failure as documented nor a documented exception that a client can cause', async () => {
+    for (const body of [FAIL, { ...EXCEPTION, code: '-50308' }])
+      expect((await loggedBy(body)).logged).not.toContain('"level":"warn"');
+  });
+
+  test('is not in the outcome: our message does not repeat that of the service', async () => {
+    const { verdict } = await loggedBy({ ...EXCEPTION, msg: '<b>internal host 10.1.2.3</b>' });
+    expect(verdict).toMatchObject({ __typename: 'CaptchaIndeterminate', proceed: false, code: '-50003' });
+    expect(verdict.message).not.toContain('10.1.2.3');
+  });
 });
