@@ -1,7 +1,7 @@
 import { composeServices } from '@apollo/composition';
 import { composeSchemaContract } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
-import { post } from '../support/requests.ts';
+import { ask } from '../support/requests.ts';
 import { subgraphHeaders } from './subgraph-headers.ts';
 
 /** Composes subgraphs that run, from what each says about itself, as a platform team's pipeline does. */
@@ -44,6 +44,6 @@ function servicesAt(urls: Readonly<Record<string, string>>) {
 
 /** The schema of a subgraph, as a router asks for it. */
 export async function sdlOf(url: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
-  const { data } = await post(url, JSON.stringify({ query: '{ _service { sdl } }' }), headers);
+  const { data } = await ask(url, '{ _service { sdl } }', {}, headers);
   return data._service.sdl;
 }

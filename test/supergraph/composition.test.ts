@@ -1,38 +1,143 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import * as apollo from '@apollo/composition';
 import * as guild from '@theguild/federation-composition';
-import { parse } from 'graphql';
-import { afterAll, describe, expect, test } from 'vitest';
-import { startInLiveMode } from '../support/app.ts';
-import { sdlOf } from './compose.ts';
-import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
-import { startUsers } from './users.ts';
+import * as cosmo from '@wundergraph/composition';
+import { buildSchema, type DocumentNode, type GraphQLSchema, isEnumType, isUnionType, Kind, visit } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { readSubgraphs } from './public-schema.ts';
 
-/** What a platform team does with our schema: fetch it as a router does, and compose it with the neighbours'. */
+/**
+ * The three subgraphs as each of three composers takes them, whole and without the tag `risk`, which is what browsers get. One
+ * list says what that is of this subgraph, down to the values of enums: their descriptions teach an attacker as well.
+ */
 
-const nobody = 'http://127.0.0.1:9';
-const app = await startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody });
-const attestation = { jwksUrl: nobody, issuer: nobody, ...ORDERS_AUDIENCE };
-const neighbours = { users: await startUsers(), orders: await startOrders({ attestation }) };
-afterAll(() => Promise.all([app.stop(), neighbours.users.stop(), neighbours.orders.stop()]));
-
-const urls = { 'device-trust': app.graphqlUrl, users: neighbours.users.url, orders: neighbours.orders.url };
-const subgraphs = await Promise.all(
-  Object.entries(urls).map(async ([name, url]) => ({ name, url, typeDefs: parse(await sdlOf(url)) })),
+const EXPECTED: Readonly<Record<string, readonly string[]>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../fixtures/public-contract.json'), 'utf8'),
 );
 
-describe('composition with the user and order subgraphs', () => {
-  test('by @apollo/composition: no error, no hint', () => {
-    const { errors, hints, supergraphSdl } = apollo.composeServices(subgraphs);
-    expect(errors).toBeUndefined();
-    expect(hints?.map(({ message }) => message)).toEqual([]);
-    expect(supergraphSdl).toContain('type DeviceFingerprint');
+type Services = ReturnType<typeof readSubgraphs>;
+interface Composer {
+  /** What it complains of: errors, and hints or warnings. */
+  readonly complaints: (services: Services) => readonly unknown[];
+  /** Gives what clients see without what has this tag. Throws if there is a complaint. */
+  readonly contract: (services: Services, exclude: string) => GraphQLSchema;
+}
+
+const COMPOSERS: Readonly<Record<string, Composer>> = {
+  '@apollo/composition': {
+    complaints: (services) => {
+      const { errors = [], hints = [] } = apollo.composeServices(services);
+      return [...errors, ...hints];
+    },
+    // GraphOS makes everything with the tag inaccessible; the package has no function for it, so the directive is written
+    // beside each tag. Composition then refuses whatever would refer to something that is gone.
+    contract: (services, exclude) => {
+      const hidden = services.map((service) => ({ ...service, typeDefs: hide(service.typeDefs, exclude) }));
+      const { errors = [], schema } = apollo.composeServices(hidden);
+      if (!schema) throw new AggregateError(errors, errors.join('\n'));
+      return schema.toAPISchema().toGraphQLJSSchema();
+    },
+  },
+  '@theguild/federation-composition': {
+    complaints: (services) => guild.composeServices(services).errors ?? [],
+    contract: (services, exclude) => {
+      const tags = { exclude: new Set([exclude]), include: new Set<string>() };
+      const { errors = [], publicSdl } = guild.composeSchemaContract(services, tags, false);
+      if (!publicSdl) throw new AggregateError(errors, errors.join('\n'));
+      return buildSchema(publicSdl);
+    },
+  },
+  '@wundergraph/composition': {
+    complaints: (services) => {
+      const result = cosmo.federateSubgraphs({ subgraphs: forCosmo(services), version });
+      return result.success ? result.warnings : result.errors;
+    },
+    contract: (services, exclude) => {
+      const contractTagOptions = { tagNamesToExclude: new Set([exclude]), tagNamesToInclude: new Set<string>() };
+      const subgraphs = forCosmo(services);
+      const result = cosmo.federateSubgraphsContract({ subgraphs, contractTagOptions, version });
+      if (!result.success) throw new AggregateError(result.errors, result.errors.join('\n'));
+      return result.federatedGraphClientSchema;
+    },
+  },
+};
+const version = cosmo.ROUTER_COMPATIBILITY_VERSION_ONE;
+const forCosmo = (services: Services) =>
+  services.map(({ name, url, typeDefs }) => ({ name, url, definitions: typeDefs }));
+
+const services = readSubgraphs();
+/** The types that this subgraph defines, and fields of the root types. What neighbours alone define is theirs. */
+const ours = definedBy('device-trust');
+const theirs = definedBy('users', 'orders');
+
+describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints, contract }) => {
+  test('the supergraph has no error and no hint', () => {
+    expect(complaints(services)).toEqual([]);
   });
 
-  test('by @theguild/federation-composition: no error, and the token is not public', () => {
-    const { errors, supergraphSdl, publicSdl } = guild.composeServices(subgraphs);
-    expect(errors).toBeUndefined();
-    expect(supergraphSdl).toContain('type DeviceFingerprint');
-    expect(publicSdl).toMatch(/type DeviceFingerprint \{(?![^}]*\btoken:)[^}]*requestId/);
-    expect(publicSdl).toMatch(/type Device \{[^}]*orders/);
+  test('without the tag `risk` it is what the list says, and no more', () => {
+    expect(contractOf(contract(services, 'risk'))).toEqual(EXPECTED);
+  });
+
+  test('without that exclusion there is more, so the list would fail', () => {
+    const everything = contractOf(contract(services, 'a-tag-that-nothing-has'));
+    expect(Object.keys(everything)).toEqual(expect.arrayContaining(['SignalCode', 'SignalLevel', 'RiskDecision']));
+    expect(everything['DeviceFingerprint']).toContain('signals');
+    expect(everything['DeviceFingerprint']).not.toContain('token');
+    expect(everything['Device']).toContain('orders');
   });
 });
+
+function contractOf(schema: GraphQLSchema) {
+  const named = Object.values(schema.getTypeMap()).filter(({ name }) => ours.has(name) || !theirs.has(name));
+  return Object.fromEntries(
+    named
+      .filter(({ name }) => !/^(__.*|String|Int|Float|Boolean|ID)$/.test(name))
+      .map((type) => {
+        const shared = (/^(Query|Mutation)$/.test(type.name) && theirs.get(type.name)) || new Set();
+        return [type.name, membersOf(type).filter((member) => !shared.has(member))];
+      }),
+  );
+}
+
+function membersOf(type: ReturnType<GraphQLSchema['getTypeMap']>[string]): string[] {
+  const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name).sort();
+  if (isUnionType(type)) return namesOf(type.getTypes());
+  if (isEnumType(type)) return namesOf(type.getValues());
+  return 'getFields' in type ? Object.keys(type.getFields()).sort() : [];
+}
+
+/** Names of the types that these subgraphs define, each with its fields. */
+function definedBy(...names: readonly string[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const fields = new Map<string, Set<string>>();
+  for (const definition of services.flatMap(({ name, typeDefs }) =>
+    names.includes(name) ? typeDefs.definitions : [],
+  )) {
+    if (!('name' in definition) || !definition.name) continue;
+    const added = 'fields' in definition ? (definition.fields ?? []).map(({ name }) => name.value) : [];
+    fields.set(definition.name.value, new Set([...(fields.get(definition.name.value) ?? []), ...added]));
+  }
+  return fields;
+}
+
+/** Writes `@inaccessible` beside each such tag, and imports it where `@tag` is imported and it is not. */
+function hide(document: DocumentNode, tag: string): DocumentNode {
+  const inaccessible = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: 'inaccessible' } } as const;
+  return visit(document, {
+    ListValue: (node) => {
+      const imported = node.values.flatMap((value) => (value.kind === Kind.STRING ? [value.value] : []));
+      if (!imported.includes('@tag') || imported.includes('@inaccessible')) return undefined;
+      return { ...node, values: [...node.values, { kind: Kind.STRING, value: '@inaccessible' } as const] };
+    },
+    enter(node) {
+      const isTagged =
+        'directives' in node &&
+        node.directives?.some(
+          ({ name, arguments: [given] = [] }) =>
+            name.value === 'tag' && given?.value.kind === Kind.STRING && given.value.value === tag,
+        );
+      return isTagged ? { ...node, directives: [...(node.directives ?? []), inaccessible] } : undefined;
+    },
+  });
+}

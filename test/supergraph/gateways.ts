@@ -1,43 +1,19 @@
-import type { IncomingMessage } from 'node:http';
-import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
-import { ApolloServer } from '@apollo/server';
-import { startStandaloneServer } from '@apollo/server/standalone';
-import { createGatewayRuntime, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
+import type { SignedIn } from '../../deploy/router/hive-gateway.ts';
 import { listen, type Running } from './listen.ts';
-import { asClaimed, type Identify } from './people.ts';
-import { type HeaderOf, subgraphHeaders } from './subgraph-headers.ts';
+import type { HeaderOf, Identify } from './people.ts';
+import { SUBGRAPH_SECRETS, subgraphHeaders } from './subgraph-headers.ts';
 
 /**
- * Two gateways of other makers, on loopback. A gateway finds out who asks, sets `x-user-id` and `x-user-scopes` itself, and
- * passes on neither of a client. The edge before it overwrites the other headers; there is no edge here.
+ * The gateways of the example: Hive Gateway with the configuration of `deploy/router/`, which a platform team copies. There is
+ * no edge before them that would overwrite `x-client-ip` and its like.
  */
 
-/** Apollo's gateway for Node, on a free port. */
-async function startApolloGateway(supergraphSdl: string, identify: Identify): Promise<Running> {
-  const server = new ApolloServer<{ headerOf?: HeaderOf }>({
-    gateway: new ApolloGateway({
-      supergraphSdl,
-      buildService: ({ name, url = '' }) =>
-        new RemoteGraphQLDataSource({
-          url,
-          willSendRequest: ({ request, context: { headerOf } }) => {
-            const headers = subgraphHeaders(name, headerOf && identify(headerOf), headerOf);
-            for (const header of Object.entries(headers)) request.http?.headers.set(...header);
-          },
-        }),
-    }),
-    includeStacktraceInErrorResponses: false,
-    stopOnTerminationSignals: false,
-  });
-  const { url } = await startStandaloneServer(server, {
-    listen: { host: '127.0.0.1', port: 0 },
-    context: async ({ req }: { req: IncomingMessage }) => ({
-      headerOf: (name: string) => req.headers[name]?.toString(),
-    }),
-  });
-  return { url, stop: () => server.stop() };
-}
+// The module reads the secret when it is loaded, as in the gateway's own process.
+process.env['ROUTER_SECRET'] = SUBGRAPH_SECRETS['device-trust'];
+const { gatewayConfig } = await import('../../deploy/router/hive-gateway.ts');
+delete process.env['ROUTER_SECRET'];
 
 interface HiveOptions {
   /** Says who asks. Whoever it does not know gets 401, whatever they ask and however they send it. */
@@ -48,14 +24,17 @@ interface HiveOptions {
   readonly pageOrigin?: string;
   /** The question that GraphiQL shows to people with a browser. */
   readonly question?: string;
+  /** Settings that a test changes. */
+  readonly changes?: Partial<GatewayConfigSupergraph<SignedIn>>;
 }
 
-const QUESTION = '{ me { name orders { id item status } } }';
+const QUESTION = '{ me { name orders { number item } } }';
 
 /** Hive Gateway, with GraphiQL in it. */
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, port = 0, pageOrigin, question = QUESTION } = options;
-  const gateway = createGatewayRuntime({
+  const { identify, port = 0, pageOrigin, question = QUESTION, changes } = options;
+  const gateway = createGatewayRuntime<SignedIn>({
+    ...gatewayConfig,
     supergraph: supergraphSdl,
     logging: false,
     // Always set, because by default the gateway allows every origin, with credentials.
@@ -67,15 +46,17 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
       maxAge: 600,
     },
     propagateHeaders: {
-      fromClientToSubgraphs: ({ request, subgraphName }) => {
-        const headerOf = headersOf(request);
-        return subgraphHeaders(subgraphName, identify(headerOf), headerOf);
-      },
+      // The delivered rule is for device-trust. The other subgraphs get to know who asks as well.
+      fromClientToSubgraphs: (propagation) =>
+        propagation.subgraphName === 'device-trust'
+          ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(propagation)
+          : subgraphHeaders(propagation.subgraphName, identify(headersOf(propagation.request))),
     },
-    plugins: () => [questionsOnly(identify)],
+    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify), signedIn(identify)],
     landingPage: false,
     graphiql: { title: 'Supergraph', defaultQuery: question },
     renderGraphiQL,
+    ...changes,
   });
   const { url, stop } = await listen(gateway, port);
   return {
@@ -83,6 +64,16 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
     stop: async () => {
       await stop();
       await gateway[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Puts into the context who asks, as the option `jwt` does once it has verified a token. */
+function signedIn(identify: Identify): GatewayPlugin {
+  return {
+    onContextBuilding({ context, extendContext }) {
+      const person = identify(headersOf(context.request));
+      if (person) extendContext({ jwt: { payload: { sub: person.id, scope: person.scopes } } });
     },
   };
 }
@@ -114,9 +105,3 @@ const JSON_BODY = /^application\/json *(;|$)/i;
 function headersOf({ headers }: { readonly headers: Headers }): HeaderOf {
   return (name) => headers.get(name) ?? undefined;
 }
-
-/** Both gateways, by name, for whoever a test claims to be. What holds through one has to hold through the other. */
-export const GATEWAYS = [
-  ['Apollo Gateway', (supergraphSdl: string) => startApolloGateway(supergraphSdl, asClaimed)],
-  ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl, { identify: asClaimed })],
-] as const;

@@ -1,17 +1,15 @@
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { json, post, request } from '../support/requests.ts';
+import { readPage } from '../docs/markdown.ts';
+import { json, ask as post, request } from '../support/requests.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
-import { signIn, startConfiguredGateway, startRecorder } from './hive-gateway.ts';
-import { ROUTER_SECRET } from './subgraph-headers.ts';
+import { startHiveGateway } from './gateways.ts';
+import { createSessions } from './people.ts';
+import { SUBGRAPH_SECRETS } from './subgraph-headers.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
-/** `deploy/router/hive-gateway.ts`, with each planner of Hive Gateway: its own, and the one in Rust. */
-
-const PLANNERS = [
-  ['in JavaScript', undefined],
-  ['in Rust', unifiedGraphHandler],
-] as const;
+/** What `deploy/router/hive-gateway.ts` does, with each planner of Hive Gateway: its own, and the one in Rust. */
 
 const supergraph = await startTestSupergraph({
   trustedHeaders: {
@@ -20,95 +18,105 @@ const supergraph = await startTestSupergraph({
     metadata: { ipAddr: { header: 'x-client-ip' }, accountId: { header: 'x-user-id' } },
   },
 });
-const ownUrl = supergraph.subgraphs['device-trust'] ?? '';
-const recorder = await startRecorder(ownUrl);
+const ownUrl = supergraph.subgraphs['device-trust'];
+/** Whether connections break instead of reaching our subgraph. */
+let isAway = false;
+/** Passes requests to our subgraph on with all their headers, and keeps what it has seen. */
+const recorder = await startUpstream(async ({ method, headers, body }, response) => {
+  if (isAway) return void response.destroy();
+  const { host, connection, 'content-length': length, 'accept-encoding': encoding, ...rest } = headers;
+  const sent = Object.entries(rest).map(([name, value]): [string, string] => [name, `${value}`]);
+  const answer = await fetch(ownUrl, { method, headers: sent, body });
+  response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+});
 // The gateway finds the subgraph behind the recorder.
 const supergraphSdl = supergraph.supergraphSdl.replaceAll(ownUrl, `${recorder.url}/graphql`);
 afterAll(async () => {
   await supergraph.stop();
   await recorder.stop();
 });
-beforeEach(async () => {
-  await supergraph.recover();
+beforeEach(() => {
   supergraph.asked.length = 0;
   recorder.received.length = 0;
-  recorder.away = false;
+  isAway = false;
 });
 
-const ANALYST = { authorization: `Bearer ${await signIn('user-1', 'openid risk:read')}` };
-const SHOPPER = { authorization: `Bearer ${await signIn('user-2', 'openid')}` };
+const { identify, signIn } = createSessions();
+const ANALYST = { authorization: `Bearer ${signIn('grace')}` };
+const SUPPORT = { authorization: `Bearer ${signIn('ada')}` };
 const JUDGE =
-  'query Login { deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { clientType signals { code } } } }';
-const SESSIONS = '{ user(id: "user-3") { sessions { deviceFingerprint { clientType } } } }';
+  '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { clientType signals { code } } } }';
+/** What a client says about itself, which nobody may believe. */
+const FORGED = {
+  'router-authorization': 'forged',
+  'x-user-id': 'user-1',
+  'x-user-scopes': 'risk:read',
+  'x-request-id': 'chosen-by-the-client',
+  traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  cookie: 'session=1',
+};
+const FROM_EDGE = { 'x-client-ip': '203.0.113.7', 'x-ja4': 't13d' };
+// The estimate is shown, so that the figures of the documentation can be compared with it.
+const demandControl = { listSize: 10, maxCost: 1_000, includeExtensionMetadata: true };
 
-describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
-  const gateway = await startConfiguredGateway(supergraphSdl, { planner });
+const OPERATIONS = readPage('deploy/router/README.md').blocks.filter(({ language }) => language === 'graphql');
+const FIGURES = readPage('deploy/router/README.md').rowsOf(
+  'operation',
+  'all subgraphs',
+  'device-trust',
+  'Hive Gateway',
+);
+
+describe.each([
+  ['in JavaScript', {}],
+  ['in Rust', { unifiedGraphHandler }],
+])('with the planner %s', async (_name, planner) => {
+  const gateway = await startHiveGateway(supergraphSdl, { identify, changes: { ...planner, demandControl } });
   afterAll(() => gateway.stop());
-  const ask = (query: string, headers: Readonly<Record<string, string>> = {}) =>
-    post(gateway.url, JSON.stringify({ query }), headers);
+  const ask = (query: string, headers: Readonly<Record<string, string>>) => post(gateway.url, query, {}, headers);
 
   test('one question crosses all three subgraphs and comes back', async () => {
     const { data, errors } = await ask(CROSS_SUBGRAPH_QUERY, ANALYST);
     expect(errors).toBeUndefined();
     expect(data.user.orders[0].judgement).toMatchObject({
-      clientType: 'ANDROID',
       signals: [{ code: 'EMULATOR', level: 'HIGH' }],
-      device: { orders: [{ id: 'order-1' }, { id: 'order-3' }, { id: 'order-5' }] },
+      device: { orders: [{ id: 'order-1' }, { id: 'order-3' }, { id: 'order-4' }] },
     });
   });
+
+  test.each(FIGURES.map(([name = '', , , cost]) => [name.replaceAll('`', ''), cost]))(
+    '%s is estimated at %s, as the documentation says',
+    async (name, cost) => {
+      const documented = OPERATIONS.find(({ text }) => text.startsWith(`query ${name} `))?.text;
+      const query = documented ?? CROSS_SUBGRAPH_QUERY;
+      expect(query).toMatch(`query ${name} `);
+      const { text } = await ask(query, ANALYST);
+      expect(JSON.parse(text).extensions.cost).toMatchObject({ estimated: Number(cost), max: 1_000 });
+    },
+  );
 
   test('the secret, the person and the edge arrive, and nothing that a client says about itself', async () => {
-    const forged = { 'router-authorization': 'forged', 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
-    const fromEdge = { 'x-client-ip': '203.0.113.7', 'x-ja4': 't13d' };
-    const chosen = { 'x-request-id': 'chosen-by-the-client', traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` };
-    const sent = { ...forged, ...fromEdge, ...chosen, cookie: 'session=1', ...SHOPPER };
-    const { data } = await ask(JUDGE, sent);
-    expect(data.deviceFingerprint).toEqual({ clientType: 'IOS', signals: null });
-    const [{ headers } = { headers: {} }, ...others] = recorder.received;
-    expect(others).toEqual([]);
-    expect(headers).toMatchObject({ ...fromEdge, 'router-authorization': ROUTER_SECRET, 'x-user-id': 'user-2' });
+    const body = JSON.stringify({ query: JUDGE, extensions: { headers: { ...FORGED, 'x-client-ip': '203.0.113.9' } } });
+    const sent = { ...FORGED, ...FROM_EDGE, ...SUPPORT };
+    const { text } = await request(gateway.url, json(body, sent));
+    expect(JSON.parse(text).data.deviceFingerprint).toEqual({ clientType: 'IOS', signals: null });
+    expect(recorder.received).toHaveLength(1);
+    const headers = recorder.received[0]?.headers ?? {};
     expect(headers).toMatchObject({
-      'x-user-scopes': 'openid',
+      ...FROM_EDGE,
+      'router-authorization': SUBGRAPH_SECRETS['device-trust'],
+      'x-user-id': 'staff-ada',
+      'x-user-scopes': '',
       'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
     });
-    expect(Object.keys(headers)).not.toContain('cookie');
-    expect(Object.keys(headers)).not.toContain('authorization');
-    expect(Object.keys(headers)).not.toContain('traceparent');
-    expect(supergraph.asked.map(({ body }) => JSON.parse(body).metadata)).toEqual([
-      { account_id: 'user-2', ip_addr_v4: '203.0.113.7' },
-    ]);
-  });
-
-  test('without a login there is no person and there are no scopes, whatever a client claims', async () => {
-    const { errors = [] } = await ask(JUDGE, { 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' });
-    expect(errors.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
-    expect(Object.keys(recorder.received[0]?.headers ?? {})).not.toContain('x-user-id');
-  });
-
-  test('no extension of a request becomes a header', async () => {
-    const forged = {
-      'router-authorization': 'forged',
-      'x-user-id': 'user-1',
-      'x-user-scopes': 'risk:read',
-      'x-client-ip': '203.0.113.9',
-      cookie: 'session=1',
-    };
-    const body = JSON.stringify({ query: JUDGE, extensions: { headers: forged } });
-    const { data } = await post(gateway.url, body, { ...SHOPPER, 'x-client-ip': '203.0.113.7' });
-    expect(data?.deviceFingerprint).toEqual({ clientType: 'IOS', signals: null });
-    expect(recorder.received).toHaveLength(1);
-    expect(recorder.received[0]?.headers).toMatchObject({
-      'router-authorization': ROUTER_SECRET,
-      'x-user-id': 'user-2',
-      'x-user-scopes': 'openid',
-      'x-client-ip': '203.0.113.7',
-    });
-    expect(Object.keys(recorder.received[0]?.headers ?? {})).not.toContain('cookie');
+    for (const name of ['cookie', 'authorization', 'traceparent']) expect(headers).not.toHaveProperty(name);
+    const { metadata } = JSON.parse(supergraph.asked[0]?.body ?? '');
+    expect(metadata).toEqual({ account_id: 'staff-ada', ip_addr_v4: '203.0.113.7' });
   });
 
   test('codes and `retryable` reach the client, and no other extension', async () => {
-    const { errors = [] } = await ask(SESSIONS, ANALYST);
-    expect(errors.map(({ extensions }) => extensions)).toEqual([
+    const { errors } = await ask('{ user(id: "user-3") { sessions { deviceFingerprint { clientType } } } }', ANALYST);
+    expect(errors?.map(({ extensions }) => extensions)).toEqual([
       { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
       { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
     ]);
@@ -121,7 +129,7 @@ describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
   });
 
   test('a request whose connection breaks is sent once', async () => {
-    recorder.away = true;
+    isAway = true;
     const { data } = await ask(JUDGE, ANALYST);
     expect(data?.deviceFingerprint ?? null).toBeNull();
     expect(recorder.received).toHaveLength(1);
@@ -132,23 +140,31 @@ describe.each(PLANNERS)('with the planner %s', async (_name, planner) => {
     expect(status).toBe(400);
     expect(recorder.received).toEqual([]);
   });
+
+  test('whoever is not signed in is answered nothing', async () => {
+    const { status, data } = await ask(JUDGE, FORGED);
+    expect([status, data, recorder.received]).toEqual([401, undefined, []]);
+  });
 });
 
-describe('in-flight requests to this subgraph', () => {
-  /** As if no rule gave each request an id of its own, which keeps requests apart as well. */
-  const withoutIds = { fromClientToSubgraphs: () => ({ 'router-authorization': ROUTER_SECRET }) };
-  const callsOf = async (changes: Parameters<typeof startConfiguredGateway>[1]) => {
-    const gateway = await startConfiguredGateway(supergraphSdl, changes);
-    await Promise.all([1, 2].map(() => post(gateway.url, JSON.stringify({ query: JUDGE }))));
-    await gateway.stop();
-    return recorder.received.length;
-  };
+test('without a login the delivered file names no person and no scopes, whatever a client claims', async () => {
+  const gateway = await startHiveGateway(supergraphSdl, { identify, changes: { plugins: () => [] } });
+  const { errors } = await post(gateway.url, JUDGE, {}, FORGED);
+  await gateway.stop();
+  expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
+  expect(recorder.received).toHaveLength(1);
+  for (const name of ['x-user-id', 'x-user-scopes']) expect(recorder.received[0]?.headers).not.toHaveProperty(name);
+});
 
-  test('are merged by default', async () => {
-    expect(await callsOf({ changes: { propagateHeaders: withoutIds, transportEntries: {} } })).toBe(1);
-  });
-
-  test('are kept apart by the setting alone', async () => {
-    expect(await callsOf({ changes: { propagateHeaders: withoutIds } })).toBe(2);
-  });
+test.each([
+  ['merged by default', { transportEntries: {} }, 1],
+  ['kept apart by the setting alone', {}, 2],
+])('equal requests in flight are %s', async (_what, setting, calls) => {
+  // As if no rule gave each request an id of its own, which keeps requests apart as well.
+  const fromClientToSubgraphs = () => ({ 'router-authorization': SUBGRAPH_SECRETS['device-trust'] });
+  const changes = { ...setting, propagateHeaders: { fromClientToSubgraphs } };
+  const gateway = await startHiveGateway(supergraphSdl, { identify, changes });
+  await Promise.all([1, 2].map(() => post(gateway.url, JUDGE, {}, ANALYST)));
+  await gateway.stop();
+  expect(recorder.received).toHaveLength(calls);
 });

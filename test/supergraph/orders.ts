@@ -1,8 +1,9 @@
 import type { Running } from './listen.ts';
 import { type AttestationConfig, createVerifier } from './orders/attestation.ts';
-import { openDatabase } from './orders/database.ts';
+import { createJudging } from './orders/checkouts.ts';
+import { type Checkout, openDatabase } from './orders/database.ts';
 import { createJudge, type DeviceTrustConfig } from './orders/device-trust.ts';
-import { ORDERS, type Order, type Seed } from './orders/goods.ts';
+import { ORDERS, type Seed } from './orders/goods.ts';
 import { createResolvers } from './orders/resolvers.ts';
 import { startSubgraph } from './subgraph.ts';
 
@@ -11,8 +12,8 @@ import { startSubgraph } from './subgraph.ts';
 export interface OrdersOptions {
   /** Which attestations count. */
   readonly attestation: AttestationConfig;
-  /** Who judges devices. Without it every order needs a captcha, as if nobody answered there. */
-  readonly deviceTrust?: DeviceTrustConfig | undefined;
+  /** Who judges devices. */
+  readonly deviceTrust: DeviceTrustConfig;
   /** Port 0 picks a free one. */
   readonly port?: number;
   /** Path of the database; by default it is kept in this process. */
@@ -20,21 +21,28 @@ export interface OrdersOptions {
   /** The orders of a new database. Each is judged as it would have been at its checkout. */
   readonly seeds?: readonly Seed[];
   /** Called with each new order, as soon as it stands. */
-  readonly placed?: (order: Order) => void;
+  readonly placed?: (order: Checkout) => void;
+  /** Draws a number for an order, again if it is taken. */
+  readonly draw?: () => string;
 }
 
 /** Attestations count for orders only if they name the person. The gateways say who that is. */
 export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as const;
 
 export async function startOrders(options: OrdersOptions): Promise<Running> {
-  const { attestation, deviceTrust, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {} } = options;
-  const judge = deviceTrust && createJudge(deviceTrust);
-  const database = openDatabase(file, judge);
-  // A database that is opened again has its orders, and what was judged.
-  const missing = seeds.filter(({ id }) => !database.order(id));
-  await Promise.all(missing.map(database.add));
-  const shop = { database, verify: createVerifier(attestation), audience: attestation.audience, placed };
-  const { url, stop } = await startSubgraph('orders.graphql', createResolvers(shop), port);
+  const { attestation, deviceTrust, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {}, draw } = options;
+  const database = openDatabase(file, draw);
+  const letJudge = createJudging(database, createJudge(deviceTrust));
+  // No customer can send the id of these checkouts, so nobody finds an order that they did not place.
+  const added = seeds.map(async ({ orderId, customerId, item: name, deviceToken }) => {
+    const item = database.item(name);
+    if (!item || database.order(orderId)) return;
+    const { id, decision } = await letJudge(database.start(customerId, `before:${orderId}`, item), deviceToken);
+    database.place(id, item, decision === 'ALLOW' ? null : 'VERIFIED', undefined, orderId);
+  });
+  await Promise.all(added);
+  const shop = { database, letJudge, verify: createVerifier(attestation), audience: attestation.audience, placed };
+  const { url, stop } = await startSubgraph('orders', createResolvers(shop), port);
   return {
     url,
     stop: async () => {

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { HeaderOf, Person } from './subgraph-headers.ts';
+import type { Person } from './subgraph-headers.ts';
 
 /** Who asks the gateways of the example. It has no passwords: whoever opens the desk's page chooses whom to sign in as. */
+
+/** Reads a header of the request that a gateway received. */
+export type HeaderOf = (name: string) => string | undefined;
 
 /**
  * Says who sent a request, from its headers; undefined if nobody is signed in, and then a gateway answers nothing. A company
@@ -12,15 +15,6 @@ export type Identify = (headerOf: HeaderOf) => Person | undefined;
 
 /** Everybody who asks the shop is Ada, who may see nothing that needs a scope. */
 export const asCustomer: Identify = () => ({ id: 'user-1', scopes: '' });
-
-/** Tests say themselves who asks and with which scopes, as if a login had found that out. Without a word it is Ada. */
-export const asClaimed: Identify = (headerOf) => ({
-  id: headerOf('x-user-id') ?? 'user-1',
-  scopes: headerOf('x-user-scopes') ?? '',
-});
-
-/** The headers with which a test claims the scope that everything tagged `risk` needs. */
-export const CLAIMED_SCOPE = { 'x-user-scopes': 'risk:read' } as const;
 
 /** Who works at the analyst's desk. */
 export const STAFF: Readonly<Record<string, Person>> = {

@@ -1,7 +1,11 @@
 /** What the gateways of the example send to each subgraph. */
 
-/** Proves to the device-trust subgraph that the router asks. Nobody else gets it. */
-export const ROUTER_SECRET = 'the-router-secret-of-the-example-supergraph';
+/** Proves to each subgraph that a gateway asks. Each has a secret of its own, so that none can ask another in this way. */
+export const SUBGRAPH_SECRETS = {
+  'device-trust': 'the-router-secret-of-the-example-supergraph',
+  users: 'the-router-secret-of-the-users-of-the-example',
+  orders: 'the-router-secret-of-the-orders-of-the-example',
+} as const;
 
 /** The secret with which the order subgraph asks the device-trust subgraph, and what it may see there. */
 export const ORDERS_SERVICE = {
@@ -13,9 +17,6 @@ export const ORDERS_SERVICE = {
 /** The headers in which the gateways and the order subgraph say who asks, and what this person may see. */
 export const TRUSTED_HEADERS = { subject: 'x-user-id', scopes: 'x-user-scopes' } as const;
 
-/** Reads a header of the request that a gateway received. */
-export type HeaderOf = (name: string) => string | undefined;
-
 /** Who is signed in at a gateway. */
 export interface Person {
   readonly id: string;
@@ -23,25 +24,13 @@ export interface Person {
   readonly scopes: string;
 }
 
-/** What the edge has measured about the client. */
-const FOR_DEVICE_TRUST = ['x-client-ip', 'x-ja4'];
-
-/**
- * The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks. No header of the
- * client's own says who asks or what they may see.
- *
- * @param headerOf a header of the request that the gateway received
- */
-export function subgraphHeaders(
-  subgraph: string,
-  person?: Person,
-  headerOf: HeaderOf = () => undefined,
-): Record<string, string> {
-  const named = person ? { 'x-user-id': person.id, 'x-user-scopes': person.scopes } : {};
-  if (subgraph !== 'device-trust') return named;
-  const passedOn = FOR_DEVICE_TRUST.flatMap((name) => {
-    const value = headerOf(name);
-    return value === undefined ? [] : [[name, value]];
-  });
-  return { ...named, ...Object.fromEntries(passedOn), 'router-authorization': ROUTER_SECRET };
+/** The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks. */
+export function subgraphHeaders(subgraph: string, person?: Person): Record<string, string> {
+  const secrets: Readonly<Record<string, string>> = SUBGRAPH_SECRETS;
+  const secret = secrets[subgraph];
+  if (secret === undefined) throw new Error(`expected a subgraph of the example, but got ${subgraph}`);
+  return {
+    'router-authorization': secret,
+    ...(person && { 'x-user-id': person.id, 'x-user-scopes': person.scopes }),
+  };
 }

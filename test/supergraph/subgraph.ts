@@ -1,3 +1,4 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -5,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, graphql, parse } from 'graphql';
 import { listen, type Running } from './listen.ts';
+import { SUBGRAPH_SECRETS } from './subgraph-headers.ts';
 
 type Resolvers = NonNullable<GraphQLSchemaModule['resolvers']>;
 
@@ -16,36 +18,42 @@ export interface SubgraphContext {
   readonly seesRisk: boolean;
 }
 
-/** Serves a schema of this folder, on loopback, as a team of its own would. */
-export function startSubgraph(file: string, resolvers: Resolvers, port: number): Promise<Running> {
-  const typeDefs = parse(readFileSync(join(import.meta.dirname, file), 'utf8'));
+/** Serves a schema of this folder to the gateways alone, on loopback, as a team of its own would. */
+export function startSubgraph(name: 'users' | 'orders', resolvers: Resolvers, port: number): Promise<Running> {
+  const typeDefs = parse(readFileSync(join(import.meta.dirname, `${name}.graphql`), 'utf8'));
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
+  const secret = digest(SUBGRAPH_SECRETS[name]);
   return listen((request, response) => {
+    const send = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    // Whoever else reaches this port could name any person and any scope. Not even the schema is for them.
+    const presented = digest(String(request.headers['router-authorization'] ?? ''));
+    if (!timingSafeEqual(presented, secret)) {
+      const extensions = { code: 'UNAUTHENTICATED', retryable: false };
+      return void send(401, { errors: [{ message: 'Send the secret of the router.', extensions }] });
+    }
     answer(schema, request).then(
-      (result) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(result)),
-      () => response.writeHead(400).end(),
+      (result) => send(200, result),
+      () => send(400, { errors: [{ message: 'Send a GraphQL request as JSON.' }] }),
     );
   }, port);
+}
+
+/** Always of the same length, as the comparison in constant time needs it. */
+function digest(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
 }
 
 /** Rejects if the request is none for GraphQL; whatever happens in its execution is in the result. */
 async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult> {
   const { query: source, variables: variableValues, operationName } = JSON.parse(await text(request));
-  const contextValue: SubgraphContext = { userId: userIdOf(request), seesRisk: seesRisk(request) };
+  // A header that was sent twice has a comma in it: it names nobody, and allows nothing.
+  const { 'x-user-id': person, 'x-user-scopes': scopes } = request.headers;
+  const userId = typeof person === 'string' && /^[\w-]{1,64}$/.test(person) ? person : undefined;
+  const seesRisk = typeof scopes === 'string' && !scopes.includes(',') && scopes.split(' ').includes('risk:read');
+  const contextValue: SubgraphContext = { userId, seesRisk };
   const result = await graphql({ schema, source, variableValues, operationName, contextValue });
   return result.errors ? { ...result, errors: result.errors.map(withoutInternals) } : result;
-}
-
-/** A header that was sent twice has a comma in it, and names nobody. */
-function userIdOf({ headers }: IncomingMessage): string | undefined {
-  const header = headers['x-user-id'];
-  return typeof header === 'string' && /^[\w-]{1,64}$/.test(header) ? header : undefined;
-}
-
-/** A header that was sent twice has a comma in it, and allows nothing. */
-function seesRisk({ headers }: IncomingMessage): boolean {
-  const header = headers['x-user-scopes'];
-  return typeof header === 'string' && !header.includes(',') && header.split(' ').includes('risk:read');
 }
 
 /** What was thrown by mistake was not written for a client. */

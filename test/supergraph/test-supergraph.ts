@@ -4,23 +4,24 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { type Challenge, solveChallenge } from '../support/challenges.ts';
+import { type Challenge, FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { type Answer, passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
-import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER, type Signer } from './signer.ts';
-import { ORDERS_SERVICE, ROUTER_SECRET, TRUSTED_HEADERS } from './subgraph-headers.ts';
-import { sessions, startUsers, USERS } from './users.ts';
+import { ORDERS_SERVICE, SUBGRAPH_SECRETS, TRUSTED_HEADERS } from './subgraph-headers.ts';
+import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
 export interface TestSupergraph {
   readonly supergraphSdl: string;
   /** Where each subgraph answers, without a gateway. */
-  readonly subgraphs: Readonly<Record<string, string>>;
+  readonly subgraphs: Readonly<Record<'device-trust' | 'users' | 'orders', string>>;
   /** Everything that our subgraph asked its upstreams. */
   readonly asked: TestUpstream['received'];
+  /** How many events the fingerprint service has counted in `asked`. */
+  readonly events: () => number;
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
   /** Has the key with which attestations are signed. */
@@ -41,17 +42,13 @@ export interface TestSupergraph {
   stop(): Promise<void>;
 }
 
-/** A customer with this many orders and sign-ins, from five devices in turn. */
-export const FIFTY = 50;
-export const BULK_BUYER = 'user-bulk';
-const BULK = Array.from({ length: FIFTY }, (_, i) => ({
-  id: `bulk-${i}`,
-  item: 'Pen',
-  priceCents: 200,
-  status: 'PAID' as const,
-  customerId: BULK_BUYER,
-  deviceToken: `sandbox:web#${i % 5}`,
-}));
+/** A customer with fifty sign-ins, from five devices in turn. */
+export const TRAVELLER = {
+  id: 'user-4',
+  name: 'Traveller',
+  orderIds: [],
+  deviceTokens: Array.from({ length: 50 }, (_, i) => `sandbox:web#${i % 5}`),
+};
 
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
@@ -66,11 +63,8 @@ interface Options {
 /** For the order service, and only on behalf of a person. */
 const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
 
-export async function startTestSupergraph({
-  unverifiedPerMinute = 60,
-  trustedHeaders = TRUSTED_HEADERS,
-  ordersFile = ':memory:',
-}: Options = {}): Promise<TestSupergraph> {
+export async function startTestSupergraph(options: Options = {}): Promise<TestSupergraph> {
+  const { unverifiedPerMinute = 60, trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
   // What a test changes, which is there before anything asks the upstreams.
   const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
     done: [],
@@ -95,27 +89,23 @@ export async function startTestSupergraph({
     await passOn(request, response);
   };
   const upstream = await startUpstream(unlessDown(answer), unlessDown(passOnTo(sandbox.urls.GLB)));
-  const { url } = upstream;
+  const { url, received: asked } = upstream;
   const signer = await createSigner();
   const app = await startInLiveMode(
     { GLB: url, NA: url, EU: url },
     {
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, unverifiedPerMinute, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
-      routerSecrets: [ROUTER_SECRET],
+      routerSecrets: [SUBGRAPH_SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
       trustedHeaders,
       sealingKeys: SEALING_KEYS,
     },
   );
-  const bulkSessions = sessions(...BULK.map(({ deviceToken }) => deviceToken));
-  const bulkBuyer = { id: BULK_BUYER, name: 'Bulk', orderIds: BULK.map(({ id }) => id), sessions: bulkSessions };
-  const users = await startUsers(0, [...USERS, bulkBuyer]);
-  const jwksUrl = `${app.url}/.well-known/jwks.json`;
+  const users = await startUsers(0, [...USERS, TRAVELLER]);
   const orders = await startOrders({
-    attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
+    attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
-    seeds: [...ORDERS, ...BULK],
     file: ordersFile,
     placed: () => controls.done.push('order placed'),
   });
@@ -123,9 +113,10 @@ export async function startTestSupergraph({
   return Object.assign(controls, {
     supergraphSdl: await composeSupergraph(subgraphs),
     subgraphs,
-    asked: upstream.received,
+    asked,
+    events: () => asked.filter(({ url }) => url.includes('/fp_query/')).length,
     signer,
-    challengeUrl: `${url}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`,
+    challengeUrl: `${url}/sandbox/challenges?captcha_id=${FIRST_CAPTCHA_ID}`,
     solve: () => solveChallenge(url),
     recover: async () => {
       Object.assign(outage, { all: false, captcha: false });

@@ -1,50 +1,74 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { CHECKOUTS_TABLE, createCheckouts } from './checkouts.ts';
-import { createDesk, LATER_JUDGEMENTS_TABLE } from './desk.ts';
-import type { Judge, Judgement } from './device-trust.ts';
-import { ITEMS, type Item, type Order, type Seed } from './goods.ts';
+import { v7 as uuidV7 } from 'uuid';
+import type { Judgement } from './device-trust.ts';
+import { ITEMS, type Item } from './goods.ts';
 
 /** The tables of the shop, in SQLite. Every statement but the pragma is one that Postgres takes as well. */
 
+/**
+ * A checkout is asked about since `asked_at`, in ms, and by nobody if that is 0. It has an `order_id` once it is placed. Until
+ * the customer has an answer, `outcome` is null. No column has the device's token, which is a credential.
+ */
 const TABLES = `
   CREATE TABLE IF NOT EXISTS items (
     name TEXT PRIMARY KEY,
     price_cents INTEGER NOT NULL,
     stock INTEGER NOT NULL CHECK (stock >= 0)
   );
-  CREATE TABLE IF NOT EXISTS orders (
+  CREATE TABLE IF NOT EXISTS checkouts (
     id TEXT PRIMARY KEY,
     customer_id TEXT NOT NULL,
     checkout_id TEXT NOT NULL,
     item TEXT NOT NULL,
     price_cents INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    device_id TEXT,
+    started_at BIGINT NOT NULL,
+    asked_at BIGINT NOT NULL DEFAULT 0,
+    decision TEXT NOT NULL DEFAULT 'NOT_JUDGED',
+    not_judged TEXT,
     sealed TEXT,
+    device_id TEXT,
+    outcome TEXT,
+    captcha TEXT,
+    order_id TEXT UNIQUE,
+    order_number TEXT UNIQUE,
     UNIQUE (customer_id, checkout_id)
   );
-  CREATE INDEX IF NOT EXISTS orders_by_device ON orders (device_id);
-  CREATE TABLE IF NOT EXISTS spent_attestations (
-    jti TEXT PRIMARY KEY,
-    order_id TEXT NOT NULL REFERENCES orders (id)
-  );
+  CREATE INDEX IF NOT EXISTS checkouts_by_device ON checkouts (device_id, order_id);
+  CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY);
 `;
-const ORDER = `SELECT id, item, price_cents AS "priceCents", status, customer_id AS "customerId",
-  device_id AS "deviceId", sealed FROM orders`;
-const INSERT_ORDER = `INSERT INTO orders
-  (id, customer_id, checkout_id, item, price_cents, status, device_id, sealed)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
+  decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId", order_number AS "orderNumber"
+  FROM checkouts`;
 
-/** What a customer wants, once it is decided that they may have it. */
-export interface Purchase {
+/** A try to buy something, which is an order once it is placed. */
+export interface Checkout {
+  readonly id: string;
   readonly customerId: string;
-  readonly checkoutId: string;
-  readonly item: Item;
-  /** Of the device that it is ordered from, if there is one. */
-  readonly judgement: Judgement | undefined;
-  /** Of the attestation, if the order needs one. */
-  readonly jti: string | undefined;
+  readonly item: string;
+  readonly priceCents: number;
+  /** In ms since 1970. */
+  readonly startedAt: number;
+  readonly decision: Judgement['action'] | 'NOT_JUDGED';
+  /** Why the last question had no judgement; null if there is one, or nobody asked. */
+  readonly notJudged: NotJudged | null;
+  /** What was judged: the sealed text of the judgement. */
+  readonly sealed: string | null;
+  /** What the customer was answered last. */
+  readonly outcome: 'PLACED' | 'CHALLENGED' | OrderRefusalCode | null;
+  readonly captcha: Captcha | null;
+  readonly orderId: string | null;
+  readonly orderNumber: string | null;
+}
+
+export type NotJudged = 'TOKEN_REJECTED' | 'OUTAGE';
+export type OrderRefusalCode = 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' | 'UNDER_REVIEW';
+export type Captcha = 'VERIFIED' | 'UNVERIFIED';
+
+/** Six letters or digits without those that look alike, in two groups. */
+function drawNumber(): string {
+  const letters = Array.from({ length: 6 }, () => 'ACDEFGHJKMNPQRTUVWXY34679'[randomInt(25)]).join('');
+  return `${letters.slice(0, 3)}-${letters.slice(3)}`;
 }
 
 export type Database = ReturnType<typeof openDatabase>;
@@ -53,82 +77,84 @@ export type Database = ReturnType<typeof openDatabase>;
  * Opens the database, and adds the items of the shop if it is new. Whoever opens one closes it.
  *
  * @param file its path; `:memory:` keeps it in this process
- * @param judge asks for the judgement of a checkout; without it there is never one
+ * @param draw a number for an order, which may be taken
  */
-export function openDatabase(file: string, judge: Judge | undefined) {
+export function openDatabase(file: string, draw = drawNumber) {
   // Other replicas may hold the lock for a moment.
   const database = new DatabaseSync(file, { timeout: 5_000 });
-  database.exec('PRAGMA journal_mode = WAL');
-  database.exec(TABLES + CHECKOUTS_TABLE + LATER_JUDGEMENTS_TABLE);
-  const statements = {
-    item: database.prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?'),
-    insertItem: database.prepare(
-      'INSERT INTO items (name, price_cents, stock) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
-    ),
-    order: database.prepare(`${ORDER} WHERE id = ?`),
-    orderOf: database.prepare(`${ORDER} WHERE customer_id = ? AND checkout_id = ?`),
-    ordersFrom: database.prepare(`${ORDER} WHERE device_id = ? ORDER BY id`),
-    insertOrder: database.prepare(INSERT_ORDER),
-    spend: database.prepare('INSERT INTO spent_attestations (jti, order_id) VALUES (?, ?) ON CONFLICT DO NOTHING'),
-    takeFromStock: database.prepare('UPDATE items SET stock = stock - 1 WHERE name = ? AND stock > 0'),
-  };
+  database.exec(`PRAGMA journal_mode = WAL; ${TABLES}`);
+  const prepare = (sql: string) => database.prepare(sql);
+  const insertItem = prepare('INSERT INTO items (name, price_cents, stock) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+  for (const { name, priceCents, stock } of ITEMS) insertItem.run(name, priceCents, stock);
+  const item = prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?');
+  const takeFromStock = prepare('UPDATE items SET stock = stock - 1 WHERE name = ? AND stock > 0');
+  const spend = prepare('INSERT INTO spent_attestations (jti) VALUES (?) ON CONFLICT DO NOTHING');
+  const find = prepare(`${CHECKOUT} WHERE id = ?`);
+  const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
+  const order = prepare(`${CHECKOUT} WHERE order_id = ?`);
+  const numbered = prepare('SELECT 1 FROM checkouts WHERE order_number = ?');
+  const ordersFrom = prepare(`${CHECKOUT} WHERE device_id = ? AND order_id IS NOT NULL ORDER BY order_id`);
+  // An id begins with the time, so the newest checkout has the greatest one.
+  const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL AND decision LIKE ? ORDER BY id DESC LIMIT ?`);
+  const start = prepare(`INSERT INTO checkouts (id, customer_id, checkout_id, item, price_cents, started_at)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
+  const claim = prepare('UPDATE checkouts SET asked_at = ? WHERE id = ? AND sealed IS NULL AND asked_at < ?');
+  const judged = prepare(`UPDATE checkouts SET asked_at = 0, sealed = ?, decision = ?, device_id = ?, not_judged = ?
+    WHERE id = ? AND sealed IS NULL`);
+  const end = prepare(`UPDATE checkouts SET item = ?, price_cents = ?, outcome = ?, captcha = ?
+    WHERE id = ? AND order_id IS NULL`);
+  const place = prepare(`UPDATE checkouts SET item = ?, price_cents = ?, outcome = 'PLACED', captcha = ?, order_id = ?,
+    order_number = ? WHERE id = ? AND order_id IS NULL`);
 
-  /** Did it change a row? */
-  const insert = ({ id, item, priceCents, status, customerId, deviceId, sealed }: Order, checkoutId: string) =>
-    statements.insertOrder.run(id, customerId, checkoutId, item, priceCents, status, deviceId, sealed).changes === 1;
-
-  database.exec('BEGIN IMMEDIATE');
-  for (const { name, priceCents, stock } of ITEMS) statements.insertItem.run(name, priceCents, stock);
-  database.exec('COMMIT');
-
-  const checkouts = createCheckouts(database, judge);
-
-  /** The order, the attestation and the stock: all of them change, or none. */
-  function place({ customerId, checkoutId, item, judgement, jti }: Purchase) {
-    const id = `order-${randomUUID()}`;
-    const order: Order = {
-      id,
-      item: item.name,
-      priceCents: item.priceCents,
-      status: 'PLACED',
-      customerId,
-      deviceId: judgement?.deviceId ?? null,
-      sealed: judgement?.sealed ?? null,
-    };
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      if (!insert(order, checkoutId)) return 'PLACED_BEFORE';
-      if (jti !== undefined && statements.spend.run(jti, id).changes === 0) return 'SPENT';
-      if (statements.takeFromStock.run(item.name).changes === 0) return 'SOLD_OUT';
-      database.exec('COMMIT');
-      return 'PLACED';
-    } finally {
-      if (database.isTransaction) database.exec('ROLLBACK');
+  /** A number that no order has. The lock is held until the order has it. */
+  function freeNumber(): string {
+    for (;;) {
+      const number = draw();
+      if (numbered.get(number) === undefined) return number;
     }
   }
 
   // The columns are named like the fields, and the tables hold nothing that was not inserted above.
   return {
-    item: (name: string) => statements.item.get(name) as Item | undefined,
-    order: (id: string) => statements.order.get(id) as Order | undefined,
-    orderOf: (customerId: string, checkoutId: string) =>
-      statements.orderOf.get(customerId, checkoutId) as Order | undefined,
-    ordersFrom: (deviceId: string) => statements.ordersFrom.all(deviceId) as unknown as Order[],
-    place,
-    /**
-     * Adds an order of a new shop, which is judged as it would have been at its checkout. No customer can send the id of this
-     * checkout, so nobody finds an order that they did not place.
-     */
-    async add({ deviceToken, ...order }: Seed) {
-      const { id, customerId, item } = order;
-      const checkoutId = `before:${id}`;
-      const checkout = { customerId, checkoutId, item, deviceToken };
-      checkouts.start(checkout);
-      const judgement = await checkouts.judgementOf(checkout);
-      insert({ ...order, deviceId: judgement?.deviceId ?? null, sealed: judgement?.sealed ?? null }, checkoutId);
+    item: (name: string) => item.get(name) as Item | undefined,
+    find: (id: string) => find.get(id) as Checkout | undefined,
+    tried: (customerId: string, checkoutId: string) => tried.get(customerId, checkoutId) as Checkout | undefined,
+    order: (orderId: string) => order.get(orderId) as Checkout | undefined,
+    ordersFrom: (deviceId: string) => ordersFrom.all(deviceId) as unknown as Checkout[],
+    /** Those that were answered, newest first. */
+    newest: (first: number, decision?: string | null) => newest.all(decision ?? '%', first) as unknown as Checkout[],
+    /** Records a checkout, unless it is. */
+    start(customerId: string, checkoutId: string, { name, priceCents }: Item) {
+      start.run(uuidV7(), customerId, checkoutId, name, priceCents, Date.now());
+      return tried.get(customerId, checkoutId) as unknown as Checkout;
     },
-    checkouts,
-    desk: createDesk(database, judge),
+    /** May the caller ask about it? Somebody who began before `expiry` has ended. */
+    claim: (id: string, now: number, expiry: number) => claim.run(now, id, expiry).changes === 1,
+    judged(id: string, judgement: Judgement | NotJudged) {
+      if (typeof judgement === 'string') judged.run(null, 'NOT_JUDGED', null, judgement, id);
+      else judged.run(judgement.sealed, judgement.action, judgement.deviceId, null, id);
+    },
+    /** Records what the customer was answered instead of an order. */
+    end: (id: string, { name, priceCents }: Item, outcome: string, captcha: Captcha | null) =>
+      void end.run(name, priceCents, outcome, captcha, id),
+    /**
+     * The order, the attestation and the stock: all of them change, or none.
+     *
+     * @param jti of the attestation, if the order needs one
+     */
+    place(id: string, { name, priceCents }: Item, captcha: Captcha | null, jti?: string, orderId?: string) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        const newId = orderId ?? `order-${randomUUID()}`;
+        if (place.run(name, priceCents, captcha, newId, freeNumber(), id).changes === 0) return 'PLACED_BEFORE';
+        if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
+        if (takeFromStock.run(name).changes === 0) return 'SOLD_OUT';
+        database.exec('COMMIT');
+        return 'PLACED';
+      } finally {
+        if (database.isTransaction) database.exec('ROLLBACK');
+      }
+    },
     close: () => database.close(),
   };
 }

@@ -17,16 +17,13 @@ export interface Judgement {
 }
 
 /**
- * Asks for a judgement of this token, which is an event of the fingerprint service. Gives undefined for a token that the
- * service never judges. Rejects if nobody knows: no answer in time, an error, or one without a decision or a sealed text.
+ * Asks for a judgement of this token, which is an event of the fingerprint service. Rejects if nobody knows: no answer in time,
+ * an error, or one without a decision or a sealed text.
  */
-export type Judge = (deviceToken: string, customerId: string, event: JudgedEvent) => Promise<Judgement | undefined>;
+export type Judge = (deviceToken: string, customerId: string) => Promise<Judgement | 'TOKEN_REJECTED'>;
 
-/** What a judgement is for: the checkout itself, or an analyst who looks at it later. Rules of the policy can tell them apart. */
-export type JudgedEvent = 'checkout' | 'review';
-
-const DOCUMENT = `query JudgeCheckout($token: String!, $event: String!) {
-  deviceFingerprint(token: $token, eventType: $event) {
+const DOCUMENT = `query JudgeCheckout($token: String!) {
+  deviceFingerprint(token: $token, eventType: "checkout") {
     __typename
     ... on DeviceFingerprint { judgement { sealed decision { action } device { id } } }
   }
@@ -34,16 +31,16 @@ const DOCUMENT = `query JudgeCheckout($token: String!, $event: String!) {
 
 export function createJudge({ url, secret, timeoutMs = 4_000 }: DeviceTrustConfig): Judge {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${secret}` };
-  return async (token, customerId, event) => {
+  return async (token, customerId) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { ...headers, 'x-user-id': customerId },
-      body: JSON.stringify({ query: DOCUMENT, variables: { token, event } }),
+      body: JSON.stringify({ query: DOCUMENT, variables: { token } }),
       signal: AbortSignal.timeout(timeoutMs),
     });
     const { data } = await response.json();
     const answer = data?.deviceFingerprint;
-    if (answer?.__typename === 'DeviceFingerprintRejected') return undefined;
+    if (answer?.__typename === 'DeviceFingerprintRejected') return 'TOKEN_REJECTED';
     const { sealed, decision, device } = answer?.judgement ?? {};
     if (!sealed || !decision || !device) throw new Error('expected a judgement with a decision, but got none');
     return { sealed, action: decision.action, deviceId: device.id };

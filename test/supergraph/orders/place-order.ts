@@ -1,8 +1,8 @@
 import { GraphQLError } from 'graphql';
 import type { createVerifier } from './attestation.ts';
-import type { CheckoutTry } from './checkouts.ts';
-import type { Database } from './database.ts';
-import type { Item, Order } from './goods.ts';
+import type { createJudging } from './checkouts.ts';
+import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
+import type { Item } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
 
@@ -15,21 +15,21 @@ export interface PlaceOrderInput {
 
 export interface Shop {
   readonly database: Database;
+  readonly letJudge: ReturnType<typeof createJudging>;
   readonly verify: ReturnType<typeof createVerifier>;
   readonly audience: string;
   /** Called with each new order, as soon as it stands. */
-  readonly placed: (order: Order) => void;
+  readonly placed: (order: Checkout) => void;
 }
 
 type Result =
-  | { readonly __typename: 'OrderPlaced'; readonly order: Order }
+  | { readonly __typename: 'OrderPlaced'; readonly order: Checkout }
   | { readonly __typename: 'ChallengeRequired'; readonly reason: ChallengeReason; audience: string; action: string }
   | { readonly __typename: 'OrderRefused'; readonly code: OrderRefusalCode };
-type OrderRefusalCode = 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' | 'UNDER_REVIEW';
 type ChallengeReason = 'MISSING' | 'INVALID' | 'EXPIRED' | 'SPENT';
 
 /** While the captcha service is down, orders up to this value are placed with an unverified captcha. */
-export const MAX_UNVERIFIED_CENTS = 5_000;
+const MAX_UNVERIFIED_CENTS = 5_000;
 
 const ACTION = 'placeOrder';
 const MAX_DEVICE_TOKEN_LENGTH = 8_192;
@@ -41,51 +41,48 @@ const MAX_DEVICE_TOKEN_LENGTH = 8_192;
  */
 export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrderInput): Promise<Result> {
   checkInput(input);
-  const { database } = shop;
-  const { checkoutId, deviceToken, attestation } = input;
   // By customer and checkout, so that the checkout of somebody else is not found.
-  const before = database.orderOf(customerId, checkoutId);
-  if (before) return { __typename: 'OrderPlaced', order: before };
-
-  const item = database.item(input.item);
+  const before = shop.database.tried(customerId, input.checkoutId);
+  if (before?.orderId) return { __typename: 'OrderPlaced', order: before };
+  const item = shop.database.item(input.item);
   if (!item) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
-  const checkout = { customerId, checkoutId, item: item.name, deviceToken };
-  database.checkouts.start(checkout);
-  const result = await buy(shop, checkout, item, attestation);
-  if (result.__typename === 'ChallengeRequired') database.checkouts.end(checkout, 'CHALLENGED');
-  if (result.__typename === 'OrderRefused') database.checkouts.end(checkout, result.code);
-  return result;
+  return buy(shop, shop.database.start(customerId, input.checkoutId, item), item, input);
 }
 
 /** From a checkout that was recorded to an order, or to what stands in its way. */
-async function buy(shop: Shop, checkout: CheckoutTry, item: Item, attestation?: string | null): Promise<Result> {
-  const { database } = shop;
-  const { customerId, checkoutId } = checkout;
-  // Before the judgement: that would be an event for nothing, and show a bot what is decided without an order that it has to pay.
-  if (item.stock === 0) return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
-  const judgement = await database.checkouts.judgementOf(checkout);
+async function buy(shop: Shop, started: Checkout, item: Item, input: PlaceOrderInput): Promise<Result> {
+  const { database, audience } = shop;
+  const { id, customerId } = started;
   const challenge = (reason: ChallengeReason): Result => {
-    return { __typename: 'ChallengeRequired', reason, audience: shop.audience, action: ACTION };
+    database.end(id, item, 'CHALLENGED', null);
+    return { __typename: 'ChallengeRequired', reason, audience, action: ACTION };
   };
+  const refuse = (code: OrderRefusalCode, captcha: Captcha | null = null): Result => {
+    database.end(id, item, code, captcha);
+    return { __typename: 'OrderRefused', code };
+  };
+  // Before the judgement: that would be an event for nothing, and show a bot what is decided without an order that it has to pay.
+  if (item.stock === 0) return refuse('SOLD_OUT');
+  const { decision } = await shop.letJudge(started, input.deviceToken);
   // A refusal says nothing about the reason, and no captcha changes it.
-  if (judgement?.action === 'DENY') return { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
+  if (decision === 'DENY') return refuse('UNDER_REVIEW');
+  let captcha: Captcha | null = null;
   let jti: string | undefined;
   // Without a judgement nobody knows the device, so a person has to be there.
-  if (judgement?.action !== 'ALLOW') {
-    if (typeof attestation !== 'string') return challenge('MISSING');
-    const proof = await shop.verify(attestation, ACTION, customerId).catch(throwUnavailable);
+  if (decision !== 'ALLOW') {
+    if (typeof input.attestation !== 'string') return challenge('MISSING');
+    const proof = await shop.verify(input.attestation, ACTION, customerId).catch(throwUnavailable);
     if (typeof proof === 'string') return challenge(proof);
-    if (proof.assurance === 'unverified' && item.priceCents > MAX_UNVERIFIED_CENTS) {
-      return { __typename: 'OrderRefused', code: 'UNVERIFIED' };
-    }
+    captcha = proof.assurance === 'verified' ? 'VERIFIED' : 'UNVERIFIED';
+    if (captcha === 'UNVERIFIED' && item.priceCents > MAX_UNVERIFIED_CENTS) return refuse('UNVERIFIED', captcha);
     jti = proof.jti;
   }
 
-  const outcome = database.place({ customerId, checkoutId, item, judgement, jti });
+  const outcome = database.place(id, item, captcha, jti);
   if (outcome === 'SPENT') return challenge('SPENT');
-  if (outcome === 'SOLD_OUT') return { __typename: 'OrderRefused', code: 'SOLD_OUT' };
-  const order = database.orderOf(customerId, checkoutId);
-  if (!order) throw new Error('expected the order that was placed, but got none');
+  if (outcome === 'SOLD_OUT') return refuse('SOLD_OUT');
+  const order = database.find(id);
+  if (!order?.orderId) throw new Error('expected the order that was placed, but got none');
   if (outcome === 'PLACED') shop.placed(order);
   return { __typename: 'OrderPlaced', order };
 }

@@ -1,27 +1,80 @@
+import { GraphQLError } from 'graphql';
 import type { SubgraphContext } from '../subgraph.ts';
-import { createDeskResolvers, requirePerson } from './desk-resolvers.ts';
-import type { Order } from './goods.ts';
+import type { Checkout } from './database.ts';
 import { type PlaceOrderInput, placeOrder, type Shop } from './place-order.ts';
 
-/** The fields of `orders.graphql`. */
+/** How many checkouts one answer can have. */
+const MAX_CHECKOUTS = 100;
+
+/** The fields of `orders.graphql`. What has the tag `risk` there is for people with the scope `risk:read` alone. */
 export function createResolvers(shop: Shop) {
   const { database } = shop;
-  const desk = createDeskResolvers(database);
   return {
-    ...desk,
     Query: {
-      ...desk.Query,
-      order: (_root: unknown, { id }: { id: string }) => database.order(id),
+      checkouts: (_root: unknown, { first, decision }: CheckoutsArguments, context: SubgraphContext) => {
+        requireScope(context);
+        if (first >= 1 && first <= MAX_CHECKOUTS) return database.newest(first, decision);
+        throw failure('BAD_USER_INPUT', `first: expected a number from 1 to ${MAX_CHECKOUTS}.`);
+      },
+      checkout: (_root: unknown, { id }: { id: string }, context: SubgraphContext) => {
+        requireScope(context);
+        return database.find(id);
+      },
     },
     Mutation: {
-      ...desk.Mutation,
-      placeOrder: (_root: unknown, { input }: { input: PlaceOrderInput }, context: SubgraphContext) =>
-        placeOrder(shop, requirePerson(context, 'Sign in to order something.'), input),
+      placeOrder: (_root: unknown, { input }: { input: PlaceOrderInput }, { userId }: SubgraphContext) => {
+        if (userId === undefined) throw failure('UNAUTHENTICATED', 'Sign in to order something.');
+        return placeOrder(shop, userId, input);
+      },
     },
+    // A checkout that was placed is its order as well.
     Order: {
-      ...desk.Order,
       __resolveReference: async ({ id }: { id: string }) => database.order(id),
-      customer: ({ customerId }: Order) => ({ id: customerId }),
+      id: ({ orderId }: Checkout) => orderId,
+      number: ({ orderNumber }: Checkout) => orderNumber,
+      customer: customerOf,
+      judgement: (order: Checkout, _args: unknown, context: SubgraphContext) => {
+        requireScope(context);
+        return judgementOf(order);
+      },
+    },
+    Checkout: {
+      startedAt: ({ startedAt }: Checkout) => new Date(startedAt).toISOString(),
+      customer: customerOf,
+      status: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? outcome : 'REFUSED'),
+      refusal: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? null : outcome),
+      order: (checkout: Checkout) => (checkout.orderId === null ? null : checkout),
+      notJudged: ({ sealed, notJudged, outcome }: Checkout) => {
+        if (sealed !== null) return null;
+        // Nobody has asked, or whoever did has ended without an answer.
+        return notJudged ?? (outcome === 'SOLD_OUT' ? 'SOLD_OUT' : 'OUTAGE');
+      },
+      judgement: judgementOf,
+    },
+    Device: {
+      __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
+        requireScope(context);
+        return { id };
+      },
+      orders: ({ id }: { id: string }) => database.ordersFrom(id),
     },
   };
+}
+
+interface CheckoutsArguments {
+  readonly first: number;
+  readonly decision?: string | null;
+}
+
+const customerOf = ({ customerId }: Checkout) => ({ id: customerId });
+
+/** What the gateway opens at the device-trust subgraph, without an event. */
+const judgementOf = ({ sealed }: Checkout) => (sealed === null ? null : { sealed });
+
+function requireScope({ seesRisk }: SubgraphContext): void {
+  if (!seesRisk) throw failure('FORBIDDEN', 'This needs the scope risk:read.');
+}
+
+function failure(code: string, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, retryable: false } });
 }

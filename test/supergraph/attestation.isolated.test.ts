@@ -1,0 +1,55 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { createVerifier } from './orders/attestation.ts';
+import { createSigner, goodClaims, ISSUER, startKeyServer } from './signer.ts';
+
+/** What the verification of the order subgraph takes from the clock and from the key set. The clock is a fake one. */
+
+const signer = await createSigner();
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-384' });
+const keys = [signer.publicJwk, { ...publicKey.export({ format: 'jwk' }), kid: 'other' }];
+const keyServer = await startKeyServer(keys);
+const { jwksUrl } = keyServer;
+const verify = createVerifier({ jwksUrl, issuer: ISSUER, audience: 'orders', subject: 'required' });
+const NOW = 1_800_000_000;
+beforeAll(() => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW * 1_000 });
+});
+beforeEach(() => {
+  keyServer.keys = keys;
+});
+afterAll(async () => {
+  vi.useRealTimers();
+  await keyServer.stop();
+});
+
+const verdictOf = async (token: string) => {
+  const verdict = await verify(token, 'placeOrder', 'user-1');
+  return typeof verdict === 'string' ? verdict : verdict.assurance;
+};
+
+test.each([
+  ['expired 4 s ago', { iat: NOW - 124, exp: NOW - 4 }, 'verified'],
+  ['expired 6 s ago', { iat: NOW - 126, exp: NOW - 6 }, 'EXPIRED'],
+  ['issued in 5 s', { iat: NOW + 5, exp: NOW + 125 }, 'verified'],
+  ['issued in 6 s', { iat: NOW + 6, exp: NOW + 126 }, 'INVALID'],
+  ['not valid for another 5 s', { nbf: NOW + 5 }, 'verified'],
+  ['not valid for another 6 s', { nbf: NOW + 6 }, 'INVALID'],
+  ['issued 305 s ago', { iat: NOW - 305, exp: NOW + 5 }, 'verified'],
+  ['issued 306 s ago', { iat: NOW - 306, exp: NOW + 5 }, 'EXPIRED'],
+])('the clock may differ by 5 s: a token that was, or is, %s', async (_when, claims, expected) => {
+  expect(await verdictOf(await signer.sign(claims))).toBe(expected);
+});
+
+test('a key of another algorithm is trusted for nothing, even if the key set has it', async () => {
+  const header = { alg: 'ES384', typ: 'captcha-attestation+jwt', kid: 'other' };
+  expect(await verdictOf(await new SignJWT(goodClaims()).setProtectedHeader(header).sign(privateKey))).toBe('INVALID');
+});
+
+test('the keys that are known are good while they cannot be fetched, and are not fetched for each token', async () => {
+  expect(await verdictOf(await signer.sign())).toBe('verified');
+  keyServer.keys = undefined;
+  expect(await verdictOf(await signer.sign())).toBe('verified');
+  expect(keyServer.asked()).toBe(1);
+});
