@@ -81,7 +81,7 @@ describe('commands', () => {
 
   test('rover is the one that `npm run test:rover` tries', () => {
     const versions = page.text.match(/@apollo\/rover@[\d.]+\d/g);
-    const tried = /@apollo\/rover@[\d.]+\d/.exec(readFileSync(join(ROOT, 'test/supergraph/rover.test.ts'), 'utf8'));
+    const tried = /@apollo\/rover@[\d.]+\d/.exec(readFileSync(join(ROOT, 'test/supergraph/rover.all.test.ts'), 'utf8'));
     expect(new Set(versions)).toEqual(new Set(tried));
   });
 });

@@ -40,7 +40,7 @@ test('rover: the workflows, the page and the test', () => {
     'README.md',
     '.github/workflows/ci.yml',
     '.github/workflows/release.yml',
-    'test/supergraph/rover.test.ts',
+    'test/supergraph/rover.all.test.ts',
   ];
   const used = files.map((file) => [file, [...new Set(read(file).match(/(?<=@apollo\/rover@)[\d.]+/g))]]);
   const [, expected] = used.at(-1) ?? [];
