@@ -46,6 +46,8 @@ export interface Row {
   readonly expected: { readonly fingerprint?: UpstreamCode | object; readonly captcha?: object };
   /** Whole requests that arrive at the upstream. A second one would be a second event, or a second verification. */
   readonly calls: 0 | 1 | 'at most 1';
+  /** Why, as the log has to say it. */
+  readonly reason?: string;
 }
 
 /** There is no verdict. It proceeds only if probes fail as well, and those of the table are answered. */

@@ -1,0 +1,146 @@
+import dns from 'node:dns';
+import { syncBuiltinESMExports } from 'node:module';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import { ENTITIES_QUERY } from '../support/graphql.ts';
+import { answer, type Behaviour } from '../support/hostile.ts';
+import { ask } from '../support/requests.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
+import { errorEnvelope, FAIL, PAGE } from './documented.ts';
+import { BOGUS, startAgainst, startSwitchable, until, verify } from './support.ts';
+
+/** The clock and the resolver of this machine. No captcha proceeds for what they do, or a bot would only have to keep them busy. */
+
+const [fails, refuses] = [answer(200, JSON.stringify(FAIL)), answer(400, errorEnvelope(400, 'Invalid request'))];
+const works: Behaviour = (exchange) => (exchange.request.startsWith('POST /validate') ? fails : refuses)(exchange);
+const unavailable = answer(503, PAGE);
+
+const HOST = 'upstream.example';
+
+/** An app with an upstream by name that answers every captcha with "fail". */
+async function start(overrides: Partial<Config> = {}) {
+  const upstream = await startSwitchable(works);
+  onTestFinished(upstream.stop);
+  const app = await startAgainst({ url: upstream.url.replace('127.0.0.1', HOST) }, 3_000, overrides);
+  onTestFinished(app.stop);
+  const verifyMany = (count: number) => Promise.all(Array.from({ length: count }, () => verify(app)));
+  return { upstream, app, verifyMany };
+}
+
+/** How the resolver of this process answers for the upstream: a look-up takes `ms`, and two are worked on at a time, as libuv does it. */
+const resolver = { ms: 0, code: undefined as string | undefined, lookups: 0 };
+const { lookup } = dns;
+const queue: (() => void)[] = [];
+let busy = 0;
+
+function work(): void {
+  const next = busy < 2 ? queue.shift() : undefined;
+  if (!next) return;
+  busy += 1;
+  setTimeout(() => {
+    busy -= 1;
+    next();
+    work();
+  }, resolver.ms);
+}
+
+const fake = (hostname: string, options: dns.LookupAllOptions, done: (...result: unknown[]) => void) => {
+  if (hostname !== HOST) return void Reflect.apply(lookup, dns, [hostname, options, done]);
+  resolver.lookups += 1;
+  queue.push(() => {
+    const { code } = resolver;
+    if (code !== undefined) done(Object.assign(new Error('look-up'), { code }));
+    else if (options.all) done(null, [{ address: '127.0.0.1', family: 4 }]);
+    else done(null, '127.0.0.1', 4);
+  });
+  work();
+};
+
+beforeEach(() => {
+  Object.assign(resolver, { ms: 0, code: undefined, lookups: 0 });
+  // Sound: it takes the two forms that this process uses.
+  dns.lookup = fake as unknown as typeof dns.lookup;
+  syncBuiltinESMExports();
+});
+afterEach(() => {
+  dns.lookup = lookup;
+  syncBuiltinESMExports();
+});
+
+describe('20 bogus captchas', () => {
+  const OVERLOADED = { code: 'OVERLOADED', retryable: true };
+
+  test('fail beside 1,100 fingerprint calls that all need a socket, when a look-up takes 20 ms', async () => {
+    resolver.ms = 20;
+    const { app, verifyMany } = await start();
+    const devices = Array.from({ length: 11 }, (_, request) => {
+      const tokens = Array.from({ length: 100 }, (_, at) => `token-${request}-${at}`);
+      const representations = tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
+      return ask(app.graphqlUrl, ENTITIES_QUERY, { representations });
+    });
+    for (const outcome of await verifyMany(20))
+      expect(outcome).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
+    await Promise.all(devices);
+    // One for all sockets of both services.
+    expect(resolver.lookups).toBe(1);
+  });
+
+  // The other codes of this kind are in the tests of the pool and of the probe.
+  test.each([
+    ['each look-up fails with EMFILE', 0, 'EMFILE'],
+    ['a look-up takes longer than anybody waits', 4_000, undefined],
+  ])('get no verdict when %s, and that is no outage', async (_what, ms, code) => {
+    Object.assign(resolver, { ms, code });
+    const { app, verifyMany } = await start({ upstreamCheckGraceMs: 0 });
+    for (const outcome of await verifyMany(20)) expect(outcome).toEqual(OVERLOADED);
+    expect(app.logged()).not.toContain('"health":"outage"');
+    if (ms > 0) return;
+    // The probes get no address either, so an account would be down for good if that counted.
+    resolver.code = undefined;
+    for (const outcome of await verifyMany(20)) expect(outcome).toMatchObject({ __typename: 'CaptchaFailed' });
+  });
+});
+
+describe('a wall clock that steps', () => {
+  const { now } = Date;
+  let shiftMs = 0;
+  beforeEach(() => {
+    shiftMs = 0;
+    // The monotonic clock stays as it is, as when somebody sets the clock of a machine.
+    Date.now = () => now() + shiftMs;
+  });
+  afterEach(() => {
+    Date.now = now;
+  });
+
+  /** An outage ends with the first probe, and there is one a second; then what a busy machine adds. In ms. */
+  const ENDS_WITHIN_MS = 2_000 + 1_500;
+
+  test('back 20 s and forward again in an outage does not make it longer', async () => {
+    const { upstream, app, verifyMany } = await start();
+    for (const step of [-20_000, 20_000]) {
+      upstream.fail(unavailable);
+      await until(async () => (await verify(app))?.proceed === true);
+      // So many that a count of failed calls would be enough to stop all of them for a while.
+      expect((await verifyMany(60)).filter((outcome) => outcome?.proceed !== true)).toEqual([]);
+      shiftMs = step;
+      upstream.behave(works);
+      const over = startStopwatch();
+      await until(async () => (await verify(app))?.__typename === 'CaptchaFailed');
+      expect(over(), String(step)).toBeLessThan(ENDS_WITHIN_MS);
+    }
+  });
+
+  test('by an hour and by 20 s, forth and back, while the service is well lets no captcha proceed', async () => {
+    const { upstream, app, verifyMany } = await start();
+    upstream.behave(unavailable);
+    for (const step of [3_600_000, -20_000, -3_600_000, 20_000]) {
+      const asked = verifyMany(30);
+      shiftMs = step;
+      for (const outcome of [...(await asked), ...(await verifyMany(30))])
+        expect(outcome?.proceed ?? false).toBe(false);
+    }
+    upstream.behave(works);
+    expect(await verify(app, BOGUS)).toMatchObject({ __typename: 'CaptchaFailed' });
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { answer, type Behaviour, bytes, hang, head, type RawRequest, reset, thenClose } from '../support/hostile.ts';
+import { ANDROID, altered, FAIL } from './documented.ts';
+import {
+  askTimed,
+  crowd,
+  expectData,
+  expectGood,
+  expectOverloaded,
+  FINGERPRINT,
+  good,
+  SERVICES,
+  startBoth,
+  verify,
+} from './support.ts';
+
+/** What happens on one connection to an upstream means nothing for requests after it and beside it. */
+
+const start = (behave: Behaviour, deadlineMs = 10_000) => startBoth({ onTestFinished }, behave, deadlineMs);
+
+/** The answer about a device of this name. */
+const deviceAnswer = (name: string) => answer(200, altered(ANDROID, 'data.fp_detail.device_id', name));
+const about = (id: string) => ({ device: { id } });
+
+describe('one answer is never taken for another', () => {
+  test('two answers to one request', async () => {
+    const { upstream, app } = await start((exchange) => {
+      // Written at once, so that both arrive in one piece.
+      exchange.socket.cork();
+      for (const kind of ['own', 'surplus']) deviceAnswer(`${kind}-${exchange.nth}`)(exchange);
+      exchange.socket.uncork();
+    });
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('own-1'));
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('own-2'));
+    expect(upstream.requests).toBe(2);
+  });
+
+  test('an answer that comes after the deadline', async () => {
+    const deadline = 500;
+    const { upstream, app } = await start((exchange) => {
+      if (exchange.nth === 1) setTimeout(() => deviceAnswer('late')(exchange), deadline + 100);
+      else deviceAnswer('in-time')(exchange);
+    }, deadline);
+    const { errors } = await askTimed(app, FINGERPRINT);
+    // OVERLOADED where the machine kept this process from running meanwhile: either way the deadline has passed.
+    expect(errors).toMatchObject([{ extensions: { code: expect.stringMatching(/^(UPSTREAM_TIMEOUT|OVERLOADED)$/) } }]);
+    await expect.poll(() => upstream.open).toBe(0);
+    expectData(await askTimed(app, FINGERPRINT), 'deviceFingerprint', about('in-time'));
+  });
+});
+
+describe.each(SERVICES)('%s', (_service, question) => {
+  test('an idle connection that the upstream closed is not used again', async () => {
+    const { upstream, app } = await start(thenClose(good(question)));
+    for (let round = 1; round <= 3; round += 1) {
+      expectGood(question, await askTimed(app, question));
+      await expect.poll(() => upstream.open).toBe(0);
+      expect(upstream.requests).toBe(round);
+    }
+  });
+
+  /** Nobody can know whether the upstream processed the request before the reset, or was just closing the connection. */
+  test('an idle connection that the upstream resets at the next request is OVERLOADED, and nothing is sent again', async () => {
+    const { upstream, app } = await start((exchange) => (exchange.nth === 1 ? good(question) : reset)(exchange));
+    expectGood(question, await askTimed(app, question));
+    expect(upstream.open).toBe(1);
+    expectOverloaded(question, await askTimed(app, question));
+    expect(upstream).toMatchObject({ requests: 2, spokenTo: 1, connections: 1 });
+  });
+
+  test('a connection that works is used again', async () => {
+    const { upstream, app } = await start(good(question));
+    for (let round = 1; round <= 5; round += 1) await askTimed(app, question);
+    expect({ requests: upstream.requests, connections: upstream.connections }).toEqual({ requests: 5, connections: 1 });
+  });
+
+  // This is unusual, but HTTP allows it.
+  test.each<[string, Behaviour]>([
+    [
+      'hints before the answer',
+      (exchange) => {
+        exchange.socket.write('HTTP/1.1 103 Early\r\n\r\n');
+        good(question)(exchange);
+      },
+    ],
+    [
+      'an answer of one-byte chunks',
+      bytes(`${head(200, { 'transfer-encoding': 'chunked' })}${question.good.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`),
+    ],
+    ['a body that ends with the connection', thenClose(bytes(head(200, { connection: 'close' }) + question.good))],
+    ['no content type', answer(200, question.good, { 'content-type': '' })],
+    ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
+    ['an encoding called identity', answer(200, question.good, { 'content-encoding': 'identity' })],
+  ])('understands %s', async (_name, behave) => {
+    const { app } = await start(behave);
+    expectGood(question, await askTimed(app, question));
+  });
+});
+
+test('captchas that cross the end of their idle connections do not proceed, and the next ones get their verdict', async () => {
+  const calls = 30;
+  const fails = answer(200, JSON.stringify(FAIL));
+  const held: RawRequest[] = [];
+  // The first calls are answered together, so that each has a connection of its own. What arrives there later is reset.
+  const { app } = await start((exchange) => {
+    if (held.some(({ socket }) => socket === exchange.socket)) reset(exchange);
+    else if (exchange.nth > calls) fails(exchange);
+    else if (held.push(exchange) === calls) held.forEach(fails);
+  });
+  const outcomes = async () => {
+    const all = await Promise.all(Array.from({ length: calls }, () => verify(app)));
+    return all.map(({ __typename, code }) => __typename ?? code);
+  };
+  expect(await outcomes()).toEqual(Array(calls).fill('CaptchaFailed'));
+  const crossing = await outcomes();
+  expect(crossing).toContain('OVERLOADED');
+  expect(crossing.filter((outcome) => !['CaptchaFailed', 'OVERLOADED'].includes(outcome))).toEqual([]);
+  expect(app.logged()).not.toContain('"health":"outage"');
+  // Each reset has emptied the pool of that connection.
+  await expect.poll(async () => new Set(await outcomes())).toEqual(new Set(['CaptchaFailed']));
+});
+
+describe('sockets are released', () => {
+  test('by calls that hang', async () => {
+    const { upstream, app } = await start(hang, 500);
+    for (const { errors } of await crowd(app, FINGERPRINT, 100)) {
+      // It is OVERLOADED if this process, which runs both sides, was too busy to count it as the upstream's fault.
+      const code = expect.stringMatching(/^(UPSTREAM_TIMEOUT|OVERLOADED)$/);
+      expect(errors).toMatchObject([{ extensions: { code } }]);
+    }
+    expect(upstream.requests).toBe(100);
+    await expect.poll(() => upstream.open).toBe(0);
+  });
+
+  test('by calls that end well, except as many as were needed at once, and those with the app', async () => {
+    const { upstream, app } = await start(good(FINGERPRINT));
+    for (let round = 0; round < 5; round += 1) await crowd(app, FINGERPRINT, 10);
+    expect(upstream.requests).toBe(50);
+    expect(upstream.open).toBeLessThanOrEqual(10);
+    await app.stop();
+    await expect.poll(() => upstream.open).toBe(0);
+  });
+});
