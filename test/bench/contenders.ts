@@ -1,51 +1,93 @@
-import { PRODUCTION, PRODUCTION_WITHOUT_SCOPES } from './production.ts';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { ROOT } from '../support/process.ts';
 
-/** Who is measured, as data: how each is started. */
+/** Who is measured: how each is started, and what a router sends to all of them. */
 export interface Contender {
+  /** On the command line, and in the table. */
   readonly name: string;
-  /** Paths from the project's folder: what is measured, and the sources that it was built from. */
-  readonly built: string;
-  readonly source: string;
-  /** `{upstream}` stands for the address of the upstream. */
+  readonly title: string;
+  readonly script: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The build has NODE_ENV as `production` in it, so it is not set here. */
-function ours(name: string, env: Contender['env']): Contender {
-  return { name, built: 'dist/server/main.js', source: 'src/main.ts', env };
-}
+const ROUTER_SECRET = 'secret-of-the-bench-router';
+/** Large enough to count every call and to refuse none. */
+const QUOTA = '{"perSecond":999999999,"perDay":999999999}';
 
-/** NODE_ENV makes these faster, if it makes any difference. They get the same requests and check nothing. */
-function other(name: string): Contender {
+/** Keys for this run only. */
+const SEALING_KEY = { kty: 'oct', k: randomBytes(32).toString('base64url'), kid: 'bench' };
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const ATTESTATION_KEY = { kid: 'bench', state: 'active', ...privateKey.export({ format: 'jwk' }) };
+
+/**
+ * Our server's configuration, everything that a production has. What has a default has it: limits, log, metrics, probes of the
+ * upstreams, the risk policy.
+ */
+function production(upstream: string) {
   return {
-    name,
-    built: `dist/bench/test/bench/contenders/${name}.js`,
-    source: `test/bench/contenders/${name}.ts`,
-    env: { NODE_ENV: 'production', UPSTREAM_URL: '{upstream}' },
+    HOST: '127.0.0.1',
+    PORT: '0',
+    ADMIN_PORT: '0',
+    SHUTDOWN_GRACE_MS: '0',
+    // As `npm start` has it.
+    NODE_COMPILE_CACHE: 'dist/compiled',
+    // A stall of a busy machine is no reason to refuse a request here.
+    MAX_EVENT_LOOP_DELAY_MS: '10000',
+    ROUTER_SECRETS: ROUTER_SECRET,
+    SERVICES: '[{"name":"orders","secret":"secret-of-the-bench-orders","scopes":["risk:read"]}]',
+    TRUSTED_HEADERS: JSON.stringify({
+      subject: 'x-user-id',
+      scopes: 'x-user-scopes',
+      metadata: { ipAddr: { header: 'x-client-ip' }, userAgent: { header: 'x-client-user-agent' } },
+    }),
+    FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_bench","secret":"sk_bench","region":"EU"}]',
+    FINGERPRINT_URL_EU: upstream,
+    FINGERPRINT_QUOTA: QUOTA,
+    CAPTCHA_CONFIGURATIONS: `[{"captchaId":"${'b'.repeat(32)}","captchaKey":"key_bench","region":"EU"}]`,
+    CAPTCHA_URL_EU: upstream,
+    CAPTCHA_QUOTA: QUOTA,
+    SEALING_KEYS: JSON.stringify([SEALING_KEY]),
+    ATTESTATION:
+      '{"issuer":"https://bench.test","audiences":[{"id":"orders","actions":["placeOrder"],"subject":"required"}]}',
+    ATTESTATION_KEYS: JSON.stringify([ATTESTATION_KEY]),
   };
 }
 
-/** Those that the goals speak of. */
-export const OURS_NAME = 'ours';
-export const WITHOUT_SCOPES_NAME = 'ours-without-scopes';
-export const FLOOR_NAME = 'floor';
-export const MERCURIUS_NAME = 'mercurius';
-export const TEMPLATE_NAME = 'apollo-fetch';
+/** What a router sends with each request. Only our server reads these, and checks them. */
+export const ROUTER_HEADERS = {
+  accept: 'application/json',
+  'user-agent': 'router',
+  'router-authorization': ROUTER_SECRET,
+  'x-user-id': 'user-4711',
+  'x-user-scopes': 'risk:read',
+  'x-client-ip': '203.0.113.10',
+  'x-client-user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0',
+};
 
-/** Each answers the same requests. The second one is ours in another configuration, and only compared with the first one. */
-export const CONTENDERS: readonly Contender[] = [
-  ours(OURS_NAME, PRODUCTION),
-  ours(WITHOUT_SCOPES_NAME, PRODUCTION_WITHOUT_SCOPES),
-  other(FLOOR_NAME),
-  other(TEMPLATE_NAME),
-  other('apollo-undici'),
-  other(MERCURIUS_NAME),
-  other('yoga'),
-];
+export const OURS = 'ours';
 
-/** @throws RangeError if there is none of this name */
-export function contenderNamed(wanted: string): Contender {
-  const contender = CONTENDERS.find(({ name }) => name === wanted);
-  if (!contender) throw new RangeError(`there is no contender ${wanted}`);
-  return contender;
+export function contendersFor(upstream: string): Contender[] {
+  const other = (name: string, title: string): Contender => ({
+    name,
+    title,
+    script: join(import.meta.dirname, `contenders/${name}.ts`),
+    env: { NODE_ENV: 'production', UPSTREAM_URL: upstream },
+  });
+  return [
+    { ...serverAt('dist/server/main.js', upstream), name: OURS, title: 'ours' },
+    other('bare', 'bare undici proxy'),
+    other('mercurius', 'Mercurius with JIT'),
+    other('apollo', "Apollo's template"),
+  ];
+}
+
+/** Our server, started by a path from the project's folder. */
+export function serverAt(path: string, upstream: string): Contender {
+  return {
+    name: path,
+    title: path,
+    script: resolve(ROOT, path),
+    env: { NODE_ENV: 'production', ...production(upstream) },
+  };
 }

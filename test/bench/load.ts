@@ -1,52 +1,57 @@
 import { Pool } from 'undici';
-import { cpuTimeOf } from './cpu.ts';
-import { dispatchPost } from './dispatch.ts';
-import type { LoadJob, LoadResult } from './load-job.ts';
-import { closedLoop, openLoop } from './loops.ts';
-import { percentile } from './statistics.ts';
-import { workloadNamed } from './workloads.ts';
+import { ROUTER_HEADERS } from './contenders.ts';
+import { post } from './post.ts';
+import { type Child, cpuMicrosOf } from './processes.ts';
+import type { Workload } from './requests.ts';
 
-/** The load generator, a process of its own: takes a job as a message and sends back what it saw. */
+/** The load generator. */
 
-/** Number of the last request; none is used twice. Those below are for checks. */
-let next = 1_000_000;
+/** More than any answer takes, in ms. */
+const PATIENCE_MS = 10_000;
 
-async function run({ url, headers, workload, answerBytes, connections, pid, warmUpMs, ms, rate }: LoadJob) {
-  const { origin, pathname: path } = new URL(url);
-  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-  const { body, status: wanted = 200 } = workloadNamed(workload);
+/** Number of the last request; none is used twice. */
+let last = 0;
+
+/**
+ * Keeps the connections of a workload busy, unmeasured for `warmUpMs` and then for `ms`.
+ *
+ * @returns CPU time of a request, in µs
+ * @throws Error if a single byte of an answer is not as it should be: the cost of a wrong one means nothing
+ */
+export async function costOf(server: Child, workload: Workload, warmUpMs: number, ms: number): Promise<number> {
+  const { title, connections, body, data } = workload;
+  const { origin, pathname } = server.url;
+  const pool = new Pool(origin, { connections, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS });
   const send = async () => {
-    next += 1;
-    const { status, bytes, body: read } = await dispatchPost(pool, path, headers, body(next));
-    if (status === wanted && (answerBytes === undefined || bytes === answerBytes)) return;
-    throw new Error(
-      `expected ${wanted} with ${answerBytes} bytes, but got ${status} with ${read().toString().slice(0, 500)}`,
-    );
+    last += 1;
+    const number = last;
+    const answer = await post(pool, pathname, ROUTER_HEADERS, body(number));
+    const text = answer.body.toString().trimEnd();
+    const expected = JSON.stringify({ data: data(number) });
+    if (answer.status === 200 && text === expected) return;
+    const from = Math.max(0, [...expected].findIndex((letter, at) => letter !== text[at]) - 50);
+    const [got, wanted] = [text, expected].map((shown) => shown.slice(from, from + 300));
+    throw new Error(`${server.name} answers "${title}" with ${answer.status} and\n${got}\ninstead of\n${wanted}`);
   };
-  const loop = (duration: number) =>
-    rate === undefined ? closedLoop(send, connections, duration) : openLoop(send, rate, duration);
+  const loop = async (duration: number) => {
+    const end = performance.now() + duration;
+    let requests = 0;
+    const lane = async () => {
+      do {
+        requests += 1;
+        await send();
+      } while (performance.now() < end);
+    };
+    await Promise.all(Array.from({ length: connections }, lane));
+    return requests;
+  };
   try {
     await loop(warmUpMs);
     // Every request that costs something is counted: none is under way at either reading.
-    const before = cpuTimeOf(pid);
-    const { latencies, seconds } = await loop(ms);
-    const after = cpuTimeOf(pid);
-    return {
-      requests: latencies.length,
-      seconds,
-      cpuMicros: after.used - before.used,
-      waitedMicros: after.waited - before.waited,
-      p50: percentile(latencies, 50),
-      p99: percentile(latencies, 99),
-    };
+    const before = cpuMicrosOf(server.pid);
+    const requests = await loop(ms);
+    return (cpuMicrosOf(server.pid) - before) / requests;
   } finally {
     await pool.destroy();
   }
 }
-
-process.on('message', (job: LoadJob) => {
-  const answer = (result: LoadResult) => process.send?.(result);
-  run(job).then(answer, (error: Error) => answer({ failure: error.message }));
-});
-// Without the parent process there is nothing to do.
-process.once('disconnect', () => process.exit());

@@ -1,64 +1,80 @@
-import { writeFileSync } from 'node:fs';
-import { createChildren } from './children.ts';
-import { readCommandLine } from './command-line.ts';
-import { compare } from './compare.ts';
-import { checkBuiltUndici } from './environment.ts';
-import { goalsFor } from './goals.ts';
-import { markdown } from './markdown.ts';
-import { type Options, parseOptions, USAGE } from './options.ts';
-import { choosePlacement } from './placement.ts';
-import { profileOurs } from './profile.ts';
-import { report } from './report.ts';
-import { searchWorst } from './search/worst-request.ts';
-import { measureSteady, reportSteady } from './steady.ts';
-import { openTestbed } from './testbed.ts';
+import { readFileSync } from 'node:fs';
+import { cpus, loadavg } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ROOT } from '../support/process.ts';
+import { contendersFor, OURS, serverAt } from './contenders.ts';
+import { measure, tableOf } from './measure.ts';
+import { chooseCores, start } from './processes.ts';
+import { profile } from './profile.ts';
+import { WORKLOADS } from './requests.ts';
 
-/**
- * The process of `npm run bench`. It ends with 0 whatever the figures are, and with 1 if a contender answered wrongly: the
- * cost of a wrong answer means nothing.
- */
+/** The process of `npm run bench`, and its load generator. It ends with 1 if an answer is wrong, whatever the figures are. README.md has its options. */
 
-const placement = choosePlacement();
-const children = createChildren(placement, process.env['PATH'] ?? '');
-let interrupted = false;
-
-async function run(options: Options): Promise<void> {
-  const { mode, size } = options;
-  if (size !== 'smoke') checkBuiltUndici();
-  const testbed = await openTestbed(children, size === 'smoke');
-  const say = (step: string) => void process.stderr.write(`${step}\n`);
-  const show = (text: string, results: object) => {
-    process.stdout.write(text);
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
-  };
-  if (mode === 'profile') {
-    process.stdout.write(await profileOurs(testbed, options));
-  } else if (mode === 'steady') {
-    const steady = await measureSteady(testbed, options.minutes, say);
-    show(reportSteady(steady), steady);
-  } else if (mode === 'search') {
-    const found = await searchWorst(testbed, options, say);
-    show(found.report, found.found);
-  } else {
-    const results = await compare(testbed, options, placement.note, say);
-    const goals = goalsFor(results);
-    show((options.markdown ? markdown : report)(results, goals), { ...results, goals });
-  }
+/** Those that are named, or all if none of them is. */
+function chosen<T extends { readonly name: string }>(all: readonly T[], only: readonly string[]): readonly T[] {
+  const named = all.filter(({ name }) => only.includes(name));
+  return named.length > 0 ? named : all;
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  // Once: a second signal finds no handler and ends the process at once.
-  process.once(signal, () => {
-    interrupted = true;
-    children.endAll().then(() => process.exit(1));
+/** A whole number that an option may have. */
+function within(text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new Error(`expected a number from ${least} to ${most}, but got ${text}`);
+}
+
+async function run(): Promise<string> {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '110' },
+      restarts: { type: 'string', default: '3' },
+      only: { type: 'string' },
+      also: { type: 'string', multiple: true, default: [] },
+      profile: { type: 'boolean' },
+    },
   });
+  const [seconds, restarts] = [within(values.seconds, 5, 3_600), within(values.restarts, 1, 20)];
+  const load = loadavg()[0]?.toFixed(1);
+  const core = chooseCores();
+  const upstream = (await start([join(import.meta.dirname, 'upstream.ts')], {})).url.origin;
+  const all = contendersFor(upstream);
+  const names = [...all, ...WORKLOADS].map(({ name }) => name);
+  const only = values.only?.split(',') ?? [];
+  const unknown = only.filter((name) => !names.includes(name));
+  if (unknown.length > 0) throw new Error(`--only: there is no ${unknown}, but ${names}`);
+  const workloads = chosen(WORKLOADS, only);
+  if (values.profile) {
+    // The sources: in a build all functions are in one file.
+    const sources = serverAt('src/main.ts', upstream);
+    const texts: string[] = [];
+    for (const workload of workloads) {
+      texts.push(await profile(sources, workload, (seconds * 1_000) / workloads.length, core));
+    }
+    return texts.join('');
+  }
+  const contenders = [...chosen(all, only), ...values.also.map((path) => serverAt(path, upstream))];
+  const say = (step: string) => void process.stderr.write(`${step}\n`);
+  const costs = await measure({ contenders, workloads, restarts, seconds, core }, say);
+  const ours = contenders.find(({ name }) => name === OURS);
+  return `${tableOf(costs, ours)}\n\n${conditions(restarts, load)}\n`;
 }
+
+/** What the figures depend on. */
+function conditions(restarts: number, load: string | undefined): string {
+  const versionOf = (name: string) =>
+    JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version;
+  const versions = ['undici', 'mercurius', '@apollo/server'].map((name) => `${name} ${versionOf(name)}`);
+  return `Medians (and ranges) of this many starts of each server: ${restarts}. Taken on ${new Date().toISOString().slice(0, 10)} with
+Node ${process.versions.node}, ${versions.join(', ')} on ${cpus().length} cores (${cpus()[0]?.model}), load ${load} before.`;
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));
 
 try {
-  await run(readCommandLine(parseOptions, USAGE));
+  process.stdout.write(await run());
+  process.exit(0);
 } catch (error) {
-  if (!interrupted) process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = 1;
-} finally {
-  await children.endAll();
+  process.stderr.write(`The benchmark failed: ${error instanceof Error ? error.message : error}\n`);
+  process.exit(1);
 }

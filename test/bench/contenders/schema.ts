@@ -1,34 +1,30 @@
 import { globSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import { parse } from 'graphql';
-import { type CaptchaInput, type FingerprintArguments, judge, type Post, verify } from './wire.ts';
+import type {
+  DeviceFingerprintSignalsArgs,
+  MutationValidateCaptchaArgs,
+  QueryDeviceFingerprintArgs,
+} from '../../../src/schema.generated.ts';
+import { judge, type Post, verify } from './wire.ts';
 
-/** Our schema with the resolvers that anyone would write. */
+type Judged = Awaited<ReturnType<typeof judge>>;
 
-type Judged = Extract<Awaited<ReturnType<typeof judge>>, { __typename: 'DeviceFingerprint' }>;
+const rank = (level: string | null = 'LOW') => ['LOW', 'MEDIUM', 'HIGH'].indexOf(level ?? 'LOW');
 
-const RANK: Readonly<Record<string, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
-
-/** Reads `schema/` of the folder that the process runs in. */
+/** Our schema with the resolvers that anyone would write. It reads `schema/` of the folder that the process runs in. */
 export function buildSchema(post: Post) {
   const resolvers = {
     Query: {
-      deviceFingerprint: (_root: unknown, args: FingerprintArguments) => judge(post, args),
+      deviceFingerprint: (_root: unknown, args: QueryDeviceFingerprintArgs) => judge(post, args),
     },
     Mutation: {
-      validateCaptcha: (_root: unknown, { input }: { input: CaptchaInput }) => verify(post, input),
+      validateCaptcha: (_root: unknown, { input }: MutationValidateCaptchaArgs) => verify(post, input),
     },
     DeviceFingerprint: {
-      __resolveReference: async ({ token }: { token: string }) => {
-        const outcome = await judge(post, { token });
-        if (outcome.__typename !== 'DeviceFingerprint') throw new Error('the token was rejected');
-        return outcome;
-      },
-      signals: ({ signals }: Judged, { minLevel, minConfidence }: Record<string, string | number | null | undefined>) =>
-        signals.filter(
-          ({ level, confidence }) =>
-            (RANK[level] ?? 0) >= (RANK[minLevel ?? 'LOW'] ?? 0) && confidence >= Number(minConfidence ?? 0),
-        ),
+      __resolveReference: ({ token }: { token: string }) => judge(post, { token }),
+      signals: ({ signals }: Judged, { minLevel, minConfidence }: DeviceFingerprintSignalsArgs) =>
+        signals.filter(({ level, confidence }) => rank(level) >= rank(minLevel) && confidence >= (minConfidence ?? 0)),
     },
   };
   const files = globSync('schema/*.graphql').sort();

@@ -1,0 +1,74 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { ROOT } from '../support/process.ts';
+
+/** The processes of the benchmark, the cores they run on, and the CPU time that they have used. */
+
+/** More than enough time for a start or an orderly end, in ms. */
+const PATIENCE_MS = 30_000;
+
+export interface Child {
+  /** For errors. */
+  readonly name: string;
+  readonly pid: number;
+  /** The first address that it names. */
+  readonly url: URL;
+  /** Asks it to end, makes it end after half a minute, and resolves when it is gone. */
+  end(): Promise<void>;
+}
+
+/** Starts Node with these arguments, and with this environment alone. Rejects unless it soon says where it listens. */
+export async function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  core: readonly string[] = [],
+): Promise<Child> {
+  const [program = '', ...rest] = [...core, process.execPath, ...args];
+  const { PATH = '' } = process.env;
+  const child = spawn(program, rest, { cwd: ROOT, env: { PATH, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+  // It does not outlive this process, whatever way that ends.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  const ended = new Promise<void>((resolve) => child.once('exit', resolve).once('error', resolve));
+  const end = async () => {
+    setTimeout(kill, PATIENCE_MS).unref();
+    child.kill('SIGTERM');
+    await ended;
+    process.off('exit', kill);
+  };
+  for await (const line of createInterface({ input: child.stdout, signal: AbortSignal.timeout(PATIENCE_MS) })) {
+    const address = /"url":"(http[^"]+)"/.exec(line)?.[1];
+    if (address === undefined || child.pid === undefined) continue;
+    // From here on its log is read and dropped, so that the pipe never fills up.
+    child.stdout.resume();
+    return { name: rest.at(-1) ?? '', pid: child.pid, url: new URL(address), end };
+  }
+  throw new Error(`${args.join(' ')} named no address`);
+}
+
+/**
+ * Gives the server under test a core of its own: moves this process, and with it whatever it starts, to another one.
+ *
+ * @returns what to put before the command of a server; nothing on a machine with one core, or without `taskset`
+ */
+export function chooseCores(): string[] {
+  const allowed = /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '';
+  const [first = '', ...others] = allowed.match(/\d+/g) ?? [];
+  const last = others.at(-1);
+  if (last === undefined) return [];
+  try {
+    execFileSync('taskset', ['-acp', first, String(process.pid)], { stdio: 'ignore' });
+  } catch {
+    return [];
+  }
+  return ['taskset', '-c', last];
+}
+
+/** CPU time of all threads of a process on Linux so far, in µs. The threads of Node live as long as their process. */
+export function cpuMicrosOf(pid: number): number {
+  const nanos = readdirSync(`/proc/${pid}/task`).map((thread) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]),
+  );
+  return nanos.reduce((sum, time) => sum + time, 0) / 1_000;
+}
