@@ -34,11 +34,11 @@ const REFUSED = { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
 const PLACED = { __typename: 'OrderPlaced', order: { item: 'Vase' } };
 
 /** The error of each session's fingerprint. The path of an error is longer with some gateways. */
-function codesBySession(errors: GraphqlAnswer['errors'] = []) {
+function errorsBySession(errors: GraphqlAnswer['errors'] = []) {
   return Object.fromEntries(
-    errors.map(({ path = [], extensions: { code, retryable } }) => {
+    errors.map(({ path = [], extensions }) => {
       expect(path.slice(0, 4)).toEqual(['user', 'sessions', path[2], 'deviceFingerprint']);
-      return [path[2], { code, retryable }];
+      return [path[2], extensions];
     }),
   );
 }
@@ -48,6 +48,9 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
   const shop = await startGateway(shopVariant);
   afterAll(() => Promise.all([gateway.stop(), shop.stop()]));
   const query = (document: string, variables = {}) => ask(gateway.url, document, variables, CLAIMED_SCOPE);
+  /** These extensions of an error, and no others; but Apollo's gateway adds the name of the subgraph. */
+  const withCode = (code: string, retryable: boolean) =>
+    gatewayName === 'Apollo Gateway' ? expect.objectContaining({ code, retryable }) : { code, retryable };
 
   test('one question crosses all three subgraphs and comes back, with judgements that make no event', async () => {
     const { data, errors, text } = await query(CROSS_SUBGRAPH_QUERY);
@@ -93,9 +96,9 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
         { id: 'session-3', deviceFingerprint: null },
       ],
     });
-    expect(codesBySession(errors)).toEqual({
-      1: { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
-      2: { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+    expect(errorsBySession(errors)).toEqual({
+      1: withCode('DEVICE_TOKEN_REJECTED', false),
+      2: withCode('UPSTREAM_UNAVAILABLE', true),
     });
     expect(text).not.toContain('not-a-token');
   });
@@ -104,14 +107,14 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     supergraph.outage.all = true;
     const asked = await query(JUDGE);
     expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
-    const lost = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+    const lost = withCode('UPSTREAM_UNAVAILABLE', true);
     expect(asked.errors).toMatchObject([{ path: ['deviceFingerprint'], extensions: lost }]);
     const referred = await query(SESSIONS_OF, { user: 'user-1' });
     expect(referred.data.user.sessions).toEqual([
       { id: 'session-1', deviceFingerprint: null },
       { id: 'session-2', deviceFingerprint: null },
     ]);
-    expect(codesBySession(referred.errors)).toEqual({ 0: lost, 1: lost });
+    expect(errorsBySession(referred.errors)).toEqual({ 0: lost, 1: lost });
     expect(asked.text + referred.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
   });
 
@@ -124,7 +127,7 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
         { id: 'order-2', item: 'Lamp', judgement: null },
       ],
     });
-    const forbidden = expect.objectContaining({ code: 'FORBIDDEN', retryable: false });
+    const forbidden = withCode('FORBIDDEN', false);
     expect(errors.map(({ extensions }) => extensions)).toEqual([forbidden, forbidden]);
     expect(text).not.toContain('EMULATOR');
   });

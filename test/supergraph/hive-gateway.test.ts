@@ -1,4 +1,3 @@
-import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPage } from '../docs/markdown.ts';
 import { json, ask as post, request } from '../support/requests.ts';
@@ -7,6 +6,7 @@ import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startHiveGateway } from './gateways.ts';
 import { createSessions } from './people.ts';
 import { SUBGRAPH_SECRETS } from './subgraph-headers.ts';
+import { PLANNERS } from './test-gateways.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
 /** What `deploy/router/hive-gateway.ts` does, with each planner of Hive Gateway: its own, and the one in Rust. */
@@ -67,22 +67,10 @@ const FIGURES = readPage('deploy/router/README.md').rowsOf(
   'Hive Gateway',
 );
 
-describe.each([
-  ['in JavaScript', {}],
-  ['in Rust', { unifiedGraphHandler }],
-])('with the planner %s', async (_name, planner) => {
+describe.each(PLANNERS)('%s', async (_name, planner) => {
   const gateway = await startHiveGateway(supergraphSdl, { identify, changes: { ...planner, demandControl } });
   afterAll(() => gateway.stop());
   const ask = (query: string, headers: Readonly<Record<string, string>>) => post(gateway.url, query, {}, headers);
-
-  test('one question crosses all three subgraphs and comes back', async () => {
-    const { data, errors } = await ask(CROSS_SUBGRAPH_QUERY, ANALYST);
-    expect(errors).toBeUndefined();
-    expect(data.user.orders[0].judgement).toMatchObject({
-      signals: [{ code: 'EMULATOR', level: 'HIGH' }],
-      device: { orders: [{ id: 'order-1' }, { id: 'order-3' }, { id: 'order-4' }] },
-    });
-  });
 
   test.each(FIGURES.map(([name = '', , , cost]) => [name.replaceAll('`', ''), cost]))(
     '%s is estimated at %s, as the documentation says',
@@ -112,14 +100,6 @@ describe.each([
     for (const name of ['cookie', 'authorization', 'traceparent']) expect(headers).not.toHaveProperty(name);
     const { metadata } = JSON.parse(supergraph.asked[0]?.body ?? '');
     expect(metadata).toEqual({ account_id: 'staff-ada', ip_addr_v4: '203.0.113.7' });
-  });
-
-  test('codes and `retryable` reach the client, and no other extension', async () => {
-    const { errors } = await ask('{ user(id: "user-3") { sessions { deviceFingerprint { clientType } } } }', ANALYST);
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([
-      { code: 'DEVICE_TOKEN_REJECTED', retryable: false },
-      { code: 'UPSTREAM_UNAVAILABLE', retryable: true },
-    ]);
   });
 
   test('two equal requests at the same time are two events', async () => {

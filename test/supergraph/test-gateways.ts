@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
+import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
@@ -43,8 +44,17 @@ async function startApolloGateway(supergraphSdl: string): Promise<Running> {
   return { url, stop: () => server.stop() };
 }
 
-/** What holds through one has to hold through the other. */
-export const GATEWAYS = [
-  ['Apollo Gateway', startApolloGateway],
-  ['Hive Gateway', (supergraphSdl: string) => startHiveGateway(supergraphSdl, { identify: asClaimed })],
+/** The planners of Hive Gateway: its own, and the one in Rust. */
+export const PLANNERS = [
+  ['Hive Gateway', {}],
+  ['Hive Gateway with the planner in Rust', { unifiedGraphHandler }],
 ] as const;
+
+/** What holds through one has to hold through the others. */
+export const GATEWAYS: readonly (readonly [string, (supergraphSdl: string) => Promise<Running>])[] = [
+  ['Apollo Gateway', startApolloGateway],
+  ...PLANNERS.map(([name, changes]) => {
+    const start = (supergraphSdl: string) => startHiveGateway(supergraphSdl, { identify: asClaimed, changes });
+    return [name, start] as const;
+  }),
+];
