@@ -1,9 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/config/variables.ts';
 import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
 
-/** What an operator may write into a variable, and what the sentence about a wrong value says (design, section 3). */
+/**
+ * What an operator may write into a variable, and what the sentence about a wrong value says. The variables of OpenTelemetry
+ * are those of https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/.
+ */
 
 describe('what is accepted', () => {
   test.each<[string, string, object]>([
@@ -236,4 +242,127 @@ describe('numbers', () => {
       }
     },
   );
+});
+
+describe('attributes of the resource', () => {
+  test.each<[string, Record<string, string>]>([
+    ['a=b', { a: 'b' }],
+    [
+      'deployment.environment.name=live,service.namespace=shop',
+      { 'deployment.environment.name': 'live', 'service.namespace': 'shop' },
+    ],
+    [' k8s.pod.name = pod-1 , k8s.pod.uid=a-b ', { 'k8s.pod.name': 'pod-1', 'k8s.pod.uid': 'a-b' }],
+    ['a=b%2Cc%3D%20d%C3%A4', { a: 'b,c= dä' }],
+    ['a=', { a: '' }],
+    ['url=https://a.test/?b=c', { url: 'https://a.test/?b=c' }],
+  ])('%s', (text, expected) => {
+    expect(parse({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text }).otelResourceAttributes).toEqual(expected);
+  });
+
+  test.each(['a', '=b', 'a=b,', 'a=%', 'a=%ff', 'a=b c', 'a b=c', 'a="b"'])('%s is refused', (text) => {
+    expect(problemsOf({ ...LIVE, OTEL_RESOURCE_ATTRIBUTES: text })).toEqual([
+      `OTEL_RESOURCE_ATTRIBUTES: expected pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values, but got ${JSON.stringify(text)}.`,
+    ]);
+  });
+});
+
+describe('the sampler', () => {
+  test('has the names of the specification', () => {
+    for (const name of ['always_on', 'always_off', 'parentbased_always_on', 'parentbased_always_off']) {
+      expect(parse({ ...LIVE, OTEL_TRACES_SAMPLER: name }).otelTracesSampler).toBe(name);
+    }
+    expect(problemsOf({ ...LIVE, OTEL_TRACES_SAMPLER: 'xray' })).toEqual([
+      expect.stringMatching(/^OTEL_TRACES_SAMPLER: expected always_on, .* or parentbased_traceidratio, but got "xray"/),
+    ]);
+  });
+
+  test.each(['traceidratio', 'parentbased_traceidratio', ''])('"%s" has a share', (OTEL_TRACES_SAMPLER) => {
+    const env = { ...LIVE, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0.5' };
+    expect(parse(env).otelTracesSamplerArg).toBe(0.5);
+  });
+
+  test('without a ratio refuses a share, which would have no effect', () => {
+    const env = { ...LIVE, OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0.5' };
+    expect(problemsOf(env)).toEqual([
+      'OTEL_TRACES_SAMPLER_ARG: expected it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio, but got beside always_on.',
+    ]);
+  });
+});
+
+describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the share %s', (name) => {
+  test.each([
+    ['0', 0],
+    ['1', 1],
+    ['0.001', 0.001],
+    ['1.0', 1],
+  ])('can be %s', (text, expected) => {
+    const { logSample, otelTracesSamplerArg } = parse({ ...LIVE, [name]: text });
+    expect(name === 'LOG_SAMPLE' ? logSample : otelTracesSamplerArg).toBe(expected);
+  });
+
+  test.each(['1.1', '-0.1', '2', '10%', '1e-1', '.5', '0,5', '0.'])('cannot be %s', (text) => {
+    expect(problemsOf({ ...LIVE, [name]: text })).toEqual([
+      `${name}: expected a number from 0 to 1, such as 0.1, but got "${text}".`,
+    ]);
+  });
+});
+
+describe('whatever is written, no message has words of a library, a regular expression or a secret', () => {
+  /** What zod says by itself, and what regular expressions look like. */
+  const FOREIGN =
+    /invalid|must match|pattern|received|too (small|big|short|long)|unrecognized|required|\/\^|\\[sdwxu]|\[\\|\$\//i;
+  const secret = fc.stringMatching(/^[!-~]{8,40}$/).map((text) => `${CANARY}${text}`);
+  const leaf = fc.oneof(
+    secret,
+    fc.integer(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.array(secret),
+    fc.dictionary(secret, secret),
+  );
+  const entry = (first: string, second: string) =>
+    fc.oneof(
+      leaf,
+      fc.record(
+        { [first]: leaf, [second]: leaf, region: fc.oneof(leaf, fc.constantFrom('GLB', 'NA', 'EU')), secrett: leaf },
+        { requiredKeys: [] },
+      ),
+      fc.dictionary(fc.oneof(secret, fc.constantFrom('__proto__', 'constructor', 'region')), leaf),
+    );
+  const listOf = (first: string, second: string) =>
+    fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
+  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress || row.hasParts);
+
+  test.each(hidden)('$name', ({ name, expected }) => {
+    const made = fc.oneof(
+      fc.string().map((text) => `${CANARY}${text}`),
+      listOf('publicKey', 'secret'),
+      listOf('captchaId', 'captchaKey'),
+      listOf('name', 'secret'),
+      fc.webUrl({ withQueryParameters: true, withFragments: true }).map((url) => `${url}${CANARY}`),
+    );
+    fc.assert(
+      fc.property(made, (text) => {
+        const rest = Object.fromEntries(Object.entries(LIVE).filter(([other]) => other !== 'ALLOW_DIRECT_ACCESS'));
+        for (const problem of problemsOf({ ...rest, [name]: text })) {
+          // Its own sentence may have an example with such a word.
+          expect(problem.replace(expected, '')).not.toMatch(FOREIGN);
+          expect(problem).not.toContain(CANARY);
+          expect(problem).not.toContain('expected another value');
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test('the check recognises messages of a library', () => {
+    for (const theirs of [
+      'Invalid string: must match pattern /^[\\x21-\\x7e]+$/',
+      'Too small: expected array to have >=1 items',
+      'Unrecognized key: "a"',
+      'Invalid option: expected one of "GLB"|"NA"',
+    ]) {
+      expect(theirs).toMatch(FOREIGN);
+    }
+  });
 });

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startInSandboxMode, type TestApp } from '../support/app.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startInSandboxMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
+import { DATA, startRecorded } from './support.ts';
 
-/** `deviceFingerprint` as a frontend sees it, against the sandbox. Section numbers are the fingerprint document's. */
+/** `deviceFingerprint` as a frontend sees it, against the sandbox, and how unusual responses are read. Section numbers are the
+ * fingerprint document's. */
 
-let app: TestApp;
-beforeAll(async () => {
-  app = await startInSandboxMode();
-});
-afterAll(() => app.stop());
+const app = await startInSandboxMode();
+afterAll(app.stop);
 
 const fingerprint = async (variables: Record<string, unknown>) => ask(app.graphqlUrl, FINGERPRINT_QUERY, variables);
 
@@ -100,23 +99,132 @@ describe('a token that is rejected, or a query that fails', () => {
     expect(app.logged()).toContain(`HTTP status 403 for application ${publicKey}`);
   });
 
-  test('a server error of the service is UPSTREAM_UNAVAILABLE', async () => {
-    const { data, errors } = await fingerprint({ token: 'sandbox:error:500' });
-    expect(data).toEqual({ deviceFingerprint: null });
-    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }]);
-  });
-
   test('the log names the field as the schema does, and not by the alias of the client', async () => {
     const query = '{ phone491701234567: deviceFingerprint(token: "sandbox:error:500") { __typename } }';
     await ask(app.graphqlUrl, query);
     expect(app.logged()).toContain('"field":"deviceFingerprint"');
     expect(app.logged()).not.toContain('491701234567');
   });
+});
 
-  test('a response after the deadline is UPSTREAM_TIMEOUT', async () => {
-    const impatient = await startInSandboxMode({ fingerprintTimeoutMs: 500 });
-    const { errors } = await ask(impatient.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:delay:2000:android' });
-    await impatient.stop();
-    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } }]);
+describe('signals, by level and confidence', () => {
+  const TOKEN = 'sandbox:android:EMULATOR,IP_MALICIOUS_ATTACK,IP_CRAWLER_OR_BOT,DEVICE_WITHOUT_SIM';
+  const names = async (filter: string) => {
+    const { data, errors } = await ask(
+      app.graphqlUrl,
+      `query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { signals${filter} { name } } } }`,
+      { token: TOKEN },
+    );
+    return errors ?? data.deviceFingerprint.signals.map(({ name }: { name: string }) => name);
+  };
+
+  // Levels and confidences from 2.9: HIGH 0.95, HIGH 0.6, MEDIUM 0.8, LOW 0.4.
+  test.each([
+    ['', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM']],
+    ['(minLevel: LOW)', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM']],
+    ['(minLevel: MEDIUM)', ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT']],
+    ['(minLevel: HIGH)', ['EMULATOR', 'IP_MALICIOUS_ATTACK']],
+    ['(minConfidence: 0.8)', ['EMULATOR', 'IP_CRAWLER_OR_BOT']],
+    ['(minConfidence: 1)', []],
+    ['(minLevel: HIGH, minConfidence: 0.61)', ['EMULATOR']],
+    [
+      '(minLevel: null, minConfidence: null)',
+      ['EMULATOR', 'IP_MALICIOUS_ATTACK', 'IP_CRAWLER_OR_BOT', 'DEVICE_WITHOUT_SIM'],
+    ],
+  ])('with the filter %j', async (filter, expected) => {
+    expect(await names(filter)).toEqual(expected);
+  });
+
+  test('a confidence in percent is refused: an empty list would look like a device without signals', async () => {
+    expect(await names('(minConfidence: 80)')).toMatchObject([
+      {
+        message: 'minConfidence: expected a number from 0 to 1, but got one outside.',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+});
+
+test('names of lists stay as they are, and the effect follows their description (2.9)', async () => {
+  const { data } = await ask(app.graphqlUrl, FINGERPRINT_QUERY, {
+    token: 'sandbox:web:WHITELIST_IP,BLACKLIST_IP,VPN_ENABLED',
+  });
+  expect(data.deviceFingerprint.signals).toMatchObject([
+    { name: 'WHITELIST_IP', code: 'WHITELIST_IP', effect: 'DENY', level: 'HIGH', confidence: 1 },
+    { name: 'BLACKLIST_IP', code: 'BLACKLIST_IP', effect: 'ALLOW', level: 'LOW', confidence: 1 },
+    { name: 'VPN_ENABLED', code: 'VPN_ENABLED', effect: 'RISK', level: 'LOW', confidence: 1 },
+  ]);
+});
+
+describe('an unusual response', async () => {
+  const { respondWith, rejectWith, query, stop } = await startRecorded();
+  afterAll(stop);
+
+  test('a signal that is not documented keeps its name, and the rest of the device stays usable', async () => {
+    respondWith({ ...DATA, signals: [{ signal: 'BRAND_NEW', level: 'HIGH', confidence: 0.5 }] });
+    const { data, errors } = await query({ token: 't' });
+    expect(errors).toBeUndefined();
+    expect(data.deviceFingerprint.signals).toEqual([
+      { name: 'BRAND_NEW', code: null, level: 'HIGH', confidence: 0.5, effect: null, meaning: null },
+    ]);
+  });
+
+  test('client_type decides between Mobile and Web, never the shape of device_basic (2.7)', async () => {
+    const both = { os: {}, browser: {}, device: {}, pla: 'arm64', mod: 'Pixel 8', osv: '15' };
+    respondWith({ ...DATA, detail: { ...DATA.detail, client_type: 'Web/H5', device_basic: both } });
+    const web = await query({ token: 't' });
+    expect(web.data.deviceFingerprint.deviceBasic.__typename).toBe('Web');
+    respondWith({ ...DATA, detail: { ...DATA.detail, device_basic: { ...both, os: 'Android' } } });
+    const mobile = await query({ token: 't2' });
+    expect(mobile.data.deviceFingerprint.deviceBasic).toMatchObject({ __typename: 'Mobile', os: { name: 'Android' } });
+    respondWith({ ...DATA, detail: { ...DATA.detail, device_basic: both } });
+    const mismatch = await query({ token: 't3' });
+    expect(mismatch.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_PROTOCOL_ERROR' } }]);
+  });
+
+  test('a web value that is not a string stays visible in `additional`', async () => {
+    const device_basic = { browser: { name: 'Chrome', major: 120 }, device: { vendor: null }, os: { name: 'Linux' } };
+    respondWith({ ...DATA, detail: { ...DATA.detail, client_type: 'Web/H5', device_basic } });
+    const { data } = await query({ token: 't' });
+    expect(data.deviceFingerprint.deviceBasic).toEqual({
+      __typename: 'Web',
+      browser: { name: 'Chrome', version: null, major: null, additional: { major: 120 } },
+      device: { model: null, vendor: null, additional: { vendor: null } },
+      os: { name: 'Linux', version: null, additional: null },
+    });
+  });
+
+  test.each([
+    ['event_time', 'eventTime'],
+    ['event_type', 'eventType'],
+    ['metadata.email', 'metadata.email'],
+    ['metadata.ip_addr_v4', 'metadata.ipAddrV4'],
+    ['phone_sha256', 'metadata.phoneSha256'],
+    ['metadata', 'metadata'],
+    ['body.metadata.email', 'metadata.email'],
+    ['metadata.store_id', 'metadata.additional.store_id'],
+    ['something_new', 'something_new'],
+  ])('a field error for %s names our %s', async (field, ours) => {
+    const errors = [{ field, reason: 'Some reason', type: 'some_type' }];
+    rejectWith({ errors });
+    const { data } = await query({ token: `t-${field}` });
+    expect(data.deviceFingerprint).toEqual({
+      __typename: 'DeviceFingerprintRejected',
+      reason: 'INVALID_INPUT',
+      errors: [{ field: ours, reason: 'Some reason', type: 'some_type' }],
+    });
+  });
+
+  test.each(['device_token', 'body.device_token'])('a field error for %s names the token', async (field) => {
+    const errors = [{ field, reason: 'Invalid token', type: 'value_error' }];
+    rejectWith({ errors });
+    const { data } = await query({ token: `t-${field}` });
+    expect(data.deviceFingerprint).toMatchObject({ reason: 'INVALID_TOKEN', errors: [{ field: 'token' }] });
+  });
+
+  test('a 400 without details is a rejection as well (2.10)', async () => {
+    rejectWith({});
+    const { data } = await query({ token: 't' });
+    expect(data.deviceFingerprint).toMatchObject({ reason: 'INVALID_INPUT', errors: [] });
   });
 });

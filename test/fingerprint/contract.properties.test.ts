@@ -12,7 +12,7 @@ import { DATA } from './support.ts';
 
 /** The checks that are written by hand accept what zod accepts, and the same is read from it. */
 
-const RUNS = 20_000;
+const RUNS = 3_000;
 
 const signal = { signal: 'EMULATOR', level: 'HIGH', confidence: 0.95 };
 const android = { ...DATA, signals: [signal, { ...signal, signal: 'NEW', level: 'LOW', confidence: 0 }] };

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { CompactEncrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -5,12 +7,12 @@ import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { findSignal, SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import type { DeviceJudgement, RiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
 import { DATA } from './support.ts';
 
-/** A sealed judgement says what was judged then, whole and unchanged, or nothing. */
+/** A sealed judgement says what was judged then, whole and unchanged, or nothing, also years later. */
 
 const box = new JudgementBox('device-judgement+jwe', SEALING_KEYS);
 const judgements = createJudgements(SEALING_KEYS, () => {});
@@ -113,7 +115,7 @@ describe('whatever the service may answer', () => {
         const another = judge(answer, given, other);
         expect(judgements.open(another.sealed)).toEqual(inGraph(another));
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 
@@ -192,4 +194,36 @@ test('nesting of any depth is read or refused, and never ends the process', asyn
   const header = { alg: 'A256KW', enc: 'A256GCM', kid: NEW_KEY.kid, typ: 'device-judgement+jwe' };
   const sealed = await new CompactEncrypt(Buffer.from(deep)).setProtectedHeader(header).encrypt(key);
   expect(() => judgements.open(sealed)).toThrow('cannot be opened');
+});
+
+describe('records of every version that was ever sealed open for ever', () => {
+  const FOLDER = join(import.meta.dirname, '../fixtures');
+  const FILES = readdirSync(FOLDER).filter((file) => /^judgement-v\d+\./.test(file));
+
+  test('version 1 has an app with signals of its own, a page, and every signal that its catalogue had', () => {
+    expect(FILES.filter((file) => file.startsWith('judgement-v1.'))).toEqual([
+      'judgement-v1.android.json',
+      'judgement-v1.ios.json',
+      'judgement-v1.web.json',
+    ]);
+  });
+
+  describe.each(FILES)('%s', (file) => {
+    const { key, sealed, judgement } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
+
+    test('opens, with the level and confidence that each signal had then', () => {
+      const { signals = [], ...opened } = createJudgements([key], () => {}).open(sealed);
+      const { signals: then, ...rest } = judgement;
+      expect(opened).toEqual({ __typename: 'DeviceJudgement', sealed, ...rest });
+      expect(signals?.map(({ name, level, confidence }) => ({ name, level, confidence }))).toEqual(then);
+    });
+
+    test('gives each signal the meaning and the effect that the catalogue has now', () => {
+      const { signals } = createJudgements([key], () => {}).open(sealed);
+      for (const { name, code, effect, meaning } of signals ?? []) {
+        const row = findSignal(name);
+        expect([code, effect, meaning]).toEqual([row?.code ?? null, row?.effect ?? null, row?.meaning ?? null]);
+      }
+    });
+  });
 });

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { EXCEPTIONS } from '../../src/captcha/contract.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { createChallengeStore } from '../../src/sandbox/challenges.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { A, B, C, D, E, formOf, issue, outcomeOf, requestChallenge, sign, validate } from './support.ts';
 
-let sandbox: Sandbox;
-let url: string;
-beforeAll(async () => {
-  sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  url = sandbox.urls.GLB;
-});
-afterAll(() => sandbox.stop());
+/** The captcha service of the sandbox, and its challenges. test/conformance has what the document says. */
+
+const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const url = sandbox.urls.GLB;
+afterAll(sandbox.stop);
 
 /** A form with valid values, for a lot number that was never issued. */
 function madeUp(lotNumber: string, changes: Record<string, string | undefined> = {}) {
@@ -153,21 +152,15 @@ describe('a challenge', () => {
 
   test('expires', async () => {
     const brief = await startSandbox({ host: '127.0.0.1', port: 0, challengeLifetimeMs: 0 });
-    try {
-      const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
-      expect(outcomeOf(answer)).toBe('pass_token expire');
-    } finally {
-      await brief.stop();
-    }
+    onTestFinished(brief.stop);
+    const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
+    expect(outcomeOf(answer)).toBe('pass_token expire');
   });
 
   test('is not known to another sandbox', async () => {
     const other = await startSandbox({ host: '127.0.0.1', port: 0 });
-    try {
-      expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
-    } finally {
-      await other.stop();
-    }
+    onTestFinished(other.stop);
+    expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
   });
 });
 
@@ -197,4 +190,30 @@ describe('a lot number that forces an outcome', () => {
       expect(await outcome(madeUp(lot, { sign_token: sign(lot, 'wrong') }))).toBe('illegal sign_token');
     },
   );
+});
+
+test('a full store removes its oldest challenge', () => {
+  const store = createChallengeStore(60_000, 2);
+  const [first, second, third] = [store.issue(A), store.issue(A), store.issue(A)].map((row) => row.lot_number);
+  expect(store.find(first ?? '')).toBeUndefined();
+  expect(store.find(second ?? '')).toMatchObject({ captchaId: A, verified: false, expired: false });
+  expect(store.find(third ?? '')).toBeDefined();
+});
+
+test('a verified challenge is not kept longer', () => {
+  const store = createChallengeStore(60_000, 1);
+  const { lot_number } = store.issue(A);
+  store.markVerified(lot_number);
+  expect(store.find(lot_number)?.verified).toBe(true);
+  store.issue(A);
+  expect(store.find(lot_number)).toBeUndefined();
+});
+
+test('a store holds ten thousand challenges by default', () => {
+  const store = createChallengeStore(60_000);
+  const { lot_number } = store.issue(A);
+  for (let issued = 1; issued < 10_000; issued++) store.issue(A);
+  expect(store.find(lot_number)).toBeDefined();
+  store.issue(A);
+  expect(store.find(lot_number)).toBeUndefined();
 });

@@ -1,17 +1,13 @@
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { isAllowed, queryFingerprint } from '../../src/sandbox/fingerprint.ts';
-import { type Sandbox, startSandbox } from '../../src/sandbox/server.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { createUsedTokens } from '../../src/sandbox/used-tokens.ts';
 import { dataOf, errorsOf, INVALID_TOKEN, query } from './support.ts';
 
-let sandbox: Sandbox;
-let url: string;
-beforeAll(async () => {
-  sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  url = sandbox.urls.GLB;
-});
-afterAll(() => sandbox.stop());
+const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const url = sandbox.urls.GLB;
+afterAll(sandbox.stop);
 
 describe('the order of the checks', () => {
   const wrong = { authorization: 'Bearer wrong', 'content-type': 'text/plain' };
