@@ -14,7 +14,7 @@ import {
   isRequiredInputField,
   isUnionType,
 } from 'graphql';
-import { CANARY, createChoices } from './random-choices.ts';
+import { CANARY, createChoices } from './random-inputs.ts';
 
 /**
  * GraphQL documents made of the names of a schema: valid ones, with values that nobody expects, and wild ones, with

@@ -2,11 +2,31 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { TestApp } from '../support/app.ts';
 import type { GraphqlError } from '../support/requests.ts';
-import { CANARY } from './random-choices.ts';
 
-/** What the tests on ten thousand requests and answers share. */
+/** What the tests on random requests and answers share. */
 
-export const TEN_THOUSAND = 10_000;
+/** Begins every text that is sent as a value: none may come back, or be logged. */
+export const CANARY = '§cnry';
+
+/**
+ * Choices that follow from a list of numbers. Each takes the next number; without one it is the first choice. So fast-check
+ * makes the result smaller by making the list smaller.
+ */
+export function createChoices(numbers: readonly number[]) {
+  let at = 0;
+  /** A whole number from 0. */
+  const upTo = (most: number) => (numbers[at++] ?? 0) % (most + 1);
+  /** True in so many cases of a hundred. */
+  const chance = (percent: number) => upTo(99) >= 100 - percent;
+  // Sound: nobody chooses from an empty list, so the number is one of its indexes.
+  const oneOf = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
+  const several = (most: number, make: (index: number) => string, separator = ' ') =>
+    Array.from({ length: upTo(most) }, (_, index) => make(index)).join(separator);
+  return { upTo, chance, oneOf, several };
+}
+
+/** So many requests, and so many answers of each service, are tried: other ones in each run. */
+export const COUNT = 2_000;
 
 /** So many lists of numbers, each of which becomes a request or an answer. Shorter ones make simpler ones. */
 export function lists(count: number, maxLength: number) {

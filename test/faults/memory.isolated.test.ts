@@ -1,0 +1,74 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
+import { answer, type Behaviour, flood, gzipBomb, HUNDRED_MB, hang, head } from '../support/hostile.ts';
+import { crowd, expectError, expectGood, FINGERPRINT, good, SERVICES, startBoth } from './support.ts';
+
+/** No upstream fills the memory of the process, and no load leaves anything behind. */
+
+const MB = 1_000_000;
+
+setFlagsFromString('--expose-gc');
+// Sound: with that flag set, every new context has a global function of this name.
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Bytes outside V8's heap, which is where bodies live, and bytes in it once the garbage is gone. */
+function measure(): { outside: number; inside: number } {
+  collectGarbage();
+  const { external, heapUsed } = process.memoryUsage();
+  return { outside: external, inside: heapUsed };
+}
+
+const bomb = answer(200, gzipBomb(FINGERPRINT.good), { 'content-encoding': 'gzip' });
+const endless = flood(head(200, { 'content-length': String(HUNDRED_MB) }) + FINGERPRINT.good, ' '.repeat(64 * 1024));
+
+/** Asks so many questions at once of an upstream that behaves like this. */
+async function askMany(times: number, behave: Behaviour): Promise<void> {
+  const { upstream, app } = await startBoth({ onTestFinished }, behave, 30_000);
+  for (const answered of await crowd(app, FINGERPRINT, times)) expectError(answered, 'UPSTREAM_PROTOCOL_ERROR');
+  expect(upstream.requests).toBe(times);
+  // What broke the rules is not kept for the next call.
+  await expect.poll(() => upstream.open).toBe(0);
+}
+
+/** In turns as well as at once: bombs of 200 MiB and bodies of 100 MB. */
+async function attack(turns: number): Promise<void> {
+  for (let turn = 0; turn < turns; turn += 1) {
+    await askMany(6, bomb);
+    await askMany(2, endless);
+  }
+}
+
+test('4 GB of bodies do not make the memory grow', async () => {
+  // What is loaded and compiled only once is not a leak.
+  await attack(1);
+  const before = measure();
+  let peak = before.outside;
+  const watch = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().external);
+  }, 2);
+  onTestFinished(() => clearInterval(watch));
+  await attack(3);
+  const after = measure();
+  // One body that is inflated or kept whole takes 100 MB or more.
+  expect(peak - before.outside).toBeLessThan(60 * MB);
+  expect(after.outside - before.outside + after.inside - before.inside).toBeLessThan(30 * MB);
+});
+
+test('a thousand answers leave nothing in the heap', async () => {
+  const { upstream, app } = await startBoth({ onTestFinished }, hang, 30_000);
+  const rounds = async (count: number) => {
+    for (const [, question] of SERVICES) {
+      upstream.behave(good(question));
+      for (let round = 0; round < count; round += 1)
+        for (const answered of await crowd(app, question, 20)) expectGood(question, answered);
+    }
+    return { inside: measure().inside, log: app.logged().length };
+  };
+  await rounds(10);
+  const before = await rounds(1);
+  const after = await rounds(25);
+  // The log of the app is kept as well. A request, an answer or a context that stays takes more than 1.5 KB.
+  const grown = after.inside - before.inside - (after.log - before.log);
+  expect(grown).toBeLessThan(1_500 * 1_000);
+});
