@@ -1,6 +1,8 @@
+import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { JUDGED_FRAGMENT } from '../support/graphql.ts';
+import { SEALING_KEYS } from '../support/judgements.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** The most expensive requests that the limits allow, for the test and the soak that measure their cost. */
@@ -102,6 +104,57 @@ export const ALLOWED: readonly Row[] = [
     {},
   ],
 ];
+
+/** The smallest record of version 1, and one with ten signals. */
+const recordOf = (event: number, signals: readonly string[]) =>
+  JSON.stringify({
+    v: 1,
+    at: '2026-11-22T02:03:04Z',
+    pk: 'p',
+    ids: ['r', `${event}`, '1', 'd'],
+    ip: 'i',
+    client: 'IOS',
+    mobile: ['iOS', '18', 'arm64', 'm'],
+    signals,
+  });
+const TEN =
+  'EMULATOR VPN_ENABLED CLOUD_PHONE BEING_DEBUGGED NETWORK_PROXY LIMIT_EXCEED DEVICE_ROOTED SCREEN_SHARING TOKEN_EXPIRED WHITELIST_IP';
+const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId version clientType device { id } ipInfo { ip }
+  deviceBasic { ... on Mobile { os { name version additional } architecture model } }
+  signals { name code level confidence effect meaning } decision { action rule policy }`;
+
+const judgements = (fields: string) =>
+  `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceJudgement { ${fields} } } }`;
+
+/** Each row stays just within the limits. The judgements are sealed with the keys of `test/support/judgements.ts`. */
+export function judgementRows(): readonly Row[] {
+  const box = new JudgementBox('device-judgement+jwe', SEALING_KEYS);
+  const sealedReferences = (
+    count: number,
+    change: (sealed: string, at: number) => string,
+    signals: readonly string[] = [],
+  ) => ({
+    r: Array.from({ length: count }, (_, at) => ({
+      __typename: 'DeviceJudgement',
+      sealed: change(box.seal(recordOf(at, signals)) ?? '', at),
+    })),
+  });
+  const same = (sealed: string) => sealed;
+  const scalars = Array.from({ length: 80 }, (_, at) => `a${at}: eventId`).join(' ');
+  return [
+    ['everything about 550 judgements', judgements(EVERYTHING), sealedReferences(550, same, TEN.split(' '))],
+    ['scalars of 950 judgements', judgements(scalars), sealedReferences(950, same)],
+    // The last character of a tag has four spare bits, so the one before it is changed.
+    [
+      '900 judgements that fail last',
+      judgements('eventId'),
+      sealedReferences(
+        900,
+        (sealed) => `${sealed.slice(0, -2)}${sealed.at(-2) === 'x' ? 'y' : 'x'}${sealed.slice(-1)}`,
+      ),
+    ],
+  ];
+}
 
 /** The same operation under another name, which makes it a new document. */
 export function underName(name: string, document: string): string {

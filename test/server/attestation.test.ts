@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { generateKey } from '../../src/captcha/attestation-keys.ts';
+import { type AttestationKey, generateKey } from '../../src/captcha/attestation-keys.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { INPUT } from '../captcha/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
-import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
+import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { ask, post, request } from '../support/requests.ts';
+import { ask, json, post, request } from '../support/requests.ts';
 import { answerAsDocumented, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
-/** Attestations, as a service gets them over HTTP (design, section 8). */
+/** What a service gets over HTTP: attestations, and the keys that verify them. */
 
 const JWKS = '/.well-known/jwks.json';
 const NAMED = { audience: 'orders', action: 'placeOrder' };
@@ -33,22 +33,22 @@ describe('in sandbox mode, without any configuration', () => {
   const validate = async (input: object, mutation = MUTATION) => ask(app.graphqlUrl, mutation, { input });
 
   // Apollo Server executes the first ones, and compiled code the others.
-  test.each([1, 2, 3, 4, 5])('pass %i gets an attestation that the published keys verify', async () => {
-    const { lotNumber, ...rest } = await solve();
-    const { data } = await validate({ lotNumber, ...rest, ...NAMED });
-    const { attestation, ...others } = data.validateCaptcha;
-    expect(others).toEqual({ __typename: 'CaptchaPassed', proceed: true });
-    expect(await verifyAttestation(attestation, await keysOf(app))).toMatchObject({
-      act: 'placeOrder',
-      asr: 'verified',
-      cid: 'a'.repeat(32),
-    });
-    const { header, payload } = partsOf(attestation);
-    expect(JSON.parse(await keysOf(app)).keys.map(({ kid }: { kid: string }) => kid)).toEqual([header.kid]);
-    expect(Math.abs(payload.iat - Date.now() / 1_000)).toBeLessThan(30);
-    expect(payload.exp - payload.iat).toBe(120);
-    expect(attestation).not.toContain(lotNumber);
-    expect(JSON.stringify(payload)).not.toContain(lotNumber);
+  const TIMES = [1, 2, 3, 4, 5];
+
+  test('each pass gets an attestation that the published keys verify', async () => {
+    for (const _ of TIMES) {
+      const { lotNumber, ...rest } = await solve();
+      const { data } = await validate({ lotNumber, ...rest, ...NAMED });
+      const { attestation, ...others } = data.validateCaptcha;
+      expect(others).toEqual({ __typename: 'CaptchaPassed', proceed: true });
+      const claims = { act: 'placeOrder', asr: 'verified', cid: 'a'.repeat(32) };
+      expect(await verifyAttestation(attestation, await keysOf(app))).toMatchObject(claims);
+      const { header, payload } = partsOf(attestation);
+      expect(JSON.parse(await keysOf(app)).keys.map(({ kid }: { kid: string }) => kid)).toEqual([header.kid]);
+      expect(Math.abs(payload.iat - Date.now() / 1_000)).toBeLessThan(30);
+      expect(payload.exp - payload.iat).toBe(120);
+      expect(attestation + JSON.stringify(payload)).not.toContain(lotNumber);
+    }
   });
 
   const EVERYWHERE = `mutation ($input: ValidateCaptchaInput!) {
@@ -61,14 +61,16 @@ describe('in sandbox mode, without any configuration', () => {
   }
   fragment Passed on CaptchaPassed { fifth: attestation }`;
 
-  test.each([1, 2, 3, 4, 5])('is signed once, however often it is selected: time %i', async () => {
+  test('it is signed once, however often it is selected', async () => {
     const before = Number(await issuedBy(app, 'verified'));
-    const { data } = await validate({ ...(await solve()), ...NAMED }, EVERYWHERE);
-    const attestations = Object.values(data.validateCaptcha);
-    expect(attestations).toHaveLength(5);
-    expect(new Set(attestations).size).toBe(1);
-    expect(attestations[0]).toEqual(expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/));
-    expect(await issuedBy(app, 'verified')).toBe(before + 1);
+    for (const time of TIMES) {
+      const { data } = await validate({ ...(await solve()), ...NAMED }, EVERYWHERE);
+      const attestations = Object.values(data.validateCaptcha);
+      expect(attestations).toHaveLength(5);
+      expect(new Set(attestations).size).toBe(1);
+      expect(attestations[0]).toEqual(expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]{86}$/));
+      expect(await issuedBy(app, 'verified')).toBe(before + time);
+    }
   });
 
   test('nothing is signed without an audience, or where the field is not selected', async () => {
@@ -118,7 +120,9 @@ describe('in sandbox mode, without any configuration', () => {
   });
 });
 
-const first = generateKey('active');
+const active = generateKey('active');
+const next = generateKey('next');
+const retired = generateKey('retired');
 const attestation: NonNullable<Config['attestation']> = {
   issuer: 'https://device-trust.sandbox',
   lifetimeSeconds: 60,
@@ -141,7 +145,7 @@ describe('in live mode', () => {
       (request, response) => (isOutage ? sendJson(response, 500, {}) : answerAsDocumented(request, response)),
     );
     const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-    app = await startInLiveMode(urls, { attestation, attestationKeys: [first] });
+    app = await startInLiveMode(urls, { attestation, attestationKeys: [active] });
     bare = await startInLiveMode(urls);
   });
   afterAll(() => Promise.all([app.stop(), bare.stop(), upstream.stop()]));
@@ -189,13 +193,13 @@ describe('in live mode', () => {
   });
 });
 
-describe('the person of an attestation', () => {
+describe('behind a router', () => {
   const router = { 'router-authorization': 'the-secret-of-the-router' };
   let app: TestApp;
   beforeAll(async () => {
     app = await startInSandboxMode({
       attestation,
-      attestationKeys: [first],
+      attestationKeys: [active, next, retired],
       routerSecrets: [router['router-authorization']],
       trustedHeaders: { subject: 'x-user-id', scopes: undefined },
     });
@@ -210,7 +214,7 @@ describe('the person of an attestation', () => {
   test.each([
     ['required', NAMED_BANK],
     ['optional', NAMED],
-  ])('is the one of the trusted header where it is %s', async (_required, audience) => {
+  ])('the person of an attestation is the one of the trusted header where it is %s', async (_required, audience) => {
     const { data } = await validate(audience, { ...router, 'x-user-id': 'person-1' });
     const pinned = { audience: audience.audience };
     expect(await verifyAttestation(data.validateCaptcha.attestation, await keysOf(app), pinned)).toMatchObject({
@@ -219,7 +223,7 @@ describe('the person of an attestation', () => {
     });
   });
 
-  test('is nobody without the header, or with a malformed one, so it is FORBIDDEN where it is required', async () => {
+  test('the person is nobody without the header, or with a malformed one, so it is FORBIDDEN where it is required', async () => {
     for (const headers of [{}, { 'x-user-id': '' }, { 'x-user-id': 'x'.repeat(257) }, { 'x-other': 'person-1' }]) {
       const { data, errors } = await validate(NAMED_BANK, { ...router, ...headers });
       expect(data).toEqual({ validateCaptcha: null });
@@ -229,8 +233,87 @@ describe('the person of an attestation', () => {
     expect(partsOf(data.validateCaptcha.attestation).payload).not.toHaveProperty('sub');
   });
 
-  test('is not for a sender without a secret to name, who gets nothing at all', async () => {
+  test('a sender without a secret names nobody, and gets nothing at all', async () => {
     const { status, data } = await validate(NAMED, { 'x-user-id': 'person-1' });
     expect([status, data]).toEqual([401, undefined]);
   });
+
+  test('the keys are published without a secret: the public parts of all of them', async () => {
+    const { status, headers, text } = await request(app.url + JWKS);
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/jwk-set+json');
+    expect(headers.get('cache-control')).toBe('max-age=300');
+    // Like the connection of a probe, that of a verifier is kept for a short time.
+    expect(headers.get('keep-alive')).toBe('timeout=5');
+    expect(JSON.parse(text)).toEqual({
+      keys: [active, next, retired].map(({ kid, x, y }) => ({
+        kty: 'EC',
+        crv: 'P-256',
+        x,
+        y,
+        kid,
+        alg: 'ES256',
+        use: 'sig',
+      })),
+    });
+    for (const { d } of [active, next, retired]) expect(text).not.toContain(d);
+  });
+
+  test('the keys have no body for HEAD, and take no other method', async () => {
+    const head = await request(app.url + JWKS, { method: 'HEAD' });
+    expect([head.status, head.headers.get('cache-control'), head.text]).toEqual([200, 'max-age=300', '']);
+    for (const init of [json('{}'), { method: 'PUT' }, { method: 'DELETE' }]) {
+      const { status, headers } = await request(app.url + JWKS, init);
+      expect([status, headers.get('allow'), headers.get('cache-control')]).toEqual([405, 'GET, HEAD', 'no-store']);
+    }
+  });
+
+  test('the private parts are nowhere in the log', () => {
+    for (const { d } of [active, next, retired]) expect(app.logged()).not.toContain(d);
+  });
 });
+
+// `test/captcha/attestation.rotation.test.ts` is about its times.
+test('while the signing keys are rotated under load, every attestation is verified by keys that were read before the last step and by those after it', async () => {
+  /** How many ask at once. */
+  const CLIENTS = 4;
+  const old = generateKey('active');
+  const fresh = generateKey('next');
+  const stages: readonly (readonly AttestationKey[])[] = [
+    [old, fresh],
+    [
+      { ...old, state: 'retired' },
+      { ...fresh, state: 'active' },
+    ],
+    [{ ...fresh, state: 'active' }],
+  ];
+  const configOf = (attestationKeys: readonly AttestationKey[]) => ({ ...DEFAULTS, attestation, attestationKeys });
+  const app = await startInSandboxMode(configOf([old]));
+  onTestFinished(app.stop);
+
+  const attestations: string[] = [];
+  let isOver = false;
+  const client = async () => {
+    while (!isOver) {
+      const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...NAMED };
+      const { data } = await ask(app.graphqlUrl, MUTATION, { input });
+      attestations.push(data.validateCaptcha.attestation);
+    }
+  };
+  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
+  for (const stage of stages) {
+    const before = await keysOf(app);
+    app.rotate(configOf(stage));
+    const after = await keysOf(app);
+    const from = attestations.length;
+    await expect.poll(() => attestations.length, { timeout: 20_000 }).toBeGreaterThan(from + 60);
+    const signed = attestations.slice(from);
+    for (const one of signed) await verifyAttestation(one, before);
+    // The first ones may have been under way during the step, and have the key of before.
+    for (const one of signed.slice(CLIENTS)) await verifyAttestation(one, after);
+  }
+  isOver = true;
+  await clients;
+  const kids = attestations.map((one) => partsOf(one).header.kid);
+  expect([...new Set(kids)]).toEqual([old.kid, fresh.kid]);
+}, 60_000);

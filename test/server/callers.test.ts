@@ -1,40 +1,90 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { startInSandboxMode } from '../support/app.ts';
-import { json, request, sendBytes } from '../support/requests.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { operationsOf, startSandboxed } from '../observability/support.ts';
+import { DEFAULTS } from '../support/app.ts';
+import { json, openConnection, post, request, sendBytes } from '../support/requests.ts';
+import { callerAt, callerOf, CALLER_QUERY as QUERY, startServerOfCallers } from './support.ts';
 
-/** Who may ask: with `ROUTER_SECRETS` configured, nobody but the router. `callers.services.test.ts` is about services. */
+/** Who may ask: the router, and services with secrets of their own. Nobody else, as soon as there is one secret. */
 
-const [OLD, NEW] = ['the-old-router-secret', 'the-new-router-secret'] as const;
+const ROUTER = 'the-secret-of-the-router';
+const PREVIOUS = 'the-secret-of-the-router-before';
 /** As long as a secret may be. */
-const LONGEST = 'l'.repeat(256);
-const app = await startInSandboxMode({ routerSecrets: [OLD, NEW, LONGEST] });
-const open = await startInSandboxMode();
-afterAll(() => Promise.all([app.stop(), open.stop()]));
+const LONGEST = 'the-secret-of'.padEnd(256, 'l');
+const ORDERS = { name: 'orders', secret: 'the-secret-of-orders', scopes: ['risk:read'] } as const;
+const DESK = { name: 'desk', secret: 'the-secret-of-the-desk', scopes: [] } as const;
+const SERVICES = { services: [ORDERS, DESK] };
+const HEADERS = { trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes' } };
+const PERSON = { 'x-user-id': 'person-17', 'x-user-scopes': 'openid risk:read' };
 
-const QUERY = '{"query":"{ signalCatalogue { code } }"}';
-const SDL = '{"query":"{ _service { sdl } }"}';
-const TRACE = { 'apollo-federation-include-trace': 'ftv1' };
-const asRouter = (secret: string) => ({ 'router-authorization': secret });
+const asRouter = (secret = ROUTER) => ({ 'router-authorization': secret });
+const asService = (secret: string) => ({ authorization: `Bearer ${secret}` });
 
-describe('a caller without the secret', () => {
+const server = await startServerOfCallers({ routerSecrets: [ROUTER, PREVIOUS, LONGEST], ...SERVICES, ...HEADERS });
+const plain = await startServerOfCallers({ routerSecrets: [ROUTER] });
+const withScopesOfServices = await startServerOfCallers({ routerSecrets: [ROUTER], ...SERVICES });
+afterAll(() => Promise.all([server, plain, withScopesOfServices].map(({ stop }) => stop())));
+
+describe('a service', () => {
+  test.each([
+    [ORDERS, ['risk:read']],
+    [DESK, []],
+  ])('is known by its own secret, and has its own scopes', async ({ name, secret }, scopes) => {
+    expect(await callerAt(server.graphqlUrl, asService(secret))).toEqual({ name, scopes });
+    expect(await callerAt(server.graphqlUrl, { authorization: `bearer  ${secret}` })).toEqual({ name, scopes });
+  });
+
+  test('has two secrets and one name while its secret is rotated', async () => {
+    const rotating = await startServerOfCallers({
+      services: [ORDERS, { ...ORDERS, secret: 'the-secret-that-follows' }],
+    });
+    try {
+      for (const secret of [ORDERS.secret, 'the-secret-that-follows']) {
+        expect(await callerAt(rotating.graphqlUrl, asService(secret))).toEqual({
+          name: 'orders',
+          scopes: ['risk:read'],
+        });
+      }
+    } finally {
+      await rotating.stop();
+    }
+  });
+
+  test('asks on behalf of the person that it names, and brings no scopes but its own', async () => {
+    const headers = { ...asService(DESK.secret), ...PERSON };
+    expect(await callerAt(server.graphqlUrl, headers)).toEqual({ name: 'desk', subject: 'person-17', scopes: [] });
+  });
+
+  test('can be the only one who may ask', async () => {
+    const app = await startSandboxed(SERVICES);
+    const ask = async (headers: Record<string, string>) => (await request(app.graphqlUrl, json(QUERY, headers))).status;
+    expect([await ask(asService(ORDERS.secret)), await ask({}), await ask(asRouter())]).toEqual([400, 401, 401]);
+  });
+});
+
+describe('whoever presents', () => {
   test.each<[string, Record<string, string>]>([
-    ['without a secret', {}],
-    ['with an empty secret', asRouter('')],
-    ['with another secret', asRouter('the-own-router-secret')],
-    ['with half a secret', asRouter(OLD.slice(0, -1))],
-    ['with more than a secret', asRouter(`${OLD}x`)],
-    ['with both secrets as configured', asRouter(`${OLD},${NEW}`)],
-    ['with the secret as a bearer token', { authorization: `Bearer ${OLD}` }],
-    ['with the longest secret but its end', asRouter(LONGEST.slice(1))],
-    ['with the longest secret and more', asRouter(`${LONGEST}l`)],
-    ['with more than any secret has', asRouter('x'.repeat(8_000))],
-    ['with a secret beyond ASCII', asRouter(`${OLD.slice(0, -1)}\u00f4`)],
-    ['who asks for a trace', TRACE],
-  ])('%s gets 401, whatever is asked', async (_who, headers) => {
-    for (const body of [QUERY, SDL, '{', '[]']) {
-      const answer = await request(app.graphqlUrl, json(body, headers));
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get('cache-control')).toBe('no-store');
+    ['nothing', {}],
+    ['empty secrets', { ...asRouter(''), ...asService('') }],
+    ['other secrets', { ...asRouter('the-secret-of-nobody'), ...asService('the-secret-of-nobody') }],
+    ['half of each secret', { ...asRouter(ROUTER.slice(0, -1)), ...asService(ORDERS.secret.slice(0, -1)) }],
+    ['more than each secret', { ...asRouter(`${ROUTER}x`), ...asService(`${ORDERS.secret}x`) }],
+    ['two secrets', { ...asRouter(`${ROUTER},${PREVIOUS}`), ...asService(`${ORDERS.secret}, Bearer ${DESK.secret}`) }],
+    ['the longest secret but its begin', asRouter(LONGEST.slice(1))],
+    ['the longest secret and more', asRouter(`${LONGEST}l`)],
+    ['more than any secret has', { ...asRouter('x'.repeat(4_000)), ...asService('x'.repeat(4_000)) }],
+    ['a secret beyond ASCII', asRouter(`${ROUTER.slice(0, -1)}\u00f2`)],
+    ['the name of a service', asService('orders')],
+    ['the secret of a service without a scheme', { authorization: ORDERS.secret }],
+    ['it in another scheme', { authorization: `Basic ${ORDERS.secret}` }],
+    ['it as that of the router', asRouter(ORDERS.secret)],
+    ['the secret of the router as that of a service', asService(ROUTER)],
+    ['trusted headers', PERSON],
+    ['a wish for a trace', { 'apollo-federation-include-trace': 'ftv1' }],
+  ])('%s gets 401, whatever is asked', async (_what, headers) => {
+    for (const body of [QUERY, '{"query":"{ _service { sdl } }"}', '{', '[]']) {
+      const answer = await request(server.graphqlUrl, json(body, headers));
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([401, 'no-store']);
       expect(JSON.parse(answer.text)).toEqual({
         errors: [
           {
@@ -43,34 +93,139 @@ describe('a caller without the secret', () => {
           },
         ],
       });
-      expect(answer.text + app.logged()).not.toMatch(/the-\w+-router-secret/);
+      expect(answer.text + server.logged()).not.toContain('the-secret-of');
     }
   });
 
-  test('is refused before the body arrives', async () => {
-    const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999\r\n\r\n';
-    expect(await sendBytes(app.url, head)).toMatch(/^HTTP\/1\.1 401 /);
+  test('nothing, or a wrong secret, is refused before the body arrives', async () => {
+    const head = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99999\r\n';
+    for (const line of ['', 'authorization: Bearer nobody\r\n']) {
+      expect(await sendBytes(server.graphqlUrl, `${head}${line}\r\n`)).toMatch(/^HTTP\/1\.1 401 /);
+    }
   });
 
-  test.each(['/healthz', '/readyz'])('may ask whether it lives: %s', async (path) => {
-    expect((await request(app.url + path)).status).toBe(200);
+  test('two Authorization headers gets 401, whichever comes first', async () => {
+    const [right, wrong] = [ORDERS.secret, 'the-secret-of-nobody'].map((secret) => `authorization: Bearer ${secret}`);
+    expect(await callerOf(server.graphqlUrl, [`${right}`])).toMatchObject({ name: 'orders' });
+    expect(await callerOf(server.graphqlUrl, [`${right}`, `${wrong}`])).toBe('401');
+    expect(await callerOf(server.graphqlUrl, [`${wrong}`, `${right}`])).toBe('401');
+  });
+
+  test('nothing may ask whether the process lives', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      expect((await request(new URL(path, server.graphqlUrl).href)).status).toBe(200);
+    }
   });
 });
 
+test('the router gets an inline trace if it asks for one, and nobody else does', async () => {
+  const guarded = await startSandboxed({ routerSecrets: [ROUTER], ...SERVICES });
+  const open = await startSandboxed();
+  const ask = async ({ graphqlUrl }: typeof open, headers: Record<string, string>) =>
+    (await post(graphqlUrl, '{"query":"{ signalCatalogue { code } }"}', headers)).text;
+  const TRACE = { 'apollo-federation-include-trace': 'ftv1' };
+  expect(JSON.parse(await ask(guarded, { ...asRouter(), ...TRACE })).extensions.ftv1).toMatch(/^[A-Za-z0-9+/=]+$/);
+  expect(JSON.parse(await ask(guarded, asRouter()))).not.toHaveProperty('extensions');
+  expect(JSON.parse(await ask(guarded, { ...asService(ORDERS.secret), ...TRACE }))).not.toHaveProperty('extensions');
+  expect(JSON.parse(await ask(open, TRACE))).not.toHaveProperty('extensions');
+});
+
 describe('the router', () => {
-  test.each([OLD, NEW, LONGEST])('asks with each secret while they are rotated', async (secret) => {
-    for (const body of [QUERY, SDL]) {
-      const { status, text } = await request(app.graphqlUrl, json(body, asRouter(secret)));
-      expect([status, JSON.parse(text).errors]).toEqual([200, undefined]);
+  test.each([ROUTER, PREVIOUS, LONGEST])('asks with each secret while they are rotated', async (secret) => {
+    expect(await callerAt(server.graphqlUrl, asRouter(secret))).toEqual({ name: 'router', scopes: [] });
+  });
+
+  test('asks on behalf of the person of the trusted headers', async () => {
+    expect(await callerAt(server.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({
+      name: 'router',
+      subject: 'person-17',
+      scopes: ['openid', 'risk:read'],
+    });
+    expect(await callerAt(server.graphqlUrl, asRouter())).toEqual({ name: 'router', scopes: [] });
+  });
+
+  test('brings the Authorization of a person, which is ignored, even if it is that of a service', async () => {
+    for (const authorization of ['Bearer of-a-person', `Bearer ${ORDERS.secret}`, 'Basic x', '']) {
+      expect(await callerAt(server.graphqlUrl, { ...asRouter(), authorization })).toMatchObject({ name: 'router' });
     }
   });
 
-  test('gets an inline trace if it asks for one, and nobody else does', async () => {
-    const traced = await request(app.graphqlUrl, json(QUERY, { ...asRouter(NEW), ...TRACE }));
-    expect(JSON.parse(traced.text).extensions.ftv1).toMatch(/^[A-Za-z0-9+/=]+$/);
-    const plain = await request(app.graphqlUrl, json(QUERY, asRouter(NEW)));
-    expect(JSON.parse(plain.text)).not.toHaveProperty('extensions');
-    const unguarded = await request(open.graphqlUrl, json(QUERY, TRACE));
-    expect(JSON.parse(unguarded.text)).not.toHaveProperty('extensions');
+  test('brings nothing without trusted headers, and then scopes are enforced only beside services', async () => {
+    expect(await callerAt(plain.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({ name: 'router' });
+    expect(await callerAt(withScopesOfServices.graphqlUrl, { ...asRouter(), ...PERSON })).toEqual({
+      name: 'router',
+      scopes: [],
+    });
+  });
+});
+
+describe('a rotation under load', () => {
+  test('refuses nobody who has a secret that is valid before and after, and requests under way keep their caller', async () => {
+    const [oldRouter, newRouter] = ['the-old-secret-of-the-router', 'the-new-secret-of-the-router'] as const;
+    const oldOrders = { name: 'orders', secret: 'the-old-secret-of-orders', scopes: [] };
+    const newOrders = { name: 'orders-2', secret: 'the-new-secret-of-orders', scopes: [] };
+    const rotating = await startSandboxed({ routerSecrets: [oldRouter], services: [oldOrders] });
+    const statusOf = async (headers: Record<string, string>) =>
+      (await request(rotating.graphqlUrl, json('{"query":"{ __typename }"}', headers))).status;
+
+    let clients = [asRouter(oldRouter), asService(oldOrders.secret)];
+    const statuses: number[] = [];
+    let isOn = true;
+    const load = Array.from({ length: 4 }, async () => {
+      while (isOn) statuses.push(...(await Promise.all(clients.map(statusOf))));
+    });
+    // It has sent its headers, and its body follows after the rotation.
+    const body = '{"query":"query Slow { __typename }"}';
+    const slow = openConnection(
+      rotating.url,
+      `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nauthorization: Bearer ${oldOrders.secret}\r\n\r\n`,
+    );
+    const asked = (count: number) => expect.poll(() => statuses.length).toBeGreaterThan(statuses.length + count);
+    await asked(100);
+    rotating.rotate({ ...DEFAULTS, routerSecrets: [oldRouter, newRouter], services: [oldOrders, newOrders] });
+    await asked(100);
+    clients = [asRouter(newRouter), asService(newOrders.secret)];
+    await asked(100);
+    rotating.rotate({ ...DEFAULTS, routerSecrets: [newRouter], services: [newOrders] });
+    await asked(100);
+    isOn = false;
+    await Promise.all(load);
+
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    expect(await Promise.all([asRouter(oldRouter), asService(oldOrders.secret)].map(statusOf))).toEqual([401, 401]);
+    const before = operationsOf(rotating).length;
+    slow.socket.write(body);
+    expect(await slow.closed).toMatch(/^HTTP\/1\.1 200 /);
+    expect(operationsOf(rotating).slice(before)).toMatchObject([{ operation: 'Slow', caller: 'orders' }]);
+    expect(rotating.logged()).not.toMatch(/the-(old|new)-secret/);
+  }, 30_000);
+});
+
+describe('the log and the metrics', () => {
+  test('name the caller of each operation, and count a request without a secret as refused alone', async () => {
+    const app = await startSandboxed({ routerSecrets: [ROUTER], ...SERVICES, ...HEADERS });
+    const clients = [asRouter(), asService(ORDERS.secret), asService(ORDERS.secret), asService('the-secret-of-nobody')];
+    for (const client of clients) {
+      await request(app.graphqlUrl, json('{"query":"{ __typename }"}', { ...PERSON, ...client }));
+    }
+    await request(app.graphqlUrl, json('{"query":"{ a }"}', asService(DESK.secret)));
+    expect(operationsOf(app).map(({ caller }) => caller)).toEqual(['router', 'orders', 'orders', 'desk']);
+    const { samples, value } = await readMetrics(app);
+    const operations = samples.filter(({ name }) => name === 'device_trust_operations_total');
+    expect(operations.map(({ labels, value: count }) => [labels['caller'], labels['outcome'], count])).toEqual([
+      ['router', 'ok', 1],
+      ['orders', 'ok', 2],
+      ['desk', 'error', 1],
+    ]);
+    expect(value('device_trust_requests_refused_total', { code: 'UNAUTHENTICATED' })).toBe(1);
+    expect(app.logged()).not.toContain('person-17');
+  });
+
+  test('name anyone if no secret is configured', async () => {
+    const app = await startSandboxed();
+    await request(app.graphqlUrl, json('{"query":"{ __typename }"}'));
+    expect(operationsOf(app)).toMatchObject([{ caller: 'anyone' }]);
+    const { value } = await readMetrics(app);
+    expect(value('device_trust_operations_total', { caller: 'anyone', outcome: 'ok' })).toBe(1);
   });
 });

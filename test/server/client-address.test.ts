@@ -32,43 +32,15 @@ describe('one address', () => {
     expect(clientAddressOf(text, {})).toEqual(expected);
   });
 
-  test.each([
-    '',
-    ' ',
-    'unknown',
-    '_hidden',
-    'localhost',
-    '203.0.113',
-    '203.0.113.256',
-    '203.0.113.07',
-    '0xcb.0.113.7',
-    '3405803783',
-    '203.0.113.7:',
-    '203.0.113.7:65536',
-    '203.0.113.7:-1',
-    '203.0.113.7:80:80',
-    '203.0.113.7 ',
-    '203.0.113.7, 203.0.113.8',
-    '203.0.113.7/32',
-    '[203.0.113.7]',
-    '[203.0.113.7]:80',
-    '2001:db8::1::2',
-    '2001:db8::12345',
-    '2001:db8::1:46532',
-    '[2001:db8::1',
-    '2001:db8::1]',
-    '[2001:db8::1]:',
-    '[2001:db8::1]:65536',
-    '[2001:db8::1]80',
-    '[[2001:db8::1]]',
-    'fe80::1%eth0',
-    '[fe80::1%25eth0]:80',
-    '::ffff:203.0.113.256',
-    '"203.0.113.7"',
-    'for=203.0.113.7',
-    `203.0.113.7${' '.repeat(60)}`,
-    '２０３.0.113.7',
-  ])('%j is malformed', (text) => {
+  const MALFORMED = [
+    ...['', ' ', '203.0.113.7 ', '203.0.113.7, 203.0.113.8', `203.0.113.7${' '.repeat(60)}`, '２０３.0.113.7'],
+    ...'unknown _hidden localhost 203.0.113 203.0.113.256 203.0.113.07 0xcb.0.113.7 3405803783'.split(' '),
+    ...'203.0.113.7: 203.0.113.7:65536 203.0.113.7:-1 203.0.113.7:80:80 203.0.113.7/32'.split(' '),
+    ...'[203.0.113.7] [203.0.113.7]:80 "203.0.113.7" for=203.0.113.7 ::ffff:203.0.113.256'.split(' '),
+    ...'2001:db8::1::2 2001:db8::12345 2001:db8::1:46532 [2001:db8::1 2001:db8::1] [2001:db8::1]:'.split(' '),
+    ...'[2001:db8::1]:65536 [2001:db8::1]80 [[2001:db8::1]] fe80::1%eth0 [fe80::1%25eth0]:80'.split(' '),
+  ];
+  test.each(MALFORMED)('%j is malformed', (text) => {
     expect(clientAddressOf(text, {})).toBeUndefined();
   });
 
@@ -91,30 +63,22 @@ describe('one address', () => {
 describe('a list, counted from the right', () => {
   const LIST = '198.51.100.1, 203.0.113.7:80 ,[2001:db8::1]:443,\t192.0.2.9';
   test.each([
-    [1, v4('192.0.2.9')],
-    [2, v6('2001:db8::1')],
-    [3, v4('203.0.113.7')],
-    [4, v4('198.51.100.1')],
-    [5, undefined],
-    [16, undefined],
-  ])('%i hops', (hops, expected) => {
-    expect(clientAddressOf(LIST, { hops })).toEqual(expected);
-  });
-
-  test.each([
-    ['nothing', '', 1],
-    ['a comma alone', ',', 1],
-    ['an empty entry at the end', '203.0.113.7,', 1],
-    ['an empty entry on the way', '203.0.113.7,,192.0.2.9', 2],
-    ['an entry that is no address', '203.0.113.7, unknown', 1],
-  ])('%s is malformed', (_what, list, hops) => {
-    expect(clientAddressOf(list, { hops })).toBeUndefined();
+    [LIST, 1, v4('192.0.2.9')],
+    [LIST, 2, v6('2001:db8::1')],
+    [LIST, 3, v4('203.0.113.7')],
+    [LIST, 4, v4('198.51.100.1')],
+    [LIST, 5, undefined],
+    ['', 1, undefined],
+    [',', 1, undefined],
+    ['203.0.113.7,', 1, undefined],
+    ['203.0.113.7,,192.0.2.9', 2, undefined],
+    ['203.0.113.7, unknown', 1, undefined],
+  ])('%j after %i hops', (list, hops, expected) => {
+    expect(clientAddressOf(list, { hops })).toEqual(expected);
   });
 
   test('whatever a client sends cannot change what the proxies have appended', () => {
-    const byte = fc.integer({ min: 0, max: 255 });
-    const address = fc.tuple(byte, byte, byte, byte).map((bytes) => bytes.join('.'));
-    const appended = fc.array(address, { minLength: 1, maxLength: 16 });
+    const appended = fc.array(fc.ipV4(), { minLength: 1, maxLength: 16 });
     const sent = fc.oneof(fc.string({ maxLength: 200 }), fc.constantFrom(',', ',,,', '::1', '"', 'x'.repeat(9_000)));
     fc.assert(
       fc.property(sent, appended, (client, proxies) => {
@@ -126,8 +90,7 @@ describe('a list, counted from the right', () => {
 });
 
 describe('every address', () => {
-  const group = fc.integer({ min: 0, max: 0xffff });
-  const groups = fc.array(group, { minLength: 8, maxLength: 8 });
+  const groups = fc.array(fc.integer({ min: 0, max: 0xffff }), { minLength: 8, maxLength: 8 });
   const port = fc.integer({ min: 0, max: 65_535 });
 
   test('of IPv6 gives one text, however it is written', () => {
@@ -137,14 +100,13 @@ describe('every address', () => {
         const long = numbers.map((each) => each.toString(16).padStart(4, '0').toUpperCase()).join(':');
         const expected = clientAddressOf(short, {});
         expect(expected).toBeDefined();
-        for (const text of [long, `[${short}]`, `[${long}]:${number}`]) {
+        // Reading what was read changes nothing.
+        for (const text of [long, `[${short}]`, `[${long}]:${number}`, expected?.value ?? '']) {
           expect(clientAddressOf(text, {})).toEqual(expected);
         }
         for (const text of [`${long}:${number}`, `[${short}]:${number}`]) {
           expect(clientAddressOf(text, { port: true })).toEqual(expected);
         }
-        // Reading what was read changes nothing.
-        expect(clientAddressOf(expected?.value ?? '', {})).toEqual(expected);
       }),
     );
   });
@@ -161,16 +123,12 @@ describe('every address', () => {
 
   test('is found or not, and no text makes it fail', () => {
     const text = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom(...'0123456789abcdefg:.[]%, ') }), fc.ipV6());
+    const someHops = fc.option(fc.integer({ min: 1, max: 16 }), { nil: undefined });
     fc.assert(
-      fc.property(
-        text,
-        fc.option(fc.integer({ min: 1, max: 16 }), { nil: undefined }),
-        fc.boolean(),
-        (it, hops, has) => {
-          const found = clientAddressOf(it, { hops, port: has });
-          if (found) expect(found.value).toMatch(found.key === 'ipAddrV4' ? /^(\d{1,3}\.){3}\d{1,3}$/ : /^[\da-f:]+$/);
-        },
-      ),
+      fc.property(text, someHops, fc.boolean(), (it, hops, has) => {
+        const found = clientAddressOf(it, { hops, port: has });
+        if (found) expect(found.value).toMatch(found.key === 'ipAddrV4' ? /^(\d{1,3}\.){3}\d{1,3}$/ : /^[\da-f:]+$/);
+      }),
     );
   });
 });

@@ -1,8 +1,5 @@
-import { IncomingMessage } from 'node:http';
-import { Socket } from 'node:net';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { Callers } from '../../src/server/callers.ts';
 import { DATA } from '../fingerprint/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
@@ -186,22 +183,6 @@ describe('who is trusted', () => {
     } finally {
       await open.stop();
     }
-  });
-
-  test.each([
-    ['127.0.0.1', { ipAddrV4: '203.0.113.7' }],
-    ['192.0.2.7', {}],
-  ])('in the sandbox, %s is believed or not', (remoteAddress, expected) => {
-    // No test can have a peer on another machine, so the socket only has its address.
-    const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
-    request.rawHeaders.push(...Object.entries(IP).flat());
-    const callers = new Callers({
-      routerSecrets: [],
-      services: [],
-      trustedHeaders: { metadata: METADATA },
-      trustsLoopback: true,
-    });
-    expect(callers.identify(request)?.completeMetadata?.({ ipAddrV6: '2001:db8::bad' })).toEqual(expected);
   });
 });
 

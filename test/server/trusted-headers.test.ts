@@ -24,37 +24,30 @@ describe('anyone, if no secret is configured', () => {
     expect(await callerAt(open.graphqlUrl, PERSON)).toEqual({ name: 'anyone', scopes: [] });
   });
 
-  const callers = new Callers({ routerSecrets: [], services: [], trustsLoopback: true, ...HEADERS });
+  const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
+  const callers = new Callers({ routerSecrets: [], services: [], trustsLoopback: true, trustedHeaders });
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
-    request.rawHeaders.push(...Object.entries(PERSON).flat());
+    request.rawHeaders.push(...Object.entries(PERSON).flat(), 'x-client-ip', '203.0.113.7');
     return callers.identify(request);
   }
+  /** What becomes of the argument of a client that says where it is. */
+  const metadataFrom = (address: string | undefined) =>
+    identify(address)?.completeMetadata?.({ ipAddrV6: '2001:db8::bad' });
 
-  test.each(['127.0.0.1', '127.0.0.2', '127.255.255.254', '::1', '::ffff:127.0.0.1', '::FFFF:127.8.0.1'])(
-    'is believed in the sandbox from %s',
-    (address) => {
-      expect(identify(address)).toMatchObject({ name: 'anyone', subject: 'person-17' });
-    },
-  );
+  const LOOPBACK = '127.0.0.1 127.0.0.2 127.255.255.254 ::1 ::ffff:127.0.0.1 ::FFFF:127.8.0.1';
+  const ELSEWHERE =
+    '192.0.2.7 10.0.0.1 128.0.0.1 12.7.0.0 ::ffff:192.0.2.127 :: ::2 2001:db8::1 2001:db8::ffff:127.0.0.1 fe80::1 fd00::127.0.0.1 127.0.0.1.example';
 
-  test.each([
-    '192.0.2.7',
-    '10.0.0.1',
-    '128.0.0.1',
-    '12.7.0.0',
-    '::ffff:192.0.2.127',
-    '::',
-    '::2',
-    '2001:db8::1',
-    '2001:db8::ffff:127.0.0.1',
-    'fe80::1',
-    'fd00::127.0.0.1',
-    '127.0.0.1.example',
-    undefined,
-  ])('is not believed in the sandbox from %s', (address) => {
-    expect(identify(address)).toEqual({ name: 'anyone', subject: undefined, scopes: new Set() });
+  test.each(LOOPBACK.split(' '))('is believed in the sandbox from %s', (address) => {
+    expect(identify(address)).toMatchObject({ name: 'anyone', subject: 'person-17' });
+    expect(metadataFrom(address)).toEqual({ ipAddrV4: '203.0.113.7' });
+  });
+
+  test.each([...ELSEWHERE.split(' '), undefined])('is not believed in the sandbox from %s', (address) => {
+    expect(identify(address)).toMatchObject({ name: 'anyone', subject: undefined, scopes: new Set() });
+    expect(metadataFrom(address)).toEqual({});
   });
 });
 
