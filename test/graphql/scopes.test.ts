@@ -1,10 +1,14 @@
-import { type DirectiveNode, type GraphQLField, getNamedType, isObjectType, print } from 'graphql';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { type DirectiveNode, type GraphQLField, getNamedType, isObjectType, parse, print } from 'graphql';
+import { gql } from 'graphql-tag';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID } from '../faults/documented.ts';
+import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
 import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { SEALING_KEYS } from '../support/judgements.ts';
 import { type GraphqlAnswer, post, request } from '../support/requests.ts';
+import { startServer } from '../support/server.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What has the tag `risk` needs the scope `risk:read`: without it a field is null with FORBIDDEN, and the rest is whole. */
@@ -110,16 +114,13 @@ describe('a caller', () => {
 
   test('sees everything where scopes are not enforced', async () => {
     const open = await startInSandboxMode();
-    try {
-      const query =
-        '{ signalCatalogue { code } deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { device { id } } } }';
-      const { data, errors } = await post(open.graphqlUrl, JSON.stringify({ query }), { 'x-user-scopes': 'openid' });
-      expect(errors).toBeUndefined();
-      expect(data.signalCatalogue).toHaveLength(51);
-      expect(data.deviceFingerprint.device.id).toMatch(/./);
-    } finally {
-      await open.stop();
-    }
+    onTestFinished(open.stop);
+    const query =
+      '{ signalCatalogue { code } deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { device { id } } } }';
+    const { data, errors } = await post(open.graphqlUrl, JSON.stringify({ query }), { 'x-user-scopes': 'openid' });
+    expect(errors).toBeUndefined();
+    expect(data.signalCatalogue).toHaveLength(51);
+    expect(data.deviceFingerprint.device.id).toMatch(/./);
   });
 });
 
@@ -206,4 +207,169 @@ test('a caller without the scope reads neither token nor signal, and neither doe
   expect(signals.length).toBeGreaterThan(0);
   for (const value of hidden) expect(shown).not.toContain(value);
   for (const value of hidden.slice(0, 3)) expect(metrics).not.toContain(value);
+});
+
+describe('decisions and judgements, fresh and stored', async () => {
+  const ROUTER = 'the-secret-of-the-router';
+  const upstream = await startUpstream((_request, response) => sendJson(response, 200, ANDROID));
+  const { url } = upstream;
+  const app = await startInLiveMode(
+    { GLB: url, NA: url, EU: url },
+    { sealingKeys: SEALING_KEYS, routerSecrets: [ROUTER], trustedHeaders: { scopes: 'x-user-scopes' } },
+  );
+  afterAll(() => Promise.all([app.stop(), upstream.stop()]));
+  beforeEach(() => {
+    upstream.received.length = 0;
+  });
+
+  const WITH = 'openid risk:read';
+  const WITHOUT = 'openid';
+  const ask = (scopes: string, query: string, variables = {}) =>
+    post(app.graphqlUrl, JSON.stringify({ query, variables }), {
+      'router-authorization': ROUTER,
+      'x-user-scopes': scopes,
+    });
+  const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
+  const OPEN = `query ($references: [_Any!]!) {
+  _entities(representations: $references) {
+    ... on DeviceJudgement { sealed eventId subject decision { action } signals { code } device { id } }
+  }
+}`;
+  const forbiddenAt = ({ errors = [] }: GraphqlAnswer) =>
+    errors.map(({ path, extensions }) => {
+      expect(extensions).toEqual({ code: 'FORBIDDEN', retryable: false });
+      return path?.join('.');
+    });
+  /** All samples about judgements and decisions. */
+  const counted = async () => {
+    const { samples } = await readMetrics(app);
+    return samples.filter(({ name }) => /_(judgements|decisions)_total$/.test(name));
+  };
+
+  // Apollo Server answers a document at first, and compiled code once it was sent several times.
+  const TIMES = [1, 2, 3, 4, 5];
+
+  describe('without the scope', () => {
+    test('the decision and the judgement of a device are null, nothing is decided or sealed, and the rest is whole', async () => {
+      const before = await counted();
+      for (const _time of TIMES) {
+        const answer = await ask(WITHOUT, judge('clientType decision { action rule } judgement { sealed }'));
+        expect(answer.data.deviceFingerprint).toEqual({ clientType: 'ANDROID', decision: null, judgement: null });
+        expect(forbiddenAt(answer)).toEqual(['deviceFingerprint.decision', 'deviceFingerprint.judgement']);
+      }
+      expect(await counted()).toEqual(before);
+    });
+
+    test.each(['decision { action }', 'judgement { sealed }'])('nothing is asked for %s alone', async (fields) => {
+      for (const _time of TIMES) expect(forbiddenAt(await ask(WITHOUT, judge(fields)))).toHaveLength(1);
+      expect(upstream.received).toEqual([]);
+    });
+
+    test('a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {
+      const { data } = await ask(WITH, judge('judgement { sealed }'));
+      const { sealed } = data.deviceFingerprint.judgement;
+      const before = await counted();
+      const references = [sealed, 'made up'].map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
+      for (const _time of TIMES) {
+        const answer = await ask(WITHOUT, OPEN, { references });
+        expect(answer.data._entities).toEqual([null, null]);
+        expect(forbiddenAt(answer)).toEqual(['_entities.0', '_entities.1']);
+        expect(answer.text).not.toContain(sealed);
+      }
+      expect(await counted()).toEqual(before);
+    });
+  });
+
+  test('with the scope all of it is there', async () => {
+    for (const _time of TIMES) {
+      const { data, errors } = await ask(WITH, judge('eventId decision { action } judgement { sealed }'));
+      expect(errors).toBeUndefined();
+      const { eventId, decision, judgement } = data.deviceFingerprint;
+      const opened = await ask(WITH, OPEN, {
+        references: [{ __typename: 'DeviceJudgement', sealed: judgement.sealed }],
+      });
+      expect(opened.errors).toBeUndefined();
+      expect(opened.data._entities).toMatchObject([{ eventId, decision, device: { id: expect.any(String) } }]);
+    }
+  });
+});
+
+const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])';
+
+describe('references to a type with the tag', async () => {
+  const opened: unknown[] = [];
+  const typeDefs = gql(`${LINK}
+    type Query { a: Int }
+    type Secret @key(fields: "id") @tag(name: "risk") { id: ID! text: String! }
+    type Public @key(fields: "id") { id: ID! secret: Secret }
+  `);
+  const open = async ({ id }: { id?: unknown }) => {
+    opened.push(id);
+    return { id, text: 'what nobody may read' };
+  };
+  const resolvers = {
+    Secret: { __resolveReference: open },
+    Public: { __resolveReference: async ({ id }: { id?: unknown }) => ({ id, secret: { id, text: 'nor this' } }) },
+  };
+  const service = (name: string, scopes: string[]) => ({ name, secret: `the-secret-of-${name}`, scopes });
+  const server = await startServer([{ typeDefs, resolvers }], {
+    services: [service('desk', ['risk:read']), service('shop', [])],
+  });
+  afterAll(() => server.stop());
+
+  const query = `query ($r: [_Any!]!) {
+    _entities(representations: $r) { ... on Secret { id text } ... on Public { id secret { text } } }
+  }`;
+  const r = ['Secret', 'Public', 'Secret'].map((type, at) => ({ __typename: type, id: `${at}` }));
+  const ask = (name: string) =>
+    post(server.graphqlUrl, JSON.stringify({ query, variables: { r } }), {
+      authorization: `Bearer the-secret-of-${name}`,
+    });
+
+  test.each([1, 2, 3, 4, 5])(
+    'are null with FORBIDDEN without the scope, and are not resolved (request %i)',
+    async () => {
+      opened.length = 0;
+      const { data, errors = [], text } = await ask('shop');
+      expect(data._entities).toEqual([null, { id: '1', secret: null }, null]);
+      expect(errors.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+        [['_entities', 0], 'FORBIDDEN'],
+        [['_entities', 1, 'secret'], 'FORBIDDEN'],
+        [['_entities', 2], 'FORBIDDEN'],
+      ]);
+      expect(opened).toEqual([]);
+      expect(text).not.toMatch(/nobody|nor this/);
+    },
+  );
+
+  test('are resolved with the scope', async () => {
+    const { data, errors } = await ask('desk');
+    expect(errors).toBeUndefined();
+    expect(data._entities[0]).toEqual({ id: '0', text: 'what nobody may read' });
+    expect(opened).toEqual(['0', '2']);
+  });
+});
+
+describe('the schema refuses to be built', () => {
+  const build = (sdl: string) => buildSchema([{ typeDefs: gql(print(parse(sdl))), resolvers: {} }]);
+  const ENTITY = 'type Thing @key(fields: "id") { id: ID! }';
+  test.each([
+    [
+      'a field with the tag that cannot be null',
+      `type Query { a: Int! @tag(name: "risk") } ${ENTITY}`,
+      'expected a nullable type of Query.a',
+    ],
+    [
+      'a field of a type with the tag that cannot be null',
+      `type Query { a: A! } type A @tag(name: "risk") { b: Int } ${ENTITY}`,
+      'expected a nullable type of Query.a',
+    ],
+    [
+      'a union that leads to such a type',
+      `type Query { u: U } union U = A | Thing type A @tag(name: "risk") { b: Int } ${ENTITY}`,
+      'expected U to have the tag risk as A does',
+    ],
+  ])('with %s', (_what, sdl, message) => {
+    expect(() => build(`${LINK} ${sdl}`)).toThrow(message);
+  });
 });

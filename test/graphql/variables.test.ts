@@ -1,9 +1,12 @@
+import fc from 'fast-check';
+import { buildSchema, coerceInputValue, type GraphQLInputType, isInputType, parseType, typeFromAST } from 'graphql';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { inputCheckOf } from '../../src/graphql/input-check.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
-/** Variables of a wrong type: the message has the path and what was expected, and never the value. */
+/** Variables that do not fit: which ones, what is said about them, and that the answer never repeats them. */
 
 const { app, upstream, stop } = await startRecorded();
 afterAll(stop);
@@ -197,5 +200,159 @@ describe('many mistakes', () => {
     );
     expectCallersFault(answer, 'BAD_USER_INPUT');
     expect(answer.errors?.[0]?.message).toMatch(/and 2 more\.$/);
+  });
+});
+
+describe('whatever the variables are', async () => {
+  const { app, stop } = await startRecorded();
+  afterAll(stop);
+
+  /** Long enough not to turn up in a message by chance. */
+  const text = fc.string({ unit: 'grapheme', minLength: 6 }).map((random) => `§${random}`);
+  const json = fc.jsonValue({ stringUnit: 'grapheme' });
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { weight: 3, arbitrary: text },
+      json,
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(text, tie('value')),
+    ),
+  }));
+
+  /** Now and then a record of the right names, so that the values get further than the first check. */
+  const recordOf = (names: readonly string[], arbitrary: fc.Arbitrary<unknown>) =>
+    fc.oneof(arbitrary, fc.record(Object.fromEntries(names.map((name) => [name, arbitrary])), { requiredKeys: [] }));
+
+  const QUESTIONS = {
+    [FINGERPRINT_QUERY]: fc.record(
+      {
+        token: fc.oneof(text, value),
+        metadata: recordOf(['accountId', 'phoneNum', 'email', 'additional'], value),
+        eventType: fc.oneof(text, value),
+        eventTime: value,
+        publicKey: value,
+      },
+      { requiredKeys: [] },
+    ),
+    [CAPTCHA_MUTATION]: fc.record({
+      input: recordOf(['captchaId', 'lotNumber', 'captchaOutput', 'passToken', 'genTime'], fc.oneof(text, value)),
+    }),
+    [ENTITIES_QUERY]: fc.record({
+      representations: fc.array(
+        fc.record(
+          { __typename: fc.oneof(fc.constant('DeviceFingerprint'), value), token: value, publicKey: value },
+          { requiredKeys: [] },
+        ),
+        { maxLength: 3 },
+      ),
+    }),
+  };
+
+  /** Every text and every name in a JSON value. */
+  function textsIn(json: unknown): string[] {
+    if (typeof json === 'string') return [json];
+    if (typeof json !== 'object' || json === null) return [];
+    return Object.entries(json).flatMap(([name, inner]) => [...(Array.isArray(json) ? [] : [name]), ...textsIn(inner)]);
+  }
+
+  test.each(Object.entries(QUESTIONS))('%s', async (query, arbitrary) => {
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async (variables) => {
+        const answer = await ask(app.graphqlUrl, query, variables);
+        expect(answer.status).toBeLessThan(500);
+        for (const { extensions } of answer.errors ?? []) {
+          expect(extensions).toEqual({ code: expect.stringMatching(/^[A-Z_]+$/), retryable: expect.any(Boolean) });
+          expect(extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
+        }
+        const sent = textsIn(variables).filter((part) => part.startsWith('§'));
+        for (const place of [answer.text, app.logged()]) {
+          for (const part of sent) {
+            expect(place).not.toContain(part);
+            expect(place).not.toContain(JSON.stringify(part).slice(1, -1));
+          }
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the check of a value', () => {
+  const schema = buildSchema(`
+  type Query { a: Int }
+  enum Level { LOW HIGH }
+  input Inner { text: String! level: Level = LOW many: [Int!] }
+  input Outer { inner: Inner! id: ID more: [Inner] flag: Boolean weight: Float }
+  input Tree { name: String! branches: [Tree!] }
+  input Either @oneOf { a: String b: Int }
+`);
+
+  const VALUES: readonly unknown[] = [
+    ...[
+      undefined,
+      null,
+      '',
+      'LOW',
+      'low',
+      0,
+      -0,
+      7,
+      1.5,
+      2 ** 31,
+      Number.NaN,
+      true,
+      [],
+      {},
+      [[]],
+      [null],
+      ['a', 1],
+      [3],
+    ],
+    { text: 'a' },
+    { text: null },
+    { text: 'a', level: 'LOW', many: [1, 2] },
+    { text: 'a', level: null, many: null },
+    { text: 'a', many: 3 },
+    { text: 'a', many: [null] },
+    { text: 'a', other: 1 },
+    { inner: { text: 'a' } },
+    { inner: { text: 'a' }, id: 5, more: { text: 'b' }, flag: false },
+    { inner: { text: 'a' }, more: [null, { text: 'b' }] },
+    { inner: { text: 'a' }, more: [[{ text: 'b' }]] },
+    { inner: [{ text: 'a' }] },
+    { name: 'a', branches: [{ name: 'b', branches: [{ name: 'c' }] }] },
+    { name: 'a', branches: [{ name: 'b', branches: [{ name: 5 }] }] },
+    JSON.parse('{"text":"a","__proto__":1}'),
+    JSON.parse('{"text":"a","constructor":{"a":1}}'),
+  ];
+
+  const takes = (value: unknown, type: GraphQLInputType): boolean => {
+    let isTaken = true;
+    coerceInputValue(value, type, () => {
+      isTaken = false;
+    });
+    return isTaken;
+  };
+
+  const typeCalled = (name: string): GraphQLInputType => {
+    const type = typeFromAST(schema, parseType(name));
+    if (!isInputType(type)) throw new Error(`${name} is no input type`);
+    return type;
+  };
+
+  describe('a value fits where graphql-js takes it', () => {
+    const NAMES = ['String', 'ID', 'Int', 'Float', 'Boolean', 'Level', 'Inner', 'Outer', 'Tree'];
+    test.each(NAMES.flatMap((name) => [name, `${name}!`, `[${name}]`, `[${name}!]!`, `[[${name}]]`]))('%s', (name) => {
+      const type = typeCalled(name);
+      const fits = inputCheckOf(type);
+      for (const value of VALUES) expect(fits(value), JSON.stringify(value)).toBe(takes(value ?? null, type));
+      expect(VALUES.some((value) => fits(value))).toBe(true);
+      expect(VALUES.some((value) => !fits(value))).toBe(true);
+    });
+
+    test('no value of a @oneOf type passes, so that graphql-js checks it', () => {
+      const fits = inputCheckOf(typeCalled('Either!'));
+      for (const value of [{ a: 'x' }, { b: 1 }, { a: 'x', b: 1 }, {}, { a: null }]) expect(fits(value)).toBe(false);
+    });
   });
 });
