@@ -9,7 +9,10 @@ import { chooseCores, start } from './processes.ts';
 import { profile } from './profile.ts';
 import { WORKLOADS } from './requests.ts';
 
-/** The process of `npm run bench`, and its load generator. It ends with 1 if an answer is wrong, whatever the figures are. README.md has its options. */
+/**
+ * The process of `npm run bench`, and its load generator. It ends with 1 if an answer is wrong, whatever the figures are.
+ * README.md has its options.
+ */
 
 /** Those that are named, or all if none of them is. */
 function chosen<T extends { readonly name: string }>(all: readonly T[], only: readonly string[]): readonly T[] {
@@ -47,11 +50,10 @@ async function run(): Promise<string> {
   if (values.profile) {
     // The sources: in a build all functions are in one file.
     const sources = serverAt('src/main.ts', upstream);
-    const texts: string[] = [];
-    for (const workload of workloads) {
-      texts.push(await profile(sources, workload, (seconds * 1_000) / workloads.length, core));
-    }
-    return texts.join('');
+    const ms = (seconds * 1_000) / workloads.length;
+    let text = '';
+    for (const workload of workloads) text += await profile(sources, workload, ms, core);
+    return text;
   }
   const contenders = [...chosen(all, only), ...values.also.map((path) => serverAt(path, upstream))];
   const say = (step: string) => void process.stderr.write(`${step}\n`);
@@ -65,7 +67,8 @@ function conditions(restarts: number, load: string | undefined): string {
   const versionOf = (name: string) =>
     JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version;
   const versions = ['undici', 'mercurius', '@apollo/server'].map((name) => `${name} ${versionOf(name)}`);
-  return `Medians (and ranges) of this many starts of each server: ${restarts}. Taken on ${new Date().toISOString().slice(0, 10)} with
+  const date = new Date().toISOString().slice(0, 10);
+  return `Medians (and ranges) of this many starts of each server: ${restarts}. Taken on ${date} with
 Node ${process.versions.node}, ${versions.join(', ')} on ${cpus().length} cores (${cpus()[0]?.model}), load ${load} before.`;
 }
 

@@ -80,6 +80,7 @@ function signal(name: string, level: string, confidence: number, effect: string,
   return { name, code: name, level, confidence, effect, meaning };
 }
 
+const reference = (number: number) => ({ __typename: 'DeviceFingerprint', token: token(number) });
 const numbersOf = (number: number) => Array.from({ length: REFERENCES }, (_, at) => number * REFERENCES + at);
 
 export const WORKLOADS: readonly Workload[] = [
@@ -114,10 +115,7 @@ export const WORKLOADS: readonly Workload[] = [
     title: `${REFERENCES} references`,
     // Our server makes 512 upstream calls at once: four requests stay below that, and keep one core busy.
     connections: 4,
-    body: (number) =>
-      entities({
-        representations: numbersOf(number).map((at) => ({ __typename: 'DeviceFingerprint', token: token(at) })),
-      }),
+    body: (number) => entities({ representations: numbersOf(number).map(reference) }),
     data: (number) => ({ _entities: numbersOf(number).map(judgement) }),
   },
 ];
