@@ -10,23 +10,12 @@ export interface Block {
 
 /** One page of the documentation, as its reader sees it. */
 export interface Page {
-  /** Path of the page from the root. */
-  readonly path: string;
   readonly text: string;
   readonly blocks: readonly Block[];
   /** The text without its blocks. */
   readonly prose: string;
   /** The cells of each row of the one table whose header begins with these cells. Throws if there is none. */
   rowsOf(...header: string[]): string[][];
-}
-
-/** An operation of a page, with the variables to send and the answer that the page shows. */
-export interface Example {
-  readonly name: string;
-  readonly document: string;
-  /** Undefined where the page says in words what to send. */
-  readonly variables: Readonly<Record<string, unknown>> | undefined;
-  readonly answer: { readonly data: Record<string, unknown>; readonly errors?: unknown };
 }
 
 const BLOCK = /^```(\w+)\n(.*?)^```$/gms;
@@ -36,7 +25,6 @@ export function readPage(path: string): Page {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const blocks = [...text.matchAll(BLOCK)].map(([, language = '', inner = '']) => ({ language, text: inner }));
   return {
-    path,
     text,
     blocks,
     prose: text.replace(BLOCK, ''),
@@ -56,28 +44,6 @@ export function readPage(path: string): Page {
   };
 }
 
-/** Every operation of a page with each of its answers: JSON with `data` is an answer, other JSON the variables of the next. */
-export function examplesOf({ blocks }: Page): Example[] {
-  const examples: Example[] = [];
-  let document: string | undefined;
-  let variables: Example['variables'];
-  for (const { language, text } of blocks) {
-    if (language === 'graphql') {
-      document = text;
-      variables = undefined;
-    }
-    if (language !== 'json' || document === undefined) continue;
-    const json = JSON.parse(text);
-    if ('data' in json) {
-      examples.push({ name: /\w+ (\w+)/.exec(document)?.[1] ?? '', document, variables, answer: json });
-      variables = undefined;
-    } else {
-      variables = json;
-    }
-  }
-  return examples;
-}
-
 /** Everything that stands in backticks in a text. */
 export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
@@ -89,4 +55,12 @@ export function commandsOf({ blocks }: Page): string[] {
     .filter(({ language }) => language === 'sh')
     .flatMap(({ text }) => text.trim().split(/(?<![\\|])\n/))
     .filter((command) => !command.startsWith('export '));
+}
+
+/** What the first block of `export` lines of a page sets. */
+export function exportsOf({ blocks }: Page): Readonly<Record<string, string>> {
+  const text = blocks.find((block) => block.language === 'sh' && block.text.startsWith('export '))?.text ?? '';
+  return Object.fromEntries(
+    [...text.matchAll(/^export (\w+)='?([^'\n]+)'?$/gm)].map(([, name, value]) => [name, value]),
+  );
 }

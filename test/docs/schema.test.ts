@@ -2,39 +2,51 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { afterAll, describe, expect, test } from 'vitest';
-import { causeOf, indeterminate, type NoVerdict, noVerdict } from '../../src/captcha/verdict.ts';
 import type { Variable } from '../../src/config/values.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
-import type { Finding, HealthState } from '../../src/upstream/finding.ts';
 import { startInSandboxMode } from '../support/app.ts';
+import { solveChallenge } from '../support/challenges.ts';
 import { ROOT } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { codeIn, examplesOf, readPage } from './markdown.ts';
+import { readPage } from './markdown.ts';
 
-/** What the API reference says is true: its answers, its tables and its code. */
+/** The operations, the tables and the code of the API reference. */
+
+/** An operation of the page, with the variables to send and the answer that the page shows. */
+interface Example {
+  readonly name: string;
+  readonly document: string;
+  /** Undefined where the page says in words what to send. */
+  readonly variables: Readonly<Record<string, unknown>> | undefined;
+  readonly answer: { readonly data: Readonly<Record<string, unknown>> };
+}
 
 const page = readPage('schema/README.md');
-const examples = examplesOf(page);
 const app = await startInSandboxMode();
 afterAll(() => app.stop());
 
-/** What the captcha widget gives to a page. */
-async function solvedChallenge() {
-  const url = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
-  const { lot_number, captcha_output, pass_token, gen_time } = await (await fetch(url, { method: 'POST' })).json();
-  return { lotNumber: lot_number, captchaOutput: captcha_output, passToken: pass_token, genTime: gen_time };
+/** Every operation with each of its answers: JSON with `data` is an answer, other JSON the variables of the next. */
+const examples: Example[] = [];
+let document = '';
+let variables: Example['variables'];
+for (const { language, text } of page.blocks) {
+  if (language === 'graphql') {
+    document = text;
+    variables = undefined;
+  } else if (language === 'json' && document) {
+    const json = JSON.parse(text);
+    if ('data' in json)
+      examples.push({ name: /\w+ (\w+)/.exec(document)?.[1] ?? '', document, variables, answer: json });
+    variables = 'data' in json ? undefined : json;
+  }
 }
 
 describe('operations', () => {
-  test('there is one for each field of the graph, and for references', () => {
+  test('there is one for each field of the graph, and for references, and each outcome is shown', () => {
     const fields = examples.map(({ answer }) => Object.keys(answer.data).join());
     expect([...new Set(fields)]).toEqual(['deviceFingerprint', 'signalCatalogue', 'validateCaptcha', '_entities']);
-  });
-
-  test('each outcome of the graph is shown', () => {
-    const outcomes = examples.flatMap(({ answer }) => JSON.stringify(answer).match(/(?<="__typename":")\w+/g) ?? []);
-    expect(outcomes).toEqual([
+    expect(examples.flatMap(({ answer }) => JSON.stringify(answer).match(/(?<="__typename":")\w+/g) ?? [])).toEqual([
       'DeviceFingerprint',
       'DeviceFingerprintRejected',
       'CaptchaPassed',
@@ -43,20 +55,12 @@ describe('operations', () => {
     ]);
   });
 
-  test.each(examples.filter(({ name }) => name !== 'Catalogue'))(
-    '$name answers what the page shows: $answer',
-    async ({ document, variables, answer }) => {
-      const { data, errors } = await ask(app.graphqlUrl, document, variables ?? { input: await solvedChallenge() });
-      expect(JSON.parse(JSON.stringify({ data, errors }))).toEqual(answer);
-    },
-  );
-
-  test('the catalogue begins as the page shows, and has 51 signals', async () => {
-    const { document = '', answer } = examples.find(({ name }) => name === 'Catalogue') ?? {};
-    const { data, errors } = await ask(app.graphqlUrl, document);
-    expect(errors).toBeUndefined();
-    expect(data.signalCatalogue).toHaveLength(51);
-    expect({ signalCatalogue: data.signalCatalogue.slice(0, 1) }).toEqual(answer?.data);
+  test.each(examples)('$name answers what the page shows: $answer', async ({ name, document, variables, answer }) => {
+    const input = () => solveChallenge(String(app.sandboxUrls?.GLB));
+    const { data, errors } = await ask(app.graphqlUrl, document, variables ?? { input: await input() });
+    // Of the catalogue the page shows the first of 51.
+    if (name === 'Catalogue') expect(data.signalCatalogue.splice(1)).toHaveLength(50);
+    expect(JSON.parse(JSON.stringify({ data, errors }))).toEqual(answer);
   });
 });
 
@@ -66,109 +70,35 @@ test('the recipes are the code that the example supergraph runs', () => {
   expect(snippets).toEqual(files.map((file) => readFileSync(join(ROOT, 'test/supergraph', file), 'utf8')));
 });
 
-test('what is to be kept from browsers is what the schema tags', () => {
-  const [, sentence = ''] = /For this, (.*?) and\s+their types carry/s.exec(page.text) ?? [];
-  const { definitions } = parse(readFileSync(join(ROOT, 'schema/fingerprint.graphql'), 'utf8'));
-  const tagged = definitions.flatMap((definition) =>
-    definition.kind === 'ObjectTypeDefinition'
-      ? (definition.fields ?? []).filter(({ directives }) => directives?.some(({ name }) => name.value === 'tag'))
-      : [],
-  );
-  expect(codeIn(sentence).sort()).toEqual(tagged.map(({ name }) => name.value).sort());
-});
-
 describe('tables', () => {
   const valuesOf = (type: string) => {
     const sdl = ['fingerprint', 'captcha'].map((name) => readFileSync(join(ROOT, `schema/${name}.graphql`), 'utf8'));
     const definition = parse(sdl.join('\n')).definitions.find((one) => 'name' in one && one.name?.value === type);
-    if (definition?.kind !== 'EnumTypeDefinition') throw new Error(`expected the enum ${type}, but got none`);
-    return definition.values?.map(({ name }) => `\`${name.value}\``);
+    return definition?.kind === 'EnumTypeDefinition' ? definition.values?.map(({ name }) => `\`${name.value}\``) : type;
   };
 
   test('errors: every code, with its side and whether a retry helps', () => {
-    const documented = page.rowsOf('code', 'whose side', 'retryable').map((row) => row.slice(0, 3));
     const catalogue = Object.entries(ERROR_CATALOGUE).map(([code, { side, retryable }]) => [
       `\`${code}\``,
       side,
       retryable ? 'yes' : 'no',
     ]);
-    expect(documented).toEqual(catalogue);
+    expect(page.rowsOf('code', 'whose side', 'retryable').map((row) => row.slice(0, 3))).toEqual(catalogue);
   });
 
-  test('rejections: every reason', () => {
-    const documented = page.rowsOf('`reason`').map(([reason]) => reason);
-    expect(documented).toEqual(valuesOf('DeviceFingerprintRejectionReason'));
-  });
-
-  test('verifications without a verdict: every cause', () => {
-    expect(page.rowsOf('`cause`').map(([cause]) => cause)).toEqual(valuesOf('CaptchaIndeterminateCause'));
-  });
-
-  test('verifications without a verdict: each row of the table is what the default policy decides', () => {
-    const finding = (state: HealthState, hasWorked: boolean, reason = '') => ({ state, hasWorked, reason });
-    const [well, unknown, outage] = [finding('well', true), finding('unknown', true), finding('outage', true)];
-    const refused = finding('refused', true, '-50105');
-    const isNotAccepted = noVerdict('CONFIGURATION', '-50105');
-    const decided: [NoVerdict, Finding, isDefaultId: boolean][] = [
-      [noVerdict('CLIENT'), outage, true],
-      [noVerdict('SERVICE'), well, true],
-      [noVerdict('SERVICE'), unknown, true],
-      [noVerdict('SERVICE'), outage, true],
-      [noVerdict('TRANSPORT'), well, true],
-      [noVerdict('TRANSPORT'), unknown, true],
-      [noVerdict('TRANSPORT'), outage, true],
-      [isNotAccepted, refused, true],
-      [isNotAccepted, refused, false],
-      [isNotAccepted, well, true],
-      [noVerdict('TRANSPORT'), finding('outage', false), true],
-    ];
-    const rows = page.rowsOf('what happened to the verification').map(([, , cause, proceed]) => [cause, proceed]);
-    const verdicts = decided.map(([none, found, isDefaultId]) =>
-      indeterminate(none, { policy: 'faults', isDefaultId }, found),
-    );
-    expect(rows).toEqual(verdicts.map((verdict) => [`\`${causeOf(verdict)}\``, String(verdict.proceed)]));
-  });
-
-  // By the way in which the sandbox, which is well, brings each cause about for the first captcha id.
-  test.each([
-    ['CLIENT', '-50003'],
-    ['CONFIGURATION', '-50105'],
-    ['SERVICE', '-50000'],
-  ])('verifications without a verdict: %s does not proceed while the service answers', async (cause, code) => {
-    const input = { lotNumber: `sandbox:exception:${code}`, captchaOutput: 'x', passToken: 'x', genTime: '1' };
-    const { document = '' } = examples.find(({ name }) => name === 'Captcha') ?? {};
-    const { data } = await ask(app.graphqlUrl, document, { input });
-    expect(data.validateCaptcha).toMatchObject({ cause, proceed: false });
+  test('rejections and verifications without a verdict: every reason, every cause', () => {
+    const first = (header: string) => page.rowsOf(header).map(([cell]) => cell);
+    expect(first('`reason`')).toEqual(valuesOf('DeviceFingerprintRejectionReason'));
+    expect(first('`cause`')).toEqual(valuesOf('CaptchaIndeterminateCause'));
   });
 
   test('limits: each has the default of its variable, and a code of the catalogue', () => {
     const rows = page.rowsOf('limit of one request', 'variable', 'default', 'code');
     expect(rows.length).toBeGreaterThan(5);
-    const variables = new Map(Object.values<Variable>(VARIABLES).map(({ name, default: value }) => [name, value]));
+    const defaults = new Map(Object.values<Variable>(VARIABLES).map((one) => [`\`${one.name}\``, one.default]));
     for (const [, variable = '', value, code = ''] of rows) {
       expect(Object.keys(ERROR_CATALOGUE)).toContain(code.replaceAll('`', ''));
-      if (variable !== 'none')
-        expect([variable, value]).toEqual([variable, variables.get(variable.replaceAll('`', ''))]);
+      if (variable !== 'none') expect([variable, value]).toEqual([variable, defaults.get(variable)]);
     }
-  });
-
-  test('HTTP statuses: each that can be brought about from outside is the one that the page says', async () => {
-    const documented = page.rowsOf('HTTP status', 'when').map(([status]) => Number(status));
-    const json = { 'content-type': 'application/json' };
-    const request = async (path: string, init: RequestInit) => (await fetch(app.url + path, init)).status;
-    const send = (body: string, headers: Record<string, string> = json) =>
-      request('/graphql', { method: 'POST', headers, body });
-    const met = [
-      await send('{"query":"{ __typename }"}'),
-      await send('{'),
-      await request('/elsewhere', { method: 'POST' }),
-      await request('/graphql', { method: 'PUT' }),
-      await send('{"query":"{ __typename }"}', { ...json, accept: 'text/plain' }),
-      await send(`{"query":"{ __typename }","padding":"${' '.repeat(524_288)}"}`),
-      await send('{"query":"{ __typename }"}', { 'content-type': 'text/plain' }),
-    ];
-    expect(met).toEqual([200, 400, 404, 405, 406, 413, 415]);
-    // The rest: `test/server/` brings about 401, 500 and 503.
-    expect(documented).toEqual([...met, 401, 500, 503].sort());
   });
 });

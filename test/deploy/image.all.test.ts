@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { copyFile, cp, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ROOT, startCommand, type TestProcess } from '../support/process.ts';
+import { programOf } from '../support/programs.ts';
+import { post } from '../support/requests.ts';
+
+/** buildah builds the Dockerfile, and what comes out starts as on a node of a cluster. It needs root, and the registry of npm. */
+
+const ROUTER_SECRET = 'a-secret-of-the-router';
+const IMAGE = 'localhost/device-trust-subgraph';
+const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
+const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
+const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const open: { child?: TestProcess; driver?: string } = {};
+let image: string;
+
+/** Runs a program from the project's folder, and gives what it prints. */
+async function run(program: string, ...words: string[]): Promise<string> {
+  const { NODE_ENV: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(program, words, { cwd: ROOT, env, maxBuffer: 10_000_000 });
+  return stdout.trim();
+}
+const buildah = (...words: string[]) => run(programOf('buildah'), ...storage, open.driver ?? 'overlay', ...words);
+
+/** Stands for Node's own image: the Node that runs this, its npm, and of this machine what the Dockerfile calls. */
+async function buildBase(): Promise<string> {
+  const container = await buildah('from', 'scratch');
+  const root = await buildah('mount', container);
+  const programs = [process.execPath, ...['sh', 'env', 'mkdir', 'chown', 'chmod'].map((name) => `/usr/bin/${name}`)];
+  const linked = (await run('ldd', ...programs)).match(/(?<=\s)\/\S+(?= \()/g) ?? [];
+  // The parts of glibc that a native package may load beside these.
+  const libc = dirname(linked.find((path) => path.includes('/libc.so')) ?? '');
+  const libraries = [...linked, ...globSync(join(libc, 'lib{rt,dl,m,pthread,util,resolv,gcc_s,stdc++,nss_dns}.so.?'))];
+  const certificates = '/etc/ssl/certs/ca-certificates.crt';
+  const files = [...programs.slice(1), ...libraries, certificates];
+  await run('cp', '--dereference', '--parents', ...new Set(files), root);
+  const local = join(root, 'usr/local');
+  await mkdir(join(local, 'bin'), { recursive: true });
+  await copyFile(process.execPath, join(local, 'bin/node'));
+  const npm = 'lib/node_modules/npm';
+  await cp(join(await run('npm', 'root', '--global'), 'npm'), join(local, npm), { recursive: true, dereference: true });
+  await symlink(`../${npm}/bin/npm-cli.js`, join(local, 'bin/npm'));
+  const registry = await run('npm', 'config', 'get', 'registry');
+  await writeFile(join(local, npm, 'npmrc'), `registry=${registry}\ncafile=${certificates}\n`);
+  await Promise.all(['bin', 'tmp', 'root'].map((name) => mkdir(join(root, name), { recursive: true })));
+  await run('cp', '/usr/bin/sh', join(root, 'bin/sh'));
+  await buildah('commit', '--quiet', container, 'localhost/node');
+  return 'localhost/node';
+}
+
+beforeAll(async () => {
+  if (process.getuid?.() !== 0) throw new Error('An image can be built by root alone: run this as root.');
+  // Overlay copies nothing, but does not work everywhere, for example not inside a container.
+  await buildah('info').catch(() => {
+    open.driver = 'vfs';
+  });
+  const args = { BASE: await buildBase(), VERSION: '9.8.7', REVISION: 'a-commit' };
+  const options = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`]);
+  // What npm has downloaded before, it need not download again.
+  const cache = `${await run('npm', 'config', 'get', 'cache')}:/root/.npm`;
+  // In a chroot RUN needs no namespaces, which a machine of CI may not have.
+  const how = ['--isolation', 'chroot', '--volume', cache, '-f', 'deploy/Dockerfile', '-t', IMAGE];
+  await buildah('build', ...options, ...how, ROOT);
+  image = await buildah('mount', await buildah('from', IMAGE));
+}, 600_000);
+
+afterAll(async () => {
+  await open.child?.stop();
+  await sandbox.stop();
+  await buildah('rm', '--all');
+  await rm(folder, { recursive: true });
+});
+
+test('it has the build, what V8 made of it for its user, the schema, the production packages, and nothing else', async () => {
+  const app = join(image, 'app');
+  expect((await readdir(app)).sort()).toEqual(['dist', 'node_modules', 'package.json', 'schema']);
+  const packages = await readdir(join(app, 'node_modules'));
+  expect(packages).toContain('graphql');
+  expect(packages).not.toContain('vitest');
+  const [cache = '', ...others] = await readdir(join(app, 'dist/compiled'));
+  expect([cache, others]).toEqual([expect.stringMatching(new RegExp(`^${process.version}-.*-1000$`)), []]);
+  const compiled = (await readdir(join(app, 'dist/compiled', cache))).map((file) =>
+    lstat(join(app, 'dist/compiled', cache, file)),
+  );
+  const files = await Promise.all(compiled);
+  for (const { mode } of files) expect(mode & 0o444).toBe(0o444);
+  expect(files.reduce((sum, { size }) => sum + size, 0)).toBeGreaterThan(1_000_000);
+});
+
+test('it starts as its user where nothing can be written, answers the router alone, and ends at SIGTERM', async () => {
+  const { config } = JSON.parse(await buildah('inspect', '--type', 'image', IMAGE)).OCIv1;
+  const { User, WorkingDir, Env, Entrypoint, Cmd, Labels } = config;
+  expect([User, Labels['org.opencontainers.image.version']]).toEqual([
+    expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
+    '9.8.7',
+  ]);
+  const secrets = {
+    FINGERPRINT_APPLICATIONS: JSON.stringify(SANDBOX_APPLICATIONS.slice(0, 1)),
+    CAPTCHA_CONFIGURATIONS: JSON.stringify(SANDBOX_CAPTCHAS.slice(0, 1)),
+    ROUTER_SECRETS: ROUTER_SECRET,
+  };
+  await mkdir(join(image, 'run/secrets'), { recursive: true });
+  for (const [name, text] of Object.entries(secrets)) await writeFile(join(image, 'run/secrets', name), text);
+  // The build holds all that it needs: nothing of the packages can be read.
+  const readable = ['/app/dist', '/app/schema', '/app/package.json', '/run/secrets'];
+  // Not `buildah run`, which passes no signal on.
+  const inside = ['chroot', `--userspec=${User}`, image, 'env', `--chdir=${WorkingDir}`];
+  const child = startCommand([...inside, ...Entrypoint, ...Cmd], {
+    env: {
+      ...Object.fromEntries(Env.map((pair: string) => pair.split(/=(.*)/s))),
+      // The strictest file system there is: no write at all, and no other program. Node warns that its flag for the network is new.
+      NODE_OPTIONS: `--disable-warning=ExperimentalWarning --permission --allow-net${readable.map((path) => ` --allow-fs-read=${path}`).join('')}`,
+      PORT: '0',
+      ADMIN_PORT: '0',
+      SHUTDOWN_GRACE_MS: '0',
+      FINGERPRINT_URL_GLB: sandbox.urls.GLB,
+      CAPTCHA_URL_GLB: sandbox.urls.GLB,
+      ...Object.fromEntries(Object.keys(secrets).map((name) => [`${name}_FILE`, `/run/secrets/${name}`])),
+    },
+  });
+  open.child = child;
+  const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
+  expect(await (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');
+  const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'sandbox:android:EMULATOR' } });
+  expect(await post(graphqlUrl, body)).toMatchObject({ status: 401 });
+  const { data } = await post(graphqlUrl, body, { 'router-authorization': ROUTER_SECRET });
+  expect(data.deviceFingerprint).toMatchObject({ clientType: 'ANDROID', signals: [{ code: 'EMULATOR' }] });
+  expect(await child.end('SIGTERM')).toBe(0);
+  expect(child.stderr()).toBe('');
+});

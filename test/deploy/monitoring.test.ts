@@ -1,0 +1,95 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ERROR_CATALOGUE } from '../../src/errors.ts';
+import { codeIn, readPage } from '../docs/markdown.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
+import { ALERTS, PANELS, QUERIES } from './monitoring.ts';
+
+/** What the alerts, the dashboard and the autoscaler ask for is what a running app has. */
+
+// With a quota and a trusted header, whose metrics are there only if these are configured.
+const app = await startInSandboxMode({
+  fingerprintQuota: { perDay: 1_000 },
+  trustedHeaders: { metadata: { ja4: { header: 'x-ja4' } } },
+});
+afterAll(() => app.stop());
+await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'sandbox:android:EMULATOR' });
+await ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: await solveChallenge(String(app.sandboxUrls?.GLB)) });
+
+/** The labels of each series, by its name. */
+const labelsOf = new Map([['up', new Set<string>()]]);
+for (const [, name = '', labels = ''] of (await (await fetch(app.metricsUrl)).text()).matchAll(
+  /^(\w+)(?:\{(.*)\})? /gm,
+)) {
+  const known = labelsOf.get(name) ?? new Set();
+  for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
+  labelsOf.set(name, known);
+}
+/** What Prometheus adds to every series. */
+const OF_PROMETHEUS = ['job', 'instance'];
+
+const namesIn = (query: string) => query.match(/\b(?:device_trust|nodejs|process)_\w+|\bup\b/g) ?? [];
+const all = [...ALERTS.map(({ expr }) => expr), ...QUERIES];
+
+test.each(all)('every series and label of this is there: %s', (query) => {
+  const names = namesIn(query);
+  expect(names.filter((name) => !labelsOf.has(name))).toEqual([]);
+  const selected = [...query.matchAll(/(\w+)\s*(?:=~?|!=|!~)\s*"/g)].map(([, label]) => label);
+  const grouped = [...query.matchAll(/\b(?:by|on|without|ignoring)\s*\(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(',').map((label) => label.trim()),
+  );
+  const known = [...OF_PROMETHEUS, ...names.flatMap((name) => [...(labelsOf.get(name) ?? [])])];
+  expect(names).not.toEqual([]);
+  expect([...selected, ...grouped].filter((label) => label && !known.includes(label))).toEqual([]);
+  const codes = [...query.matchAll(/\bcode[=!]~?"([^"]*)"/g)].flatMap(([, list = '']) => list.split('|'));
+  expect(codes.filter((code) => !(code in ERROR_CATALOGUE))).toEqual([]);
+});
+
+/** Every metric of ours: of a histogram, its name without the suffixes of its series. */
+const OURS = [...new Set([...labelsOf.keys()].map((name) => name.replace(/_(bucket|sum|count)$/, '')))].filter((name) =>
+  name.startsWith('device_trust_'),
+);
+
+test('the dashboard shows every metric of ours', () => {
+  const shown = new Set(QUERIES.flatMap(namesIn).map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  expect(OURS.filter((name) => !shown.has(name))).toEqual([]);
+});
+
+test('the table of deploy/README.md has every metric of ours, with its labels', () => {
+  const documented = readPage('deploy/README.md')
+    .rowsOf('metric', 'labels')
+    .map(([metric = '', labels = '']) => [metric.replaceAll('`', ''), codeIn(labels)] as const);
+  expect(documented.flatMap(([name]) => (name.startsWith('device_trust_') ? [name] : [])).sort()).toEqual(OURS.sort());
+  for (const [name, labels] of documented)
+    expect([name, ...(labelsOf.get(name) ?? labelsOf.get(`${name}_count`) ?? ['missing'])]).toEqual([name, ...labels]);
+});
+
+describe('the runbook', () => {
+  const page = readPage('deploy/runbook.md');
+  const headings = [...page.text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+
+  test('has every alert, with its severity and who has to act, and a section for each', () => {
+    expect(page.rowsOf('alert', 'severity', 'side').map((row) => row.slice(0, 3))).toEqual(
+      ALERTS.map(({ alert, labels }) => [
+        `[\`${alert}\`](#${alert.toLowerCase()})`,
+        labels['severity'],
+        labels['side'],
+      ]),
+    );
+    expect(headings).toEqual(ALERTS.map(({ alert }) => alert));
+  });
+
+  test('is where each alert leads', () => {
+    for (const { alert, annotations } of ALERTS)
+      expect(annotations['runbook_url']).toBe(`deploy/runbook.md#${alert.toLowerCase()}`);
+  });
+
+  test('names panels that are on the dashboard', () => {
+    const named = [...page.text.matchAll(/^Panels: (.+)$/gm)].flatMap(([, list = '']) => list.split(' · '));
+    const titles = PANELS.map(({ title }) => `*${title}*`);
+    expect(named.filter((title) => !titles.includes(title))).toEqual([]);
+    expect(named.length).toBeGreaterThan(ALERTS.length);
+  });
+});

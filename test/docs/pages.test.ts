@@ -1,0 +1,54 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { ROOT, shell } from '../support/process.ts';
+import { readPage } from './markdown.ts';
+
+/** Every page: its links lead somewhere, and its scripts are there. And the commands of the sandbox. */
+
+const PAGES = globSync(['*.md', '{.github,deploy,schema,src,test}/**/*.md'], { cwd: ROOT });
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+
+/** As GitHub names the anchor of a heading. */
+function anchorsOf(file: string): string[] {
+  const headings = readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  );
+}
+
+describe.each(PAGES)('%s', (path) => {
+  const { prose, text } = readPage(path);
+
+  test('each link to a file or a heading of this project leads there', () => {
+    const links = [...prose.matchAll(/\]\(([^)]+)\)/g)].map(([, link = '']) => link);
+    const broken = links.filter((link) => {
+      if (link.startsWith('https://')) return false;
+      const [target = '', anchor] = link.split('#');
+      const file = target === '' ? join(ROOT, path) : join(ROOT, dirname(path), target);
+      return !existsSync(file) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
+    });
+    expect(broken).toEqual([]);
+  });
+
+  test('each script is there', () => {
+    // The changelog says which scripts there were.
+    const named = path === 'CHANGELOG.md' ? [] : [...text.matchAll(/npm run ([a-z][a-z:]*)/g)];
+    expect(named.map(([, script = '']) => script).filter((script) => !(script in scripts))).toEqual([]);
+  });
+});
+
+test('the commands of the page of the sandbox answer: two signals, and a pass', async () => {
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const [, query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
+    text.replaceAll('http://127.0.0.1:4100', sandbox.urls.GLB),
+  );
+  const { code, data } = JSON.parse(await shell(query));
+  expect([code, data.signals]).toMatchObject([200, [{ signal: 'EMULATOR' }, { signal: 'VPN_ENABLED' }]]);
+  expect(JSON.parse(await shell(verification))).toMatchObject({ status: 'success', result: 'success' });
+  await sandbox.stop();
+});

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { releaseNotes } from '../../.github/release-notes.ts';
+import { ROOT } from '../support/process.ts';
+
+/** What has to agree before a tag becomes a release. */
+
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+const { version, engines, devDependencies } = JSON.parse(read('package.json'));
+const allIn = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found]) => found);
+
+test('Node is the same in what is shipped, what the tests run on, and what CI runs on', () => {
+  const [image, ...others] = allIn('deploy/Dockerfile', /^ARG BASE=(node:\S+)$/gm);
+  expect([image, others]).toEqual([expect.stringMatching(/@sha256:[0-9a-f]{64}$/), []]);
+  expect(image).toContain(`node:${devDependencies.node}-slim@`);
+  expect(allIn('.github/workflows/ci.yml', /image: (node:\S+)/g)).toEqual([image]);
+  expect(read('.node-version')).toBe(`${devDependencies.node}\n`);
+  expect(devDependencies['@types/node'].split('.')[0]).toBe(devDependencies.node.split('.')[0]);
+  expect(devDependencies.node.localeCompare(engines.node.slice(2), 'en', { numeric: true })).toBe(1);
+});
+
+test('the version is the same in the package, the lock file, the manifests and the page for operators', () => {
+  const { packages, version: locked } = JSON.parse(read('package-lock.json'));
+  expect([locked, packages[''].version]).toEqual([version, version]);
+  const shown = [
+    ...allIn('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/g),
+    ...allIn('deploy/README.md', /(?:device-trust-subgraph:|refs\/tags\/v|git tag -s v)(\d[\w.-]*)/g),
+  ];
+  expect(shown.length).toBeGreaterThan(5);
+  expect(new Set(shown)).toEqual(new Set([version]));
+});
+
+test('rover is the same in the page, in both workflows, and in its test', () => {
+  const workflows = ['.github/workflows/ci.yml', '.github/workflows/release.yml'];
+  const files = ['README.md', ...workflows, 'test/supergraph/rover.all.test.ts'];
+  expect(new Set(files.flatMap((file) => allIn(file, /@apollo\/rover@(\d+\.\d+\.\d+)/g))).size).toBe(1);
+});
+
+const CHANGELOG =
+  '# Changelog\n\n## [1.1.0] - 2026-11-30\n\n- A field.\n\n## [1.0.0] - 2026-01-02\n\n- The first.\n\n## [0.9.0]\n\n- x\n';
+
+test('the notes of a release are the section of its version', () => {
+  expect(releaseNotes('v1.1.0', '1.1.0', CHANGELOG)).toBe('- A field.');
+  for (const name of allIn('CHANGELOG.md', /^## \[(\d.+?)\]/gm))
+    expect(releaseNotes(`v${name}`, `${name}`, read('CHANGELOG.md'))).toContain('- ');
+});
+
+test.each([
+  ['another version', 'v1.1.0', '1.0.0', 'The tag is v1.1.0, but package.json has version 1.0.0'],
+  ['a version that is not there', 'v1.1', '1.1', 'expected a section "## [1.1] - "'],
+  ['a section without a date', 'v0.9.0', '0.9.0', 'expected a section "## [0.9.0] - "'],
+])('a tag of %s is refused', (_what, tag, own, message) => {
+  expect(() => releaseNotes(tag, own, CHANGELOG)).toThrow(message);
+});

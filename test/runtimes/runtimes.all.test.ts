@@ -1,0 +1,37 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { solveChallenge } from '../support/challenges.ts';
+import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ROOT, startCommand } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
+
+/** What `npm run build` makes runs on the older lines of Node that package.json allows, each fetched from npm once. */
+
+const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+const NODES = join(ROOT, 'node_modules/.cache/runtimes');
+const OLDEST: string = engines.node.replace('>=', '');
+
+test.each([OLDEST, '24'])('Node %s answers both questions, and ends with 0 at SIGTERM', async (wanted) => {
+  const prefix = join(NODES, wanted);
+  const install = ['install', '--prefix', prefix, '--no-audit', '--no-fund', '--prefer-offline', `node@${wanted}`];
+  await promisify(execFile)('npm', install);
+  const node = join(prefix, 'node_modules/node/bin/node');
+  const { stdout } = await promisify(execFile)(node, ['--version']);
+  expect(`${stdout.trim()}.`).toContain(`v${wanted}.`);
+  const env = { UPSTREAM_MODE: 'sandbox', PORT: '0', ADMIN_PORT: '0', SANDBOX_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
+  const child = startCommand([node, 'dist/server/main.js'], { cwd: ROOT, env });
+  try {
+    const [, sandboxUrl = ''] = await child.waitFor(/(http:\/\/127\.0\.0\.1:\d+)\/sandbox\/challenges/);
+    const [, url = ''] = await child.waitFor(/Device trust is at (\S+\/graphql)/);
+    const device = await ask(url, FINGERPRINT_QUERY, { token: 'sandbox:ios:VPN_ENABLED' });
+    expect(device.data.deviceFingerprint).toMatchObject({ clientType: 'IOS', signals: [{ code: 'VPN_ENABLED' }] });
+    const captcha = await ask(url, CAPTCHA_MUTATION, { input: await solveChallenge(sandboxUrl) });
+    expect(captcha.data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed', proceed: true });
+    expect(await child.end('SIGTERM')).toBe(0);
+  } finally {
+    await child.stop();
+  }
+});
