@@ -103,24 +103,6 @@ describe('the admin port', () => {
     expect(held.length).toBeLessThanOrEqual(64);
   });
 
-  test('closes an idle connection after 5 s, and one that sends slowly after 10 s', async () => {
-    const app = await startSandboxed();
-    const elapsed = async (bytes: string) => {
-      const start = performance.now();
-      const { closed } = openConnection(app.metricsUrl, bytes);
-      return { text: await closed, ms: performance.now() - start };
-    };
-    const [idle, slow] = await Promise.all([
-      elapsed('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'),
-      elapsed('GET /healthz HTTP/1.1\r\nhost: x\r\n'),
-    ]);
-    expect(idle.text).toContain('alive');
-    expect(idle.ms).toBeGreaterThan(4_900);
-    expect(idle.ms).toBeLessThan(9_000);
-    expect(slow.text).toMatch(/^HTTP\/1.1 408 /);
-    expect(slow.ms).toBeLessThan(13_000);
-  }, 20_000);
-
   test('closes with the app', async () => {
     const app = await startSandboxed();
     await readMetrics(app);

@@ -1,29 +1,12 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
-import { startWithoutUpstreams } from './support.ts';
+import { expectRawRefusal, startWithoutUpstreams } from './support.ts';
 
-/** Callers that break the rules of HTTP, or send slowly. */
+/** Callers that break the rules of HTTP. `deadlines.test.ts` is about slow ones. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
-/** Sends these bytes and then one more every 500 ms; gives what came back until the connection was closed. */
-async function drip(first: string, again: string): Promise<string> {
-  const { socket, closed } = openConnection(app.url, first);
-  const timer = setInterval(() => socket.writable && socket.write(again), 500);
-  const answer = await closed;
-  clearInterval(timer);
-  return answer;
-}
-
-function expectRefusal(answer: string, status: number): void {
-  const [head = '', body = ''] = answer.split('\r\n\r\n');
-  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(head.toLowerCase()).toContain('cache-control: no-store');
-  expect(JSON.parse(body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST', retryable: false } }] });
-}
 
 describe('bytes that are not HTTP', () => {
   test.each([
@@ -33,7 +16,7 @@ describe('bytes that are not HTTP', () => {
     ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
   ])('%s is refused with the body of every refusal', async (_what, bytes, status) => {
     const answer = await sendBytes(app.url, bytes);
-    expectRefusal(answer, status);
+    expectRawRefusal(answer, status);
     expect(answer + app.logged()).not.toContain('canary-7f3a');
   });
 });
@@ -53,7 +36,7 @@ describe('requests that Node itself would answer', () => {
       (await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' });
     const before = await refusals();
     const answer = await sendBytes(app.url, bytes);
-    expectRefusal(answer, status);
+    expectRawRefusal(answer, status);
     expect(await refusals()).toBe((before ?? 0) + 1);
     expect(answer + app.logged()).not.toContain('canary-7f3a');
   });
@@ -87,47 +70,6 @@ describe('requests that Node itself would answer', () => {
     onTestFinished(secured.stop);
     const answer = await sendBytes(secured.url, `${POST}expect: 100-continue\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
-    expectRefusal(await sendBytes(app.url, `${POST.replace('/graphql', '/')}expect: 100-continue\r\n\r\n`), 404);
+    expectRawRefusal(await sendBytes(app.url, `${POST.replace('/graphql', '/')}expect: 100-continue\r\n\r\n`), 404);
   });
-});
-
-test.each([
-  ['sent no HTTP', 'hello\r\n\r\n'],
-  ['asked for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
-])(
-  'a client that %s and keeps its side open is disconnected',
-  async (_what, bytes) => {
-    const { hostname, port } = new URL(app.url);
-    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {}).write(bytes);
-    expectRefusal(await text(socket), 400);
-    // What it sends now arrives nowhere: the server's side is gone, and this one is reset.
-    const closed = new Promise((resolve) => socket.once('close', resolve));
-    const timer = setInterval(() => socket.write('x'), 2_500);
-    await closed;
-    clearInterval(timer);
-  },
-  10_000,
-);
-
-describe('a connection on which bytes arrive slowly is closed after 10 s', () => {
-  test.concurrent.each([
-    ['headers', 'POST /graphql HTTP/1.1\r\nhost: x\r\nx-slow: ', 'a'],
-    [
-      'a body',
-      'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9999\r\n\r\n',
-      ' ',
-    ],
-  ])(
-    '%s',
-    async (_what, first, again) => {
-      const start = performance.now();
-      expectRefusal(await drip(first, again), 408);
-      const elapsed = performance.now() - start;
-      expect(elapsed).toBeGreaterThan(9_500);
-      expect(elapsed).toBeLessThan(13_000);
-    },
-    40_000,
-  );
 });

@@ -1,16 +1,64 @@
 import { gql } from 'graphql-tag';
-import { expect } from 'vitest';
+import { pino } from 'pino';
+import { expect, type TestContext } from 'vitest';
+import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
 import type { GraphQLContext } from '../../src/graphql/context.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { startInLiveMode, type TestApp } from '../support/app.ts';
+import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
+import { type Behaviour, startHostile } from '../support/hostile.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
 export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<TestApp> {
   const nobody = 'http://127.0.0.1:9';
-  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody }, overrides);
+  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody }, { upstreamCheck: 'off', ...overrides });
+}
+
+/** What a process answers to the probes of an orchestrator. */
+export function healthOf(url: string): Promise<[number, string][]> {
+  return Promise.all(
+    ['/healthz', '/readyz'].map(async (path): Promise<[number, string]> => {
+      const response = await fetch(new URL(path, url));
+      return [response.status, await response.text()];
+    }),
+  );
+}
+
+export const HEALTHY = [
+  [200, 'alive\n'],
+  [200, 'ready\n'],
+];
+export const UNREADY = [
+  [200, 'alive\n'],
+  [503, 'checking the upstream accounts; the log has the reason if one does not work\n'],
+];
+
+/** An app that may not be ready yet. Its upstream treats probes, and everything else, like this until the test says otherwise. */
+export async function startChecking(
+  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
+  behave: Behaviour,
+  overrides: Partial<Config> = {},
+) {
+  const upstreamIs = { behave };
+  const all: Behaviour = (exchange) => upstreamIs.behave(exchange);
+  const upstream = await startHostile(all, { probe: all });
+  onTestFinished(upstream.stop);
+  const { url } = upstream;
+  const config: Config = {
+    ...DEFAULTS,
+    upstreamMode: 'live',
+    fingerprintApplications: SANDBOX_APPLICATIONS,
+    captchaConfigurations: SANDBOX_CAPTCHAS,
+    ...{ fingerprintUrlGlb: url, fingerprintUrlNa: url, fingerprintUrlEu: url },
+    ...{ captchaUrlGlb: url, captchaUrlNa: url, captchaUrlEu: url },
+    ...overrides,
+  };
+  const app = await createApp(config, pino({ level: 'silent' }));
+  onTestFinished(app.stop);
+  return { app, upstreamIs, upstream };
 }
 
 /** Every refusal has the shape of a GraphQL error, and is never stored. */
@@ -21,6 +69,14 @@ export function expectRefusal({ status, headers, text }: HttpAnswer, expectedSta
   expect(JSON.parse(text)).toEqual({
     errors: [{ message: expect.stringMatching(/^\S.*\.$/), extensions: { code: 'BAD_REQUEST', retryable: false } }],
   });
+}
+
+/** The same for a refusal as it came on the socket. */
+export function expectRawRefusal(answer: string, expectedStatus: number): void {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  expect(head).toMatch(new RegExp(`^HTTP/1.1 ${expectedStatus} `));
+  expect(head.toLowerCase()).toContain('cache-control: no-store');
+  expect(JSON.parse(body)).toMatchObject({ errors: [{ extensions: { code: 'BAD_REQUEST', retryable: false } }] });
 }
 
 /** A schema that answers who the resolvers think is asking. */

@@ -1,0 +1,98 @@
+import { connect } from 'node:net';
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { startInSandboxMode } from '../support/app.ts';
+import { answer, answersProbes } from '../support/hostile.ts';
+import { openConnection } from '../support/requests.ts';
+import { expectRawRefusal, HEALTHY, healthOf, startChecking, UNREADY } from './support.ts';
+
+/** What has to happen within seconds that nobody can configure. All of it is waited for at the same time. */
+
+const app = await startInSandboxMode();
+afterAll(app.stop);
+const PORTS = [
+  ['of GraphQL', app.url],
+  ['of the operator', app.metricsUrl],
+] as const;
+
+/** Opens a connection with these bytes; gives everything that came back until the server closed it, and when. */
+async function untilClosed(url: string, bytes: string, again = '') {
+  const start = performance.now();
+  const { socket, closed } = openConnection(url, bytes);
+  const timer = setInterval(() => again && socket.writable && socket.write(again), 500);
+  const received = await closed;
+  clearInterval(timer);
+  return { received, ms: performance.now() - start };
+}
+
+const PROBE = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+const POST = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+
+describe.concurrent('deadlines', () => {
+  test.for(PORTS)(
+    'at the port %s a connection without an operation is closed when it was idle for 5 s',
+    async ([_port, url]) => {
+      const { received, ms } = await untilClosed(url, PROBE);
+      expect(received).toContain('alive');
+      expect(received.toLowerCase()).toContain('keep-alive: timeout=5\r\n');
+      expect(ms).toBeGreaterThan(4_900);
+    },
+  );
+
+  test('a connection that brought an operation, even in one packet with a probe, is kept for a router', async () => {
+    const body = '{"query":"{ __typename }"}';
+    const router = openConnection(app.url, `${PROBE}${POST}content-length: ${body.length}\r\n\r\n${body}`);
+    await untilClosed(app.url, PROBE);
+    expect(router.received()).toMatch(/keep-alive: timeout=75\r\n/i);
+    expect(router.socket.destroyed || router.socket.readableEnded).toBe(false);
+    router.socket.destroy();
+  });
+
+  test.for([
+    ['headers', app.url, `${POST}x-slow: `, 'a'],
+    ['a body', app.url, `${POST}content-length: 9999\r\n\r\n`, ' '],
+    ['headers for the operator', app.metricsUrl, 'GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: ', 'a'],
+  ] as const)('a connection on which %s arrive slowly is closed after 10 s', async ([_what, url, first, again]) => {
+    const { received, ms } = await untilClosed(url, first, again);
+    expectRawRefusal(received, 408);
+    expect(ms).toBeGreaterThan(9_500);
+  });
+
+  test.for([
+    ['sent no HTTP', 'hello\r\n\r\n'],
+    ['asked for a tunnel', 'CONNECT x:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ] as const)(
+    'a client that %s and keeps its side open is disconnected',
+    async ([_what, bytes], { onTestFinished }) => {
+      const { hostname, port } = new URL(app.url);
+      const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+      onTestFinished(() => void socket.destroy());
+      let received = '';
+      socket.setEncoding('utf8').on('data', (part) => {
+        received += part;
+      });
+      socket.on('error', () => {}).write(bytes);
+      await new Promise((resolve) => socket.once('end', resolve));
+      expectRawRefusal(received, 400);
+      // What it sends now arrives nowhere: the server's side is gone, and this one is reset.
+      const closed = new Promise((resolve) => socket.once('close', resolve));
+      const timer = setInterval(() => socket.write('x'), 2_500);
+      await closed;
+      clearInterval(timer);
+    },
+  );
+
+  // A refused account is asked again after 10 s.
+  test('a process is alive but not ready while its accounts are refused, and ready once they work', async (context) => {
+    const { app: refused, upstreamIs } = await startChecking(context, answer(403, ''), { upstreamCheckGraceMs: 200 });
+    const urls = [refused.url, refused.metricsUrl];
+    await vi.waitUntil(async () =>
+      (await fetch(refused.metricsUrl).then((it) => it.text())).includes('state="refused"'),
+    );
+    // The time of grace is for outages.
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    for (const url of urls) expect(await healthOf(url)).toEqual(UNREADY);
+    upstreamIs.behave = answersProbes;
+    await vi.waitUntil(async () => (await healthOf(refused.url))[1]?.[0] === 200, { timeout: 25_000 });
+    for (const url of urls) expect(await healthOf(url)).toEqual(HEALTHY);
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test, vi } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
+import { queryForTokens, send, startSandboxed } from '../observability/support.ts';
+import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { HEALTHY, healthOf, startChecking, UNREADY } from './support.ts';
+
+/** The endpoints of an orchestrator: `/healthz` for liveness and `/readyz` for readiness. */
+
+const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+
+describe('a process whose upstreams do not work when it starts', () => {
+  test('is ready as soon as an outage ends', async (context) => {
+    const asked = Promise.withResolvers<void>();
+    const fail: Behaviour = (exchange) => {
+      answer(503, '')(exchange);
+      asked.resolve();
+    };
+    const { app, upstreamIs } = await startChecking(context, fail, { upstreamCheckGraceMs: 60_000 });
+    await asked.promise;
+    expect(await healthOf(app.url)).toEqual(UNREADY);
+    upstreamIs.behave = answersProbes;
+    await expect.poll(() => healthOf(app.url)).toEqual(HEALTHY);
+  });
+
+  test.for<[string, Behaviour]>([
+    ['fails', answer(503, '')],
+    ['meets silence', hang],
+  ])('is ready after the time of grace if everything %s', async ([_how, behave], context) => {
+    const { app } = await startChecking(context, behave, { upstreamCheckGraceMs: 300 });
+    expect(await healthOf(app.url)).toEqual(UNREADY);
+    await app.ready;
+    expect(await healthOf(app.url)).toEqual(HEALTHY);
+  });
+
+  test('answers requests, although it is not ready', async (context) => {
+    const { app } = await startChecking(context, answer(401, ''));
+    const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
+    expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);
+  });
+
+  test('is ready at once without the check', async (context) => {
+    const { app } = await startChecking(context, answer(401, ''), { upstreamCheck: 'off' });
+    expect(await healthOf(app.url)).toEqual(HEALTHY);
+  });
+});
+
+// Other processes have the same upstreams, so a process that is not ready would help nobody.
+describe.concurrent('a process that was ready stays so in a confirmed outage, and answers what needs no upstream', () => {
+  test.for<[string, Behaviour]>([
+    ['responds with 503', answer(503, '')],
+    ['resets connections', reset],
+    ['never responds', hang],
+    ['refuses the accounts', answer(403, '')],
+  ])('if everything %s', async ([_how, behave], context) => {
+    const deadlines = { fingerprintTimeoutMs: 500, captchaTimeoutMs: 500 };
+    const { app, upstreamIs } = await startChecking(context, answersProbes, deadlines);
+    await app.ready;
+    upstreamIs.behave = behave;
+    const captcha = { query: CAPTCHA_MUTATION, variables: { input } };
+    await Promise.all([send(app, { query: queryForTokens(['token']) }), send(app, captcha)]);
+    const areDown = async () => {
+      const { samples } = await readMetrics(app);
+      const states = samples.filter(({ name, value }) => name === 'device_trust_upstream_health' && value === 1);
+      const isDown = (service: string) =>
+        states.some(
+          ({ labels }) => labels['service'] === service && ['outage', 'refused'].includes(labels['state'] ?? ''),
+        );
+      return ['fingerprint', 'captcha'].map(isDown);
+    };
+    await vi.waitUntil(async () => (await areDown()).every(Boolean), { timeout: 15_000 });
+    expect(await healthOf(app.url)).toEqual(HEALTHY);
+    const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
+    expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);
+  });
+});
+
+test('a process that stops is not ready but alive until it has stopped', async () => {
+  const app = await startSandboxed({ shutdownGraceMs: 400 });
+  expect(await healthOf(app.url)).toEqual(HEALTHY);
+  const stopped = app.stop();
+  expect(await healthOf(app.url)).toEqual([
+    [200, 'alive\n'],
+    [503, 'draining\n'],
+  ]);
+  // Requests and scrapes are still answered.
+  expect((await send(app, { query: '{ __typename }' })).status).toBe(200);
+  expect((await readMetrics(app)).value('device_trust_operation_duration_seconds_count', { outcome: 'ok' })).toBe(1);
+  await stopped;
+  for (const path of ['/healthz', '/readyz']) await expect(fetch(app.url + path)).rejects.toThrow();
+});
+
+test('health checks need no secret, and leave nothing in the log or the metrics', async () => {
+  const app = await startSandboxed({ routerSecrets: ['the-secret-of-the-router'] });
+  // What the upstreams are asked meanwhile has nothing to do with these.
+  const counted = async () =>
+    (await readMetrics(app)).samples.filter(({ name }) => /^device_trust_(?!upstream_)/.test(name));
+  const before = await counted();
+  for (let round = 0; round < 3; round += 1) expect(await healthOf(app.url)).toEqual(HEALTHY);
+  expect(app.logged().trimEnd().split('\n')).toHaveLength(1);
+  expect(await counted()).toEqual(before);
+});
