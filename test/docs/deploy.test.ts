@@ -10,7 +10,7 @@ import { exportsOf, readPage } from './markdown.ts';
 /** The tables and the commands of the operator's page; `test/deploy/monitoring.test.ts` has that of the metrics. */
 
 const page = readPage('deploy/README.md');
-const app = await startInSandboxMode();
+const app = await startInSandboxMode({ logLevel: 'debug' });
 afterAll(() => app.stop());
 
 test('the table of the configuration has every variable, with its default and what is expected', () => {
