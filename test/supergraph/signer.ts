@@ -1,4 +1,4 @@
-import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK, SignJWT } from 'jose';
 import type { AttestationKey } from '../../src/captcha/attestation-keys.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -7,35 +7,23 @@ import { sendJson, startUpstream } from '../support/upstream.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-export interface Signer {
-  readonly privateKey: KeyObject;
-  readonly publicKey: KeyObject;
-  readonly kid: string;
-  readonly publicJwk: JWK;
-  /** As `ATTESTATION_KEYS` lists it. */
-  readonly attestationKey: AttestationKey;
-  /** Signs the claims of a good attestation with these changes; a claim that is undefined is left out. */
-  sign(changes?: Claims, header?: Claims): Promise<string>;
-}
+export type Signer = Awaited<ReturnType<typeof createSigner>>;
 
 export const ISSUER = 'https://device-trust.example';
 
-export async function createSigner(): Promise<Signer> {
+export async function createSigner() {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = publicKey.export({ format: 'jwk' });
   const kid = await calculateJwkThumbprint(jwk);
-  return {
-    privateKey,
-    publicKey,
-    kid,
-    publicJwk: { ...jwk, kid, alg: 'ES256', use: 'sig' },
-    // It has these members, because the key was made above.
-    attestationKey: { ...privateKey.export({ format: 'jwk' }), kid, state: 'active' } as AttestationKey,
-    sign: (changes = {}, header = {}) =>
-      new SignJWT(goodClaims(changes))
-        .setProtectedHeader({ alg: 'ES256', typ: 'captcha-attestation+jwt', kid, ...header })
-        .sign(privateKey),
-  };
+  const publicJwk: JWK = { ...jwk, kid, alg: 'ES256', use: 'sig' };
+  // As `ATTESTATION_KEYS` lists it. It has these members, because the key was made above.
+  const attestationKey = { ...privateKey.export({ format: 'jwk' }), kid, state: 'active' } as AttestationKey;
+  /** Signs the claims of a good attestation with these changes; a claim that is undefined is left out. */
+  const sign = (changes: Claims = {}, header: Claims = {}): Promise<string> =>
+    new SignJWT(goodClaims(changes))
+      .setProtectedHeader({ alg: 'ES256', typ: 'captcha-attestation+jwt', kid, ...header })
+      .sign(privateKey);
+  return { publicKey, publicJwk, kid, attestationKey, sign };
 }
 
 let challenges = 0;
@@ -50,25 +38,12 @@ export function goodClaims(changes: Claims = {}): Record<string, unknown> {
 }
 
 /** A key set at an address, as the device-trust subgraph publishes it. Whoever starts one stops it. */
-export interface KeyServer {
-  readonly jwksUrl: string;
-  /** Undefined: every connection is reset. */
-  keys: readonly JWK[] | undefined;
-  /** How often somebody asked. */
-  readonly asked: () => number;
-  stop(): Promise<void>;
-}
-
-export async function startKeyServer(keys: readonly JWK[]): Promise<KeyServer> {
-  const server = await startUpstream((_request, response) => {
-    if (keyServer.keys) sendJson(response, 200, { keys: keyServer.keys });
+export async function startKeyServer(published: readonly JWK[]) {
+  // Without keys every connection is reset.
+  const controls: { keys: readonly JWK[] | undefined } = { keys: published };
+  const { url, received, stop } = await startUpstream((_request, response) => {
+    if (controls.keys) sendJson(response, 200, { keys: controls.keys });
     else response.destroy();
   });
-  const keyServer: KeyServer = {
-    jwksUrl: `${server.url}/.well-known/jwks.json`,
-    keys,
-    asked: () => server.received.length,
-    stop: server.stop,
-  };
-  return keyServer;
+  return Object.assign(controls, { jwksUrl: `${url}/.well-known/jwks.json`, asked: () => received.length, stop });
 }

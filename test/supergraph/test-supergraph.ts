@@ -4,42 +4,29 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { type Challenge, FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
+import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
-import { type Answer, passOnTo, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { type Answer, passOnTo, startUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
-import { createSigner, ISSUER, type Signer } from './signer.ts';
+import { createSigner, ISSUER } from './signer.ts';
 import { ORDERS_SERVICE, SUBGRAPH_SECRETS, TRUSTED_HEADERS } from './subgraph-headers.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
-export interface TestSupergraph {
-  readonly supergraphSdl: string;
-  /** Where each subgraph answers, without a gateway. */
-  readonly subgraphs: Readonly<Record<'device-trust' | 'users' | 'orders', string>>;
-  /** Everything that our subgraph asked its upstreams. */
-  readonly asked: TestUpstream['received'];
-  /** How many events the fingerprint service has counted in `asked`. */
-  readonly events: () => number;
+export type TestSupergraph = Awaited<ReturnType<typeof startTestSupergraph>>;
+
+/** What a test changes, and looks at. */
+interface Controls {
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
-  /** Has the key with which attestations are signed. */
-  readonly signer: Signer;
   /**
    * Which upstreams reset every connection, those of probes as well: both, or only the captcha service, which still gives
    * challenges to pages.
    */
   readonly outage: { all: boolean; captcha: boolean };
-  /** Lets both upstreams live, and waits until our subgraph knows. */
-  recover(): Promise<void>;
-  /** Changes each answer of the upstreams. A test sets it; at first it changes nothing. */
+  /** Changes each answer of the upstreams; at first it changes nothing. */
   alter: (answer: string) => string;
-  /** The address that returns a solved captcha challenge. */
-  readonly challengeUrl: string;
-  /** A solved captcha challenge, as the widget hands it to a page. */
-  solve(): Promise<Challenge>;
-  stop(): Promise<void>;
 }
 
 /** A customer with fifty sign-ins, from five devices in turn. */
@@ -54,7 +41,6 @@ export const TRAVELLER = {
 const VERIFICATION_MS = 50;
 
 interface Options {
-  readonly unverifiedPerMinute?: number;
   readonly trustedHeaders?: Config['trustedHeaders'];
   /** The database of the order subgraph; by default it is kept in this process. */
   readonly ordersFile?: string;
@@ -63,14 +49,9 @@ interface Options {
 /** For the order service, and only on behalf of a person. */
 const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subject: ORDERS_AUDIENCE.subject };
 
-export async function startTestSupergraph(options: Options = {}): Promise<TestSupergraph> {
-  const { unverifiedPerMinute = 60, trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
-  // What a test changes, which is there before anything asks the upstreams.
-  const controls: Pick<TestSupergraph, 'done' | 'outage' | 'alter'> = {
-    done: [],
-    outage: { all: false, captcha: false },
-    alter: (answer) => answer,
-  };
+export async function startTestSupergraph(options: Options = {}) {
+  const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
+  const controls: Controls = { done: [], outage: { all: false, captcha: false }, alter: (answer) => answer };
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
   const { outage } = controls;
@@ -94,7 +75,7 @@ export async function startTestSupergraph(options: Options = {}): Promise<TestSu
   const app = await startInLiveMode(
     { GLB: url, NA: url, EU: url },
     {
-      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, unverifiedPerMinute, audiences: [AUDIENCE] },
+      attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [SUBGRAPH_SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
@@ -112,12 +93,18 @@ export async function startTestSupergraph(options: Options = {}): Promise<TestSu
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
   return Object.assign(controls, {
     supergraphSdl: await composeSupergraph(subgraphs),
+    /** Where each subgraph answers, without a gateway. */
     subgraphs,
+    /** Everything that our subgraph asked its upstreams. */
     asked,
+    /** How many events the fingerprint service has counted in `asked`. */
     events: () => asked.filter(({ url }) => url.includes('/fp_query/')).length,
+    /** Has the key with which attestations are signed. */
     signer,
+    /** The address that returns a solved captcha challenge, and one as the widget hands it to a page. */
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${FIRST_CAPTCHA_ID}`,
     solve: () => solveChallenge(url),
+    /** Lets both upstreams live, and waits until our subgraph knows. */
     recover: async () => {
       Object.assign(outage, { all: false, captcha: false });
       while (await isInOutage(app)) await setTimeout(50);
@@ -131,8 +118,6 @@ export async function startTestSupergraph(options: Options = {}): Promise<TestSu
 }
 
 async function isInOutage(app: TestApp): Promise<boolean> {
-  const { samples } = await readMetrics(app);
-  return samples.some(
-    ({ name, labels, value }) => name === 'device_trust_upstream_health' && labels['state'] === 'outage' && value === 1,
-  );
+  const health = (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_health');
+  return health.some(({ labels, value }) => labels['state'] === 'outage' && value === 1);
 }
