@@ -37,7 +37,7 @@ function judgementView(judgement: JudgementFragment): Node[] {
   const { signals, clientType, ipInfo, judgedAt, eventType, device, eventId, requestId } = judgement;
   return [
     make('h3', '', `Signals: ${signals?.length ?? WITHHELD}`),
-    make('ul', 'signals', ...(signals ?? []).map(signalView)),
+    make('ul', '', ...(signals ?? []).map(signalView)),
     make('h3', '', 'Device and event'),
     facts(
       ['Client', CLIENTS[clientType]],
