@@ -14,12 +14,7 @@ const require = createRequire(import.meta.url);
 const DIST = dirname(require.resolve('@apollo/federation-subgraph-compatibility-tests'));
 
 const supergraph = await startSuiteSupergraph();
-afterAll(async () => {
-  await supergraph.stop();
-  // Other files run in this process as well.
-  for (const name of Object.keys(GLOBALS)) Reflect.deleteProperty(globalThis, name);
-  delete process.env['PRODUCTS_URL'];
-});
+afterAll(() => supergraph.stop());
 
 const names: string[] = [];
 const register = (name: string, run: () => unknown) => {
@@ -29,8 +24,7 @@ const register = (name: string, run: () => unknown) => {
   });
 };
 
-const GLOBALS = { describe, expect, test: register, it: register };
-Object.assign(globalThis, GLOBALS);
+Object.assign(globalThis, { describe, expect, test: register, it: register });
 // Both addresses belong to the suite's HTTP client: one it reads when it is loaded, the other is a constant among its
 // exports, which it looks up there for each request.
 process.env['PRODUCTS_URL'] = supergraph.productsUrl;

@@ -1,0 +1,99 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/parser.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { verifyAttestation } from '../support/attestations.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { shell, startProcess } from '../support/process.ts';
+import { ask, request } from '../support/requests.ts';
+
+/** `npm run keys`, and servers that start with what it prints. */
+
+const print = async () => parseEnv(await shell('npm run --silent keys'));
+const [env, again] = await Promise.all([print(), print()]);
+const keys: { kid: string; state: string; d: string }[] = JSON.parse(String(env['ATTESTATION_KEYS']));
+const kidsIn = (json: string) => JSON.parse(json).map(({ kid }: { kid: string }) => kid);
+
+test('it prints all variables, with an active key and the next one, and a key that seals, each fresh', () => {
+  expect(Object.keys(env).sort()).toEqual(['ATTESTATION', 'ATTESTATION_KEYS', 'SEALING_KEYS']);
+  expect(keys.map(({ state }) => state)).toEqual(['active', 'next']);
+  expect(again['ATTESTATION']).toBe(env['ATTESTATION']);
+  const sealing: { kid: string; k: string }[] = JSON.parse(String(env['SEALING_KEYS']));
+  expect(sealing).toHaveLength(1);
+  const printedAgain = String(again['ATTESTATION_KEYS']) + String(again['SEALING_KEYS']);
+  const secrets = [...keys.flatMap(({ kid, d }) => [kid, d]), ...sealing.flatMap(({ kid, k }) => [kid, k])];
+  expect(new Set(secrets).size).toBe(6);
+  for (const part of secrets) {
+    expect(part).toMatch(/.{8}/);
+    expect(printedAgain).not.toContain(part);
+  }
+});
+
+test('a shell reads it as well', async () => {
+  const command = `eval "$(npm run --silent keys)" && node -p 'JSON.parse(process.env.ATTESTATION_KEYS).length + JSON.parse(process.env.ATTESTATION).audiences[0].id'`;
+  expect(await shell(command)).toBe('2orders\n');
+});
+
+test('one of two servers opens what the other has sealed with the printed key, and nobody does without it', async () => {
+  const { sealingKeys } = parseConfig(
+    { UPSTREAM_MODE: 'sandbox', SEALING_KEYS: String(env['SEALING_KEYS']) },
+    () => '',
+  );
+  const ofAnother = parseConfig({ UPSTREAM_MODE: 'sandbox', SEALING_KEYS: String(again['SEALING_KEYS']) }, () => '');
+  const first = await startInSandboxMode({ sealingKeys });
+  const SEAL =
+    '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { eventId judgement { sealed } } } }';
+  const OPEN =
+    'query ($references: [_Any!]!) { _entities(representations: $references) { ... on DeviceJudgement { eventId } } }';
+  const { eventId, judgement } = (await ask(first.graphqlUrl, SEAL)).data.deviceFingerprint;
+  await first.stop();
+  const opened = async (own: typeof sealingKeys) => {
+    const app = await startInSandboxMode({ sealingKeys: own });
+    const references = [{ __typename: 'DeviceJudgement', sealed: judgement.sealed }];
+    const { data } = await ask(app.graphqlUrl, OPEN, { references });
+    await app.stop();
+    return data._entities;
+  };
+  expect(await opened(sealingKeys)).toEqual([{ eventId }]);
+  expect(await opened(ofAnother.sealingKeys)).toEqual([null]);
+});
+
+test('a server attests with the keys of a file, which are replaced without a restart, and a broken file changes nothing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+  const file = join(folder, 'keys.json');
+  await writeFile(file, String(env['ATTESTATION_KEYS']));
+  const ATTESTATION = String(env['ATTESTATION']).replace('"required"', '"optional"');
+  const child = startProcess('src/main.ts', {
+    UPSTREAM_MODE: 'sandbox',
+    PORT: '0',
+    SANDBOX_PORT: '0',
+    ATTESTATION,
+    ATTESTATION_KEYS_FILE: file,
+  });
+  try {
+    const [, sandboxUrl = ''] = await child.waitFor(/(http:\/\/127\.0\.0\.1:\d+)\/sandbox\/challenges/);
+    const [, url = ''] = await child.waitFor(/Device trust is at (http:\/\/127\.0\.0\.1:\d+)\/graphql/);
+    const jwks = async () => (await request(`${url}/.well-known/jwks.json`)).text;
+    const served = async () => kidsIn(JSON.stringify(JSON.parse(await jwks()).keys));
+    expect(await served()).toEqual(kidsIn(String(env['ATTESTATION_KEYS'])));
+    const input = { ...(await solveChallenge(sandboxUrl)), audience: 'orders', action: 'placeOrder' };
+    const mutation = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
+    const { data } = await ask(`${url}/graphql`, mutation, { input });
+    const issuer = 'https://device-trust.example';
+    const claims = await verifyAttestation(data.validateCaptcha.attestation, await jwks(), { issuer });
+    expect(claims).toMatchObject({ aud: 'orders', act: 'placeOrder' });
+
+    await writeFile(file, '[]');
+    await child.waitFor(/the new secrets cannot be used/);
+    expect(await served()).toEqual(kidsIn(String(env['ATTESTATION_KEYS'])));
+    await writeFile(file, String(again['ATTESTATION_KEYS']));
+    await child.waitFor(/secrets rotated/);
+    expect(await served()).toEqual(kidsIn(String(again['ATTESTATION_KEYS'])));
+  } finally {
+    await child.stop();
+    await rm(folder, { recursive: true });
+  }
+});
