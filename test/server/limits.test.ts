@@ -1,10 +1,12 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer, json, post, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { HEALTHY, healthOf } from './support.ts';
 
-/** How much one request may ask: each limit of the configuration at its edge, and one beyond it. */
+/** How much one request may ask, each limit of the configuration at its edge and one beyond it; and how much all may. */
 
 const LIMITS = {
   maxBodyBytes: 2_000,
@@ -26,14 +28,11 @@ const upstream = await startUpstream(({ url }, response) =>
 const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
 const small = await startInLiveMode(urls, LIMITS);
 const usual = await startInLiveMode(urls);
-afterAll(async () => {
-  await Promise.all([small.stop(), usual.stop()]);
-  await upstream.stop();
-});
+afterAll(() => Promise.all([small.stop(), usual.stop(), upstream.stop()]));
 
 const times = (count: number, piece: (index: number) => string) =>
   Array.from({ length: count }, (_, i) => piece(i)).join(' ');
-const judge = (index: number, fields = '__typename') => `deviceFingerprint(token: "t${index}") { ${fields} }`;
+const judge = (fields = '__typename') => `deviceFingerprint(token: "t") { ${fields} }`;
 const INPUT = { lotNumber: 'lot', captchaOutput: 'output', passToken: 'pass', genTime: '1' };
 const captchas = (count: number) =>
   `mutation ($input: ValidateCaptchaInput!) { ${times(count, (i) => `a${i}: validateCaptcha(input: $input) { proceed }`)} }`;
@@ -49,86 +48,61 @@ const ENTITIES_SHORT =
 const codesOf = ({ errors }: GraphqlAnswer) => [...new Set(errors?.map(({ extensions }) => extensions.code))];
 
 describe('a request beyond a limit is refused as a whole, before any call', () => {
-  test.each<[string, string, string, string, RegExp]>([
+  const device = (fields: string) => `{ ${judge(`... on DeviceFingerprint { deviceBasic { ${fields} } }`)} }`;
+  const fragment = (fields: string) =>
+    `{ ${judge('...A')} } fragment A on DeviceFingerprint { deviceBasic { ${fields} } }`;
+  const twice = (more: string) =>
+    `{ a: signalCatalogue { ...F } b: signalCatalogue { ...F ${more} } } fragment F on SignalDefinition { c: code }`;
+  const directives = (more: string) =>
+    `{ signalCatalogue @skip(if: false) { code @skip(if: false) level @include(if: true) ${more} } }`;
+  const LEVELS = /more than 5 levels deep/;
+  const ALIASES = /more than 4 aliases/;
+
+  test.each<[string, string, string, RegExp]>([
     [
       'tokens',
       `{ ${times(58, () => '__typename')} }`,
       `{ ${times(59, () => '__typename')} }`,
-      'GRAPHQL_PARSE_FAILED',
-      /larger than this subgraph accepts/,
+      /larger than this subgraph/,
     ],
-    [
-      'levels',
-      `{ ${judge(0, '... on DeviceFingerprint { deviceBasic { ... on Mobile { model } } }')} }`,
-      `{ ${judge(0, '... on DeviceFingerprint { deviceBasic { ... on Mobile { os { name } } } }')} }`,
-      'GRAPHQL_VALIDATION_FAILED',
-      /more than 5 levels deep/,
-    ],
-    [
-      // A named fragment counts as two.
-      'levels in fragments',
-      `{ ${judge(0, '...A')} } fragment A on DeviceFingerprint { deviceBasic { __typename } }`,
-      `{ ${judge(0, '...A')} } fragment A on DeviceFingerprint { deviceBasic { ... on Mobile { model } } }`,
-      'GRAPHQL_VALIDATION_FAILED',
-      /more than 5 levels deep/,
-    ],
+    ['levels', device('... on Mobile { model }'), device('... on Mobile { os { name } }'), LEVELS],
+    // A named fragment counts as two.
+    ['levels in fragments', fragment('__typename'), fragment('... on Mobile { model }'), LEVELS],
     [
       'aliases',
       `{ ${times(4, (i) => `a${i}: signalCatalogue { code }`)} }`,
       `{ ${times(5, (i) => `a${i}: signalCatalogue { code }`)} }`,
-      'GRAPHQL_VALIDATION_FAILED',
-      /more than 4 aliases/,
+      ALIASES,
     ],
-    [
-      'aliases in a fragment that is used twice',
-      '{ a: signalCatalogue { ...F } b: signalCatalogue { ...F } } fragment F on SignalDefinition { c: code }',
-      '{ a: signalCatalogue { ...F } b: signalCatalogue { ...F d: level } } fragment F on SignalDefinition { c: code }',
-      'GRAPHQL_VALIDATION_FAILED',
-      /more than 4 aliases/,
-    ],
-    [
-      'directives',
-      '{ signalCatalogue @skip(if: false) { code @skip(if: false) level @include(if: true) } }',
-      '{ signalCatalogue @skip(if: false) { code @skip(if: false) level @include(if: true) effect @include(if: true) } }',
-      'GRAPHQL_VALIDATION_FAILED',
-      /more than 3 directives/,
-    ],
-  ])('%s', async (_what, edge, beyond, code, message) => {
+    ['aliases in a fragment that is used twice', twice(''), twice('d: level'), ALIASES],
+    ['directives', directives(''), directives('effect @include(if: true)'), /more than 3 directives/],
+  ])('%s', async (what, edge, beyond, message) => {
     expect(await ask(small.graphqlUrl, edge)).toMatchObject({ status: 200, errors: undefined });
     upstream.received.length = 0;
     const answered = await ask(small.graphqlUrl, beyond);
     expect(answered).toMatchObject({ status: 400, data: undefined });
-    expect(codesOf(answered)).toEqual([code]);
+    expect(codesOf(answered)).toEqual([what === 'tokens' ? 'GRAPHQL_PARSE_FAILED' : 'GRAPHQL_VALIDATION_FAILED']);
     expect(answered.errors?.[0]?.message).toMatch(message);
     expect(upstream.received).toEqual([]);
   });
 
   test('body', async () => {
-    const body = JSON.stringify({ query: `{ ${judge(0)} }` });
+    const body = JSON.stringify({ query: `{ ${judge()} }` });
     expect(await post(small.graphqlUrl, body.padEnd(2_000))).toMatchObject({ status: 200, errors: undefined });
     upstream.received.length = 0;
     const answered = await post(small.graphqlUrl, body.padEnd(2_001));
-    expect(answered.status).toBe(413);
-    expect(codesOf(answered)).toEqual(['BAD_REQUEST']);
+    expect([answered.status, codesOf(answered)]).toEqual([413, ['BAD_REQUEST']]);
     expect(upstream.received).toEqual([]);
   });
 
   test('entity references', async () => {
-    const edge = await ask(
-      small.graphqlUrl,
-      ENTITIES_SHORT,
-      references(6, () => 'same'),
-    );
-    expect(codesOf(edge)).toEqual(['DEVICE_TOKEN_REJECTED']);
+    const same = (count: number) => references(count, () => 'same');
+    expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, same(6)))).toEqual(['DEVICE_TOKEN_REJECTED']);
     upstream.received.length = 0;
-    const beyond = await ask(
-      small.graphqlUrl,
-      ENTITIES_SHORT,
-      references(7, () => 'same'),
-    );
-    expect(codesOf(beyond)).toEqual(['BAD_USER_INPUT']);
-    expect(beyond.errors?.[0]?.message).toContain('at most 6');
-    expect(beyond.errors).toHaveLength(1);
+    const { errors } = await ask(small.graphqlUrl, ENTITIES_SHORT, same(7));
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining('at most 6'), extensions: { code: 'BAD_USER_INPUT' } },
+    ]);
     expect(upstream.received).toEqual([]);
   });
 });
@@ -149,12 +123,8 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
 
   test('the same token counts once', async () => {
     upstream.received.length = 0;
-    const answered = await ask(
-      small.graphqlUrl,
-      ENTITIES_SHORT,
-      references(6, (i) => `t${i % 4}`),
-    );
-    expect(codesOf(answered)).toEqual(['DEVICE_TOKEN_REJECTED']);
+    const four = references(6, (i) => `t${i % 4}`);
+    expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, four))).toEqual(['DEVICE_TOKEN_REJECTED']);
     expect(upstream.received).toHaveLength(4);
   });
 
@@ -164,41 +134,47 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
   ])('captchas, %s', async (_which, { graphqlUrl }, limit) => {
     upstream.received.length = 0;
     const { data, errors } = await ask(graphqlUrl, captchas(limit + 1), { input: INPUT });
-    const outcomes = Object.values(data);
-    expect(outcomes).toEqual([...Array(limit).fill({ proceed: false }), null]);
+    expect(Object.values(data)).toEqual([...Array(limit).fill({ proceed: false }), null]);
     expect(errors).toMatchObject([{ path: [`a${limit}`], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(upstream.received).toHaveLength(limit);
   });
 });
 
-describe('what is not offered at all', () => {
-  const QUERY = '{"query":"{ __typename }"}';
+test.each([
+  ['a name that is almost right', 'query { signalCatalog { code } }', {}],
+  ['a syntax error', '{ signalCatalogue { code }', {}],
+  ['a variable of a wrong type', CAPTCHA_MUTATION, { input: 1 }],
+  ['a reference that is none', ENTITIES_QUERY, { representations: [{ __typename: 'Nothing' }] }],
+  ['an upstream that refuses', ENTITIES_QUERY, references(1)],
+])('nobody is told more than necessary about %s: no suggestion, no stack', async (_what, query, variables) => {
+  const { text, errors } = await ask(usual.graphqlUrl, query, variables);
+  expect(errors).toHaveLength(1);
+  expect(text).not.toMatch(/did you mean|stack|node_modules|\.[jt]s:\d/i);
+});
 
-  test('several operations in one request', async () => {
-    for (const body of [`[${QUERY}]`, `[${QUERY},${QUERY}]`])
-      expect((await request(usual.graphqlUrl, json(body))).status).toBe(400);
-  });
-
-  test('an operation in a URL', async () => {
-    expect((await request(`${usual.graphqlUrl}?query=%7B__typename%7D`)).status).toBe(405);
-  });
-
-  test.each(['application/x-www-form-urlencoded', 'multipart/form-data', 'text/plain'])(
-    'what a page of another site can send without being asked about it: %s',
-    async (type) => {
-      expect((await request(usual.graphqlUrl, json(QUERY, { 'content-type': type }))).status).toBe(415);
-    },
-  );
-
-  test.each([
-    ['a name that is almost right', 'query { signalCatalog { code } }', {}],
-    ['a syntax error', '{ signalCatalogue { code }', {}],
-    ['a variable of a wrong type', CAPTCHA_MUTATION, { input: 1 }],
-    ['a reference that is none', ENTITIES_QUERY, { representations: [{ __typename: 'Nothing' }] }],
-    ['an upstream that refuses', ENTITIES_QUERY, references(1)],
-  ])('help for %s: no suggestion, no stack', async (_what, query, variables) => {
-    const { text, errors } = await ask(usual.graphqlUrl, query, variables);
-    expect(errors).toHaveLength(1);
-    expect(text).not.toMatch(/did you mean|stack|node_modules|\.[jt]s:\d/i);
-  });
+test('while the event loop is late, GraphQL gets a 503 at once and health checks go on; then all is well again', async () => {
+  const app = await startInLiveMode(urls, { maxEventLoopDelayMs: 100 });
+  onTestFinished(app.stop);
+  const BODY = '{"query":"{ signalCatalogue { code } }"}';
+  const statusOf = async () => (await request(app.graphqlUrl, json(BODY))).status;
+  expect(await statusOf()).toBe(200);
+  const busy = { is: true };
+  // This process is late in all it does, with nothing but a moment for everything else in between.
+  const work = (async () => {
+    while (busy.is) {
+      for (const until = performance.now() + 200; performance.now() < until; );
+      await setImmediate();
+    }
+  })();
+  try {
+    await expect.poll(statusOf, { timeout: 10_000, interval: 1 }).toBe(503);
+    const { status, headers, errors } = await post(app.graphqlUrl, BODY);
+    expect([status, headers.get('retry-after'), headers.get('cache-control')]).toEqual([503, '1', 'no-store']);
+    expect(errors).toEqual([{ message: expect.any(String), extensions: { code: 'OVERLOADED', retryable: true } }]);
+    expect(await healthOf(app.url)).toEqual(HEALTHY);
+  } finally {
+    busy.is = false;
+    await work;
+  }
+  await expect.poll(statusOf).toBe(200);
 });

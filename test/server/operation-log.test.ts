@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
 import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
+import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
-import { startOperation } from '../support/requests.ts';
+import { sendBytes, startOperation } from '../support/requests.ts';
 
 /** Each GraphQL operation has one log line. */
 
@@ -159,13 +161,17 @@ describe('tokens in the line', () => {
     expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
   });
 
-  test('have another hash with another key', async () => {
-    const debugging = await startSandboxed({ logLevel: 'trace', logHashKey: `${KEY}!` });
-    await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:web']) });
-    const [hash, same] = Object(operationsOf(debugging)[0]?.['tokens']);
-    expect(hash).toMatch(/^[\da-f]{12}$/);
-    expect(hash).not.toBe(WEB);
-    expect(same).toBe(hash);
+  test('have another hash with another key, and without a key another one in each process', async () => {
+    const hashes = new Set([WEB]);
+    for (const logHashKey of [`${KEY}!`, undefined, undefined]) {
+      const debugging = await startSandboxed({ logLevel: 'trace', logHashKey });
+      await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:web']) });
+      const [hash, same] = Object(operationsOf(debugging)[0]?.['tokens']);
+      expect(hash).toMatch(/^[\da-f]{12}$/);
+      expect(same).toBe(hash);
+      hashes.add(hash);
+    }
+    expect(hashes.size).toBe(4);
   });
 
   test('are left out at info', async () => {
@@ -186,5 +192,146 @@ describe('no line', () => {
       await (await fetch(quiet.url + path, { headers: { accept: 'text/html' } })).text();
     }
     expect(linesOf(quiet)).toMatchObject([{ msg: 'ready' }]);
+  });
+});
+
+describe('ids and names from the request are in the line only if they are short and have allowed characters', () => {
+  const MAIL = 'ada.canary@mail.example';
+  const LONG = 'a'.repeat(10_000);
+
+  test.each([
+    ['an address', MAIL],
+    ['two words', 'two words'],
+    ['a tab', 'two\twords'],
+    ['10 kB', LONG],
+    ['65 characters', 'a'.repeat(65)],
+    ['no characters', ''],
+    ['an accent', Buffer.from('é').toString('latin1')],
+    ['JSON', '{"a":1}'],
+    ['a list', 'a,b'],
+    ['markup', '<b>'],
+    ['a quotation mark', "a'b"],
+  ])('a request id with %s is replaced by a new one', async (_what, id) => {
+    const line = await lineOf(PLAIN, { 'x-request-id': id });
+    expect(line['requestId']).toMatch(UUID);
+  });
+
+  test.each([
+    ['a second, folded line', `router\r\n ${MAIL}`],
+    ['a log line in it', `router\n{"level":"error","client":"${MAIL}"}`],
+    ['a bare carriage return in it', `router\r${MAIL}`],
+    ['a NUL in it', `router\0${MAIL}`],
+  ])('a raw x-request-id header with %s is not logged', async (_what, id) => {
+    const before = linesOf(app).length;
+    const body = JSON.stringify(PLAIN);
+    const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+    const bytes = `${head}x-request-id: ${id}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    expect(await sendBytes(app.url, bytes)).toMatch(/^HTTP\/1\.1 (200|400) /);
+    for (const line of linesOf(app).slice(before)) expect(line['requestId']).toMatch(UUID);
+    expect(app.logged()).not.toContain(MAIL);
+  });
+
+  test('two request ids are replaced by a new one', async () => {
+    const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`;
+    const body = '{"query":"query Twice { __typename }"}';
+    const lines = `x-request-id: one\r\nx-request-id: two\r\ncontent-length: ${body.length}\r\n\r\n`;
+    await sendBytes(app.url, `${head}${lines}${body}`);
+    expect(operationsOf(app).at(-1)).toMatchObject({ operation: 'Twice', requestId: expect.stringMatching(UUID) });
+  });
+
+  test.each([
+    ['an address', MAIL],
+    ['5 kB', LONG.slice(5_000)],
+    ['65 characters', 'a'.repeat(65)],
+    ['markup', '<script>'],
+    ['a quotation mark', 'a"b'],
+    ['an assignment', 'a=b'],
+    ['a telephone number', '+49 30 901820'],
+    ['a tab', 'shop\tweb'],
+  ])('a client name or version with %s is not logged', async (_what, value) => {
+    const line = await lineOf(PLAIN, { 'apollographql-client-name': value, 'apollographql-client-version': value });
+    expect(line).toMatchObject({ operation: 'Ping' });
+    expect(line).not.toHaveProperty('client');
+    expect(line).not.toHaveProperty('clientVersion');
+  });
+
+  // https://www.w3.org/TR/trace-context/#traceparent-header-field-values
+  const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
+  test.each([
+    ['no trace', `00-${'0'.repeat(32)}-${SPAN}-01`],
+    ['no parent', `00-${TRACE}-${'0'.repeat(16)}-01`],
+    ['a version that is forbidden', `ff-${TRACE}-${SPAN}-01`],
+    ['capitals', `00-${TRACE.toUpperCase()}-${SPAN}-01`],
+    ['more than version 00 has', `00-${TRACE}-${SPAN}-01-more`],
+    ['a trace that is too short', `00-${TRACE.slice(1)}-${SPAN}-01`],
+    ['no flags', `00-${TRACE}-${SPAN}`],
+    ['a second traceparent', `00-${TRACE}-${SPAN}-01, 00-${TRACE}-${SPAN}-01`],
+    ['an address', MAIL],
+  ])('a traceparent with %s sets no trace id', async (_what, traceparent) => {
+    expect(await lineOf(PLAIN, { traceparent })).not.toHaveProperty('traceId');
+  });
+
+  test.each([
+    ['of a later version', `01-${TRACE}-${SPAN}-01`],
+    ['of a later version with more fields', `cc-${TRACE}-${SPAN}-01-what-the-future-brings`],
+    ['that is not sampled', `00-${TRACE}-${SPAN}-00`],
+  ])('a traceparent %s sets the trace id', async (_what, traceparent) => {
+    expect(await lineOf(PLAIN, { traceparent })).toMatchObject({ traceId: TRACE });
+  });
+
+  test('the name of an operation is cut after 64 characters', async () => {
+    const line = await lineOf({ query: `query ${LONG} { __typename }` });
+    expect(line['operation']).toBe('a'.repeat(64));
+  });
+});
+
+describe('of good operations LOG_SAMPLE writes a share of the lines, and of all others every line', () => {
+  const query = (...tokens: string[]) => ({ query: queryForTokens(tokens) });
+
+  test('with a sample of 0 good operations write no line, but count', async () => {
+    const quiet = await startSandboxed({ logSample: 0 });
+    const passed = { input: await solveChallenge(quiet.sandboxUrls?.GLB ?? '') };
+    await send(quiet, query('sandbox:web'));
+    await send(quiet, { query: '{ signalCatalogue { code } }' });
+    await send(quiet, { query: CAPTCHA_MUTATION, variables: passed });
+    expect(operationsOf(quiet)).toEqual([]);
+    const { samples } = await readMetrics(quiet);
+    const counts = samples.filter(({ name }) => name === 'device_trust_operation_duration_seconds_count');
+    expect(counts.map(({ labels, value }) => [labels['field'], labels['outcome'], value])).toEqual([
+      ['deviceFingerprint', 'ok', 1],
+      ['signalCatalogue', 'ok', 1],
+      ['validateCaptcha', 'ok', 1],
+    ]);
+  });
+
+  test('with a sample of 0 every other operation writes its line, which stands for itself alone', async () => {
+    const quiet = await startSandboxed({ logSample: 0 });
+    const slow = send(quiet, query('sandbox:delay:2000:web'));
+    const others: [object, object][] = [
+      [query('sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
+      [query('sandbox:web', 'sandbox:error:500'), { errors: ['UPSTREAM_UNAVAILABLE'] }],
+      [{ query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
+      [query('made-up'), { outcomes: { DeviceFingerprintRejected: 1 } }],
+      [
+        { query: CAPTCHA_MUTATION, variables: { input: { ...input, lotNumber: 'sandbox:fail:expired' } } },
+        { outcomes: { CaptchaFailed: 1 } },
+      ],
+      [{ query: CAPTCHA_MUTATION, variables: { input } }, { outcomes: { CaptchaIndeterminate: 1 } }],
+    ];
+    for (const [body] of others) await send(quiet, body);
+    await slow;
+    const lines = operationsOf(quiet);
+    expect(lines).toMatchObject([...others.map(([, expected]) => expected), { outcomes: { DeviceFingerprint: 1 } }]);
+    for (const line of lines) expect(line).not.toHaveProperty('sample');
+  });
+
+  test('with a sample of a half, about half of the good operations write a line that says so', async () => {
+    const half = await startSandboxed({ logSample: 0.5 });
+    for (let round = 0; round < 400; round += 1) await send(half, { query: '{ __typename }' });
+    const lines = operationsOf(half);
+    // Less than one run in a million leaves these bounds.
+    expect(lines.length).toBeGreaterThan(200 - 50);
+    expect(lines.length).toBeLessThan(200 + 50);
+    for (const line of lines) expect(line).toMatchObject({ sample: 0.5 });
   });
 });

@@ -2,7 +2,13 @@ import { ApolloServer } from '@apollo/server';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import {
+  CAPTCHA_MUTATION,
+  ENTITIES_QUERY,
+  FINGERPRINT_FIELDS,
+  FINGERPRINT_QUERY,
+  JUDGED_FRAGMENT,
+} from '../support/graphql.ts';
 import { ask, post, startOperation } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -99,17 +105,6 @@ describe('five times the same question', () => {
       expect((await post(app.graphqlUrl, body('B'))).data).toEqual({ __typename: 'Query' });
       expect((await post(app.graphqlUrl, body())).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
       expect((await post(app.graphqlUrl, body('C'))).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
-    }
-  });
-
-  test('with what Accept asks for', async () => {
-    for (const accept of ['application/json', 'application/graphql-response+json', '*/*', 'image/png']) {
-      const types = new Set<string | null>();
-      for (const _ of TIMES) {
-        const { headers } = await post(app.graphqlUrl, '{"query":"{ a: __typename }"}', { accept });
-        types.add(headers.get('content-type'));
-      }
-      expect([...types]).toHaveLength(1);
     }
   });
 
@@ -226,4 +221,83 @@ test('a client that disconnects ends a compiled operation as well', async () => 
   await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
   disconnect();
   await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
+});
+
+const askFor = (query: string, variables: unknown = {}, operationName?: string) =>
+  post(app.graphqlUrl, JSON.stringify({ query, variables, operationName }));
+
+/** The log line of the last operation, whose name is in it. */
+const lastOperation = () =>
+  JSON.parse(
+    app
+      .logged()
+      .trim()
+      .split('\n')
+      .findLast((line) => line.includes('"operation"')) ?? '',
+  );
+
+describe('documents that differ in the name of their operation only', () => {
+  const named = (name: string) => `
+    query ${name}($token: String!) { deviceFingerprint(token: $token) { ${FINGERPRINT_FIELDS} } } ${JUDGED_FRAGMENT}`;
+  // The error is in the line of the name, so its column depends on the name.
+  const failing = (name: string) => `query ${name}($key: ID) { a: __typename
+    b: deviceFingerprint(token: "t", publicKey: $key) { __typename } c: __typename } `;
+  const failingInLine = (name: string) => failing(name).replaceAll(/\s+/g, ' ');
+
+  test.each([
+    ['with data', named, { token: 'good' }],
+    ['with an error in another line', failing, { key: 'pk_of_nobody' }],
+    ['with an error in the line of the name', failingInLine, { key: 'pk_of_nobody' }],
+  ])('%s, are answered as a document that is new', async (_what, document, variables) => {
+    for (let time = 0; time < 4; time += 1) await askFor(document('First'), variables);
+    for (const name of ['A', 'First', 'A_much_longer_name_2']) {
+      const compiled = await askFor(document(name), variables);
+      // A comment makes it another document, of the same lines and columns.
+      const anew = await askFor(`${document(name)}# ${name}`, variables);
+      expect(compiled.text).toBe(anew.text);
+      expect(compiled.status).toBe(anew.status);
+    }
+  });
+
+  test('are each in the log under their own name, and only this name selects them', async () => {
+    for (let time = 0; time < 4; time += 1) await askFor(named('Before'), { token: 'good' });
+    for (const operationName of [undefined, 'Later']) {
+      expect((await askFor(named('Later'), { token: 'good' }, operationName)).errors).toBeUndefined();
+      expect(lastOperation()).toMatchObject({ operation: 'Later' });
+    }
+    const { errors } = await askFor(named('Later'), { token: 'good' }, 'Before');
+    expect(errors).toMatchObject([{ extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }]);
+  });
+
+  test('include one without a name', async () => {
+    const document = (name: string) => `query ${name} { signalCatalogue { code } }`;
+    for (let time = 0; time < 4; time += 1) await askFor(document('Before'));
+    expect((await askFor(document(''), {}, 'Before')).errors).toMatchObject([
+      { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } },
+    ]);
+    expect((await askFor(document(''))).data.signalCatalogue).toHaveLength(51);
+    expect(lastOperation().operation).toBeUndefined();
+  });
+});
+
+describe('a document that is refused', () => {
+  test.each<[string, string, string | undefined]>([
+    ['with an unknown field', '{ nothing }', undefined],
+    ['that does not parse', '{ nothing', undefined],
+    ['without the operation that is named', 'query A { __typename }', 'B'],
+    ['with two operations of which none is named', 'query A { __typename } query B { __typename }', undefined],
+  ])('%s is answered alike each time', async (_what, query, operationName) => {
+    const answers = [];
+    for (let time = 0; time < 4; time += 1) answers.push(await askFor(query, { time }, operationName));
+    expect(answers[0]?.errors).toHaveLength(1);
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  });
+
+  test('for one name is answered for another', async () => {
+    const query = 'query A { __typename } query B { b: __typename }';
+    for (const _ of [1, 2, 3]) expect((await askFor(query, {}, 'C')).errors).toHaveLength(1);
+    expect((await askFor(query, {}, 'B')).data).toEqual({ b: 'Query' });
+    expect((await askFor(query)).errors).toHaveLength(1);
+    expect((await askFor(query, {}, 'A')).data).toEqual({ __typename: 'Query' });
+  });
 });
