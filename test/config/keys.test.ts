@@ -46,62 +46,34 @@ describe('what is accepted', () => {
 
 describe('ATTESTATION: the sentence names each path that is wrong', () => {
   const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
+  const ADDRESS = 'issuer: expected an https address without user, query or fragment';
+  const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 300';
+  const UNVERIFIED = 'unverifiedPerMinute: expected a whole number from 0 to 10000';
+  const SAME = 'audiences: expected no two entries with the same id';
+  const SUBJECT = 'audiences.0.subject: expected required or optional';
+  const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
+  const TWICE = 'audiences.0.actions: expected no two that are the same';
   const audiences = (...list: object[]) => settings({ audiences: list });
+  const orders = (changes: object) => audiences({ ...ORDERS, ...changes });
   test.each<[string, string, string]>([
     ['text that is not JSON', '{', 'it is not JSON'],
     ['a list', '[]', 'expected an object'],
-    [
-      'no issuer',
-      settings({ issuer: undefined }),
-      'issuer: expected an https address without user, query or fragment, but it is missing',
-    ],
-    [
-      'plain http',
-      settings({ issuer: 'http://device-trust.test' }),
-      'issuer: expected an https address without user, query or fragment',
-    ],
-    [
-      'a lifetime beyond 300',
-      settings({ lifetimeSeconds: 301 }),
-      'lifetimeSeconds: expected a whole number from 10 to 300',
-    ],
-    [
-      'a lifetime as a text',
-      settings({ lifetimeSeconds: '120' }),
-      'lifetimeSeconds: expected a whole number from 10 to 300',
-    ],
-    [
-      'half an attestation',
-      settings({ unverifiedPerMinute: 0.5 }),
-      'unverifiedPerMinute: expected a whole number from 0 to 10000',
-    ],
+    ['no issuer', settings({ issuer: undefined }), `${ADDRESS}, but it is missing`],
+    ['plain http', settings({ issuer: 'http://device-trust.test' }), ADDRESS],
+    ['a lifetime beyond 300', settings({ lifetimeSeconds: 301 }), LIFETIME],
+    ['a lifetime as a text', settings({ lifetimeSeconds: '120' }), LIFETIME],
+    ['half an attestation', settings({ unverifiedPerMinute: 0.5 }), UNVERIFIED],
     ['no audience', audiences(), 'audiences: expected at least one entry'],
-    ['an id twice', audiences(ORDERS, ORDERS), 'audiences: expected no two entries with the same id'],
-    ['an id with a space', audiences({ ...ORDERS, id: 'the orders' }), `audiences.0.id: ${NAME}`],
-    ['an id of 65 characters', audiences({ ...ORDERS, id: 'x'.repeat(65) }), `audiences.0.id: ${NAME}`],
-    ['no action', audiences({ ...ORDERS, actions: [] }), 'audiences.0.actions: expected at least one'],
-    [
-      'an action twice',
-      audiences({ ...ORDERS, actions: ['a', 'a'] }),
-      'audiences.0.actions: expected no two that are the same',
-    ],
-    ['an empty action', audiences({ ...ORDERS, actions: [''] }), `audiences.0.actions.0: ${NAME}`],
-    [
-      'another subject',
-      audiences({ ...ORDERS, subject: 'never' }),
-      'audiences.0.subject: expected required or optional',
-    ],
-    [
-      'a short captcha id',
-      audiences({ ...ORDERS, captchaIds: ['a'] }),
-      'audiences.0.captchaIds.0: expected 32 visible ASCII characters',
-    ],
-    ['a mistyped key', audiences({ ...ORDERS, action: [] }), 'audiences.0: expected no unknown key "action"'],
-    [
-      'several mistakes',
-      settings({ issuer: 1, lifetimeSeconds: 9 }),
-      'issuer: expected an https address without user, query or fragment; lifetimeSeconds: expected a whole number from 10 to 300',
-    ],
+    ['an id twice', audiences(ORDERS, ORDERS), SAME],
+    ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],
+    ['an id of 65 characters', orders({ id: 'x'.repeat(65) }), `audiences.0.id: ${NAME}`],
+    ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one'],
+    ['an action twice', orders({ actions: ['a', 'a'] }), TWICE],
+    ['an empty action', orders({ actions: [''] }), `audiences.0.actions.0: ${NAME}`],
+    ['another subject', orders({ subject: 'never' }), SUBJECT],
+    ['a short captcha id', orders({ captchaIds: ['a'] }), CAPTCHA_ID],
+    ['a mistyped key', orders({ action: [] }), 'audiences.0: expected no unknown key "action"'],
+    ['several mistakes', settings({ issuer: 1, lifetimeSeconds: 9 }), `${ADDRESS}; ${LIFETIME}`],
   ])('%s', (_what, text, places) => {
     expect(problemsOf(both(text))).toEqual([
       expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a value that does not fit \(/),
@@ -113,6 +85,7 @@ describe('ATTESTATION: the sentence names each path that is wrong', () => {
 describe('ATTESTATION_KEYS: the sentence names each path that is wrong, and never a value', () => {
   const other = generateKey('next');
   const second = (changes: object) => JSON.stringify([KEY, { ...other, ...changes }]);
+  const BYTES = '1.d: expected 32 bytes as base64url';
   const PAIR = '1: expected a private key d with its own public key x and y';
   test.each<[string, string, string]>([
     ['text that is not JSON', `[{"d":"${CANARY}"`, 'it is not JSON'],
@@ -123,17 +96,13 @@ describe('ATTESTATION_KEYS: the sentence names each path that is wrong, and neve
     ['another state', second({ state: CANARY }), '1.state: expected next, active or retired'],
     ['another type', second({ kty: 'RSA' }), '1.kty: expected EC'],
     ['another curve', second({ crv: 'P-384' }), '1.crv: expected P-256'],
-    ['a public key', second({ d: undefined }), '1.d: expected 32 bytes as base64url, but it is missing'],
-    ['a private key that was cut', second({ d: other.d.slice(1) }), '1.d: expected 32 bytes as base64url'],
+    ['a public key', second({ d: undefined }), `${BYTES}, but it is missing`],
+    ['a private key that was cut', second({ d: other.d.slice(1) }), BYTES],
     ['the private key of another one', second({ d: KEY.d }), PAIR],
     ['a public key that is not on the curve', second({ x: other.y, y: other.x }), PAIR],
     ['a private key of 0', second({ d: 'A'.repeat(43) }), PAIR],
     ['an unknown key', second({ [CANARY]: CANARY }), '1: expected no unknown key'],
-    [
-      'several mistakes',
-      second({ d: CANARY, state: CANARY }),
-      '1.state: expected next, active or retired; 1.d: expected 32 bytes as base64url',
-    ],
+    ['several mistakes', second({ d: CANARY, state: CANARY }), `1.state: expected next, active or retired; ${BYTES}`],
   ])('%s', (_what, text, places) => {
     const problems = problemsOf(both(settings(), text));
     expect(problems).toHaveLength(1);
@@ -192,39 +161,25 @@ describe('SEALING_KEYS: 1 to 16 keys of 256 bits', () => {
   });
 
   describe('the sentence about a wrong value', () => {
+    const BYTES = '0.k: expected 32 bytes as base64url';
+    const KID = '0.kid: expected 1 to 64 letters, digits, ".", "_" or "-"';
+    const changed = (changes: object) => [{ ...key(), ...changes }];
+    const bytes = (count: number, encoding: BufferEncoding = 'base64url') =>
+      Buffer.alloc(count, 0xff).toString(encoding);
     test.each<[string, unknown[], string]>([
       ['no key', [], 'expected at least one entry'],
       ['seventeen keys', Array.from({ length: 17 }, key), 'expected at most 16 entries'],
-      [
-        'a key of 128 bits',
-        [{ ...key(), k: Buffer.alloc(16, 7).toString('base64url') }],
-        '0.k: expected 32 bytes as base64url',
-      ],
-      [
-        'a key of 264 bits',
-        [{ ...key(), k: Buffer.alloc(33, 7).toString('base64url') }],
-        '0.k: expected 32 bytes as base64url',
-      ],
-      [
-        'a key as base64',
-        [{ ...key(), k: Buffer.alloc(32, 0xff).toString('base64') }],
-        '0.k: expected 32 bytes as base64url',
-      ],
-      ['a key with spare bits', [{ ...key(), k: `${'A'.repeat(42)}B` }], '0.k: expected 32 bytes as base64url'],
-      ['a key of another kind', [{ ...key(), kty: 'EC' }], '0.kty: expected oct'],
-      [
-        'a key without a name',
-        [{ ...key(), kid: undefined }],
-        '0.kid: expected 1 to 64 letters, digits, ".", "_" or "-", but it is missing',
-      ],
-      ['a name with a space', [{ ...key(), kid: 'a b' }], '0.kid: expected 1 to 64 letters, digits, ".", "_" or "-"'],
-      ['one more member', [{ ...key(), state: 'active' }], '0: expected no unknown key "state"'],
+      ['a key of 128 bits', changed({ k: bytes(16) }), BYTES],
+      ['a key of 264 bits', changed({ k: bytes(33) }), BYTES],
+      ['a key as base64', changed({ k: bytes(32, 'base64') }), BYTES],
+      ['a key with spare bits', changed({ k: `${'A'.repeat(42)}B` }), BYTES],
+      ['a key of another kind', changed({ kty: 'EC' }), '0.kty: expected oct'],
+      ['a key without a name', changed({ kid: undefined }), `${KID}, but it is missing`],
+      ['a name with a space', changed({ kid: 'a b' }), KID],
+      ['one more member', changed({ state: 'active' }), '0: expected no unknown key "state"'],
       [
         'two keys with one name',
-        [
-          { ...key(), kid: 'a' },
-          { ...key(), kid: 'a' },
-        ],
+        [...changed({ kid: 'a' }), ...changed({ kid: 'a' })],
         'expected no two entries with the same kid',
       ],
     ])('for %s', (_what, keys, mistake) => {

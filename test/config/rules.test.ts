@@ -185,29 +185,26 @@ describe('what the documentation shows in place of values of your own', () => {
   const captcha = (changes: object) => JSON.stringify([{ ...CAPTCHA, ...changes }]);
 
   describe('a placeholder in live mode', () => {
-    test.each<[string, string, string, object]>([
+    const [APPLICATIONS, CAPTCHAS] = ['FINGERPRINT_APPLICATIONS', 'CAPTCHA_CONFIGURATIONS'] as const;
+    test.each<[string, string, string, object?]>([
       ['ROUTER_SECRETS', 'a secret of your own', SECRET, REST],
       ['ROUTER_SECRETS', 'a secret of your own', '<a-secret-of-the-router>', REST],
       ['ROUTER_SECRETS', 'a value of your own at 1', `secret-of-the-router,${SECRET}`, REST],
-      ['LOG_HASH_KEY', 'a secret of your own', SECRET, LIVE],
-      ['FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret', application({ secret: 'change-me' }), LIVE],
-      ['FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret', application({ secret: 'CHANGE_ME' }), LIVE],
-      ['FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret', application({ secret: 'sk_1' }), LIVE],
-      ['FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret', application({ secret: '<secret>' }), LIVE],
-      ['FINGERPRINT_APPLICATIONS', 'a value of your own at 1.publicKey', application({ publicKey: 'pk_1' }), LIVE],
-      ['CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaKey', captcha({ captchaKey: 'change-me' }), LIVE],
-      ['CAPTCHA_CONFIGURATIONS', 'a value of your own at 0.captchaKey', captcha({ captchaKey: 'key_1' }), LIVE],
-      [
-        'CAPTCHA_CONFIGURATIONS',
-        'a value of your own at 0.captchaId',
-        captcha({ captchaId: '0123456789abcdef0123456789abcdef' }),
-        LIVE,
-      ],
-      ['FINGERPRINT_URL_GLB', 'an address of your own', 'https://fingerprint.example', LIVE],
-      ['FINGERPRINT_URL_NA', 'an address of your own', 'https://fingerprint.na.EXAMPLE/base', LIVE],
-      ['CAPTCHA_URL_GLB', 'an address of your own', 'https://captcha.example.:8443', LIVE],
-      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'an address of your own', 'http://collector.example:4318', LIVE],
-    ])('%s: expected %s, but got %s', (name, own, text, env) => {
+      ['LOG_HASH_KEY', 'a secret of your own', SECRET],
+      ...['change-me', 'CHANGE_ME', 'sk_1', '<secret>'].map((secret): [string, string, string] => [
+        APPLICATIONS,
+        'a value of your own at 1.secret',
+        application({ secret }),
+      ]),
+      [APPLICATIONS, 'a value of your own at 1.publicKey', application({ publicKey: 'pk_1' })],
+      [CAPTCHAS, 'a value of your own at 0.captchaKey', captcha({ captchaKey: 'change-me' })],
+      [CAPTCHAS, 'a value of your own at 0.captchaKey', captcha({ captchaKey: 'key_1' })],
+      [CAPTCHAS, 'a value of your own at 0.captchaId', captcha({ captchaId: '0123456789abcdef'.repeat(2) })],
+      ['FINGERPRINT_URL_GLB', 'an address of your own', 'https://fingerprint.example'],
+      ['FINGERPRINT_URL_NA', 'an address of your own', 'https://fingerprint.na.EXAMPLE/base'],
+      ['CAPTCHA_URL_GLB', 'an address of your own', 'https://captcha.example.:8443'],
+      ['OTEL_EXPORTER_OTLP_ENDPOINT', 'an address of your own', 'http://collector.example:4318'],
+    ])('%s: expected %s, but got %s', (name, own, text, env = LIVE) => {
       expect(problemsOf({ ...env, [name]: text })).toEqual([refusal(name, own)]);
     });
 

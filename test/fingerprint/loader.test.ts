@@ -152,25 +152,4 @@ describe('entity references', () => {
       7: 'UPSTREAM_UNAVAILABLE', // nothing listens in region EU, and no other region is tried
     });
   });
-
-  test.each<[string, unknown]>([
-    ['of a type that the schema does not have', { __typename: 'Nope', token: 'sandbox:ios' }],
-    ['of a type that has no reference resolver', { __typename: 'Device', id: 'made-up' }],
-    ['of a type that is no entity', { __typename: 'Signal', name: 'EMULATOR' }],
-    ['without a type', { token: 'sandbox:ios' }],
-    ['that is no object', 'sandbox:ios'],
-  ])('a representation %s fails alone, and nothing of it is in the response', async (_what, representation) => {
-    const { data, errors, text } = await ask(app.graphqlUrl, ENTITIES_QUERY, {
-      representations: [{ ...TYPE, token: 'sandbox:web' }, representation, { ...TYPE, token: 'sandbox:android' }],
-    });
-    expect(data._entities.map((entity: { clientType: string } | null) => entity?.clientType)).toEqual([
-      'WEB_H5',
-      undefined,
-      'ANDROID',
-    ]);
-    expect(errors).toMatchObject([
-      { path: ['_entities', 1], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
-    ]);
-    expect(text).not.toMatch(/Nope|made-up/);
-  });
 });
