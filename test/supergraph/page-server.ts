@@ -29,7 +29,7 @@ interface PageOptions {
  */
 export async function startPageServer(folder: 'shop' | 'desk', options: PageOptions = {}): Promise<PageServer> {
   const { port = 0, challengeUrl, sessions } = options;
-  const files = await builtPage(folder);
+  const files = await buildPage(folder);
   let gatewayUrl = '';
   let origin = '';
   const { url, stop } = await listen((request, response) => {
@@ -58,15 +58,6 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
     gatewayUrl = gateway;
   };
   return { origin, use, stop };
-}
-
-const builds = new Map<string, ReturnType<typeof buildPage>>();
-
-/** The page as it was first built in this process, because many tests serve it. */
-function builtPage(folder: string): ReturnType<typeof buildPage> {
-  const built = builds.get(folder) ?? buildPage(folder);
-  builds.set(folder, built);
-  return built;
 }
 
 /** What Vite makes of the page, by path. */

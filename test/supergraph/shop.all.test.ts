@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import catalogue from '../fixtures/signals.json' with { type: 'json' };
 import { faultsInEachLook } from '../support/accessibility.ts';
 import { type Visit, visit, visitAgain } from '../support/chromium.ts';
@@ -71,7 +71,6 @@ test.each(['A clean phone', 'A clean laptop', 'A phone behind a VPN'])('%s order
   await press('Place order');
   expect(await outcome()).toMatch(PLACED);
   expect(operations()).toEqual(['PlaceOrder']);
-  expect(supergraph.done).toEqual(['order placed']);
   expect(supergraph.events()).toBe(1);
 });
 
@@ -95,7 +94,7 @@ test('a phone on a blacklist is refused without a captcha or a reason, and anoth
 test('what was ordered cannot be ordered twice: the next order is another purchase', async () => {
   await buyFrom('An emulator');
   expect(await order('Place order', 'Cancel')).toMatch(/^Nothing was ordered\. You closed the check\./);
-  const [, first] = PLACED.exec(await order('Place order', 'I am a person')) ?? [];
+  const [, first] = PLACED.exec(await order('Try again', 'I am a person')) ?? [];
   expect(await page.getByRole('button').allInnerTexts()).toEqual(['Order something else']);
   await press('Order something else');
   const [, second] = PLACED.exec(await order('Place order', 'I am a person')) ?? [];
@@ -196,69 +195,60 @@ test('a page of a third origin is refused by the browser, before anything reache
   }
 });
 
-describe('whatever reaches the browser', () => {
-  test('says nothing of what was found out about the device, and the token is in the variables of placeOrder alone', async () => {
-    const seen: Promise<string>[] = [];
-    const others: string[] = [];
-    page.on('console', (line) => others.push(line.text()));
-    page.on('response', (response) => {
-      others.push(response.url(), JSON.stringify(response.headers()), JSON.stringify(response.request().headers()));
-      // What is kept of a preflight is its headers.
-      if (response.request().method() !== 'OPTIONS') seen.push(response.text());
-    });
-    await page.reload();
-    for (const device of ['A clean phone', 'An emulator', 'A phone on a blacklist']) {
-      await buyFrom(device);
-      await (device === 'An emulator' ? order('Place order', 'I am a person') : press('Place order'));
-      if ((await outcome()).startsWith('Thank you')) await press('Order something else');
-    }
-    const answers = await Promise.all(seen);
-    const token = await (await fetch(`${pages.desk.origin}/sign-in/grace`, { method: 'POST' })).text();
-    const question =
-      '{ checkouts(first: 3) { judgement { sealed device { id } ipInfo { ip } decision { rule policy } } } }';
-    const { data } = await ask(pages.deskGateway.url, question, {}, { authorization: `Bearer ${token}` });
-    const found: { sealed: string; device: { id: string }; ipInfo: { ip: string }; decision: Decision }[] =
-      data.checkouts.map(({ judgement }: { judgement: unknown }) => judgement);
-    expect(found.map(({ decision }) => decision.rule)).toEqual(['listed', 'serious', 'otherwise']);
-    const secrets = found.flatMap(({ sealed, device, ipInfo, decision }) => [
-      sealed,
-      device.id,
-      ipInfo.ip,
-      decision.policy,
-    ]);
-
-    const ofGateway = answers.filter((text) => text.startsWith('{"data"'));
-    expect(
-      ofGateway.filter((text) => /OrderPlaced|ChallengeRequired|OrderRefused|CaptchaPassed/.test(text)),
-    ).toHaveLength(5);
-    const all = [...answers, ...others, await page.content()].join('\n');
-    expect(secrets.filter((secret) => all.includes(secret))).toEqual([]);
-    const words = [...catalogue.map(({ signal }) => signal), 'HIGH', 'MEDIUM', 'LOW', 'RISK', 'DENY', 'ALLOW'];
-    const rules = found.map(({ decision }) => decision.rule);
-    expect([...words, ...rules].filter((word) => new RegExp(`\\b${word}\\b`).test(ofGateway.join('\n')))).toEqual([]);
-
-    const placing = sent.filter(({ operationName }) => operationName === 'PlaceOrder');
-    expect(placing).toHaveLength(4);
-    const tokens = new Set(placing.map(({ variables }) => variables.input['deviceToken'] ?? ''));
-    expect(tokens.size).toBe(3);
-    const elsewhere = sent.map((body) => JSON.stringify(body, (name, value) => (name === 'deviceToken' ? '' : value)));
-    for (const deviceToken of tokens) {
-      const [, unique = deviceToken] = deviceToken.split('#');
-      expect(all + elsewhere.join('\n')).not.toContain(unique);
-    }
+test('nothing that the browser gets says what was found out, and the token is in the variables of placeOrder alone', async () => {
+  const seen: Promise<string>[] = [];
+  page.on('console', (line) => seen.push(Promise.resolve(line.text())));
+  page.on('response', (response) => {
+    const { url, headers } = { url: response.url(), headers: [response.headers(), response.request().headers()] };
+    seen.push(Promise.resolve(`${url} ${JSON.stringify(headers)}`));
+    // What is kept of a preflight is its headers.
+    if (response.request().method() !== 'OPTIONS') seen.push(response.text());
   });
+  await page.reload();
+  for (const device of ['A clean phone', 'An emulator', 'A phone on a blacklist']) {
+    await buyFrom(device);
+    await (device === 'An emulator' ? order('Place order', 'I am a person') : press('Place order'));
+    if ((await outcome()).startsWith('Thank you')) await press('Order something else');
+  }
+  const messages = [...(await Promise.all(seen)), await page.content()];
+  const ofGateway = messages.filter((text) => text.startsWith('{"data"'));
+  expect(ofGateway).toHaveLength(5);
 
-  test('comes from this page and its gateway', async () => {
-    const policy = (await fetch(shop.origin)).headers.get('content-security-policy') ?? '';
-    expect(policy.split('; ')).toContain(`connect-src 'self' ${shopGateway.url}`);
-    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; .*trusted-types-for 'script'$/);
+  // What an analyst may see of these three.
+  const session = await (await fetch(`${pages.desk.origin}/sign-in/grace`, { method: 'POST' })).text();
+  const found = '{ checkouts(first: 3) { judgement { sealed device { id } ipInfo { ip } decision { rule policy } } } }';
+  const { data } = await ask(pages.deskGateway.url, found, {}, { authorization: `Bearer ${session}` });
+  const rules: string[] = data.checkouts.map(({ judgement }: Found) => judgement.decision.rule);
+  expect(rules).toEqual(['listed', 'serious', 'otherwise']);
+  const secrets = data.checkouts.flatMap(({ judgement: { sealed, device, ipInfo, decision } }: Found) => {
+    return [sealed, device.id, ipInfo.ip, decision.policy];
   });
+  expect(secrets.filter((secret: string) => messages.join('\n').includes(secret))).toEqual([]);
+  const words = [...catalogue.map(({ signal }) => signal), 'HIGH', 'MEDIUM', 'LOW', 'RISK', 'DENY', 'ALLOW', ...rules];
+  expect(words.filter((word) => new RegExp(`\\b${word}\\b`).test(ofGateway.join('\n')))).toEqual([]);
+
+  const tokens = new Set(sent.flatMap(({ variables }) => variables.input['deviceToken'] ?? []));
+  expect(tokens.size).toBe(3);
+  const elsewhere = sent.map(({ operationName, ...body }) =>
+    JSON.stringify(body, (name, value) => (operationName === 'PlaceOrder' && name === 'deviceToken' ? '' : value)),
+  );
+  for (const token of tokens) expect([...messages, ...elsewhere].join('\n')).not.toContain(token.split('#')[1]);
 });
 
-interface Decision {
-  readonly rule: string;
-  readonly policy: string;
+interface Found {
+  readonly judgement: {
+    readonly sealed: string;
+    readonly device: { readonly id: string };
+    readonly ipInfo: { readonly ip: string };
+    readonly decision: { readonly rule: string; readonly policy: string };
+  };
 }
+
+test('the page runs nothing but its own script, and may ask its gateway and no other', async () => {
+  const policy = (await fetch(shop.origin)).headers.get('content-security-policy') ?? '';
+  expect(policy.split('; ')).toContain(`connect-src 'self' ${shopGateway.url}`);
+  expect(policy).toMatch(/^default-src 'none'; script-src 'self'; style-src 'self'; .*trusted-types-for 'script'$/);
+});
 
 /** How each state is reached from a page that was just opened. */
 const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -279,9 +269,7 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
     await outcome();
   },
   failed: async () => {
-    await page.route(shopGateway.url, (route) =>
-      route.fulfill({ status: 500, headers: { 'access-control-allow-origin': '*' } }),
-    );
+    await page.route(shopGateway.url, (route) => route.abort());
     await press('Place order');
     await outcome();
     visited.complaints.length = 0;
@@ -292,30 +280,28 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-describe.each(Object.entries(STATES))('%s', (state, reach) => {
-  test('axe finds nothing, nothing is cut off, and on a small phone nothing hides anything', async () => {
+test.each(Object.entries(STATES))(
+  '%s: axe finds nothing, nothing is cut off, and the button is in reach',
+  async (_, reach) => {
     await reach();
     expect(await faultsInEachLook(page)).toEqual([]);
-    if (state === 'captcha' || state === 'placed') return;
+    if (!(await page.locator('#place').isVisible())) return;
     await page.setViewportSize({ width: 360, height: 640 });
-    const place = (scroll: number) => page.evaluate(placeOf, scroll);
-    const { button, height } = await place(0);
-    expect(button.top).toBeGreaterThan(0);
-    expect(button.bottom).toBeLessThanOrEqual(height);
-    const { note, bar } = await place(100_000);
+    const boxes = (scroll: number) =>
+      page.evaluate((y) => {
+        window.scrollTo(0, y);
+        return ['#place', '.bar', '#device-note'].map((part) =>
+          document.querySelector(part)?.getBoundingClientRect().toJSON(),
+        );
+      }, scroll);
+    const [place] = await boxes(0);
+    expect(place.top).toBeGreaterThan(0);
+    expect(place.bottom).toBeLessThanOrEqual(640);
+    // Its bar hides nothing for good.
+    const [, bar, note] = await boxes(100_000);
     expect(note.bottom).toBeLessThanOrEqual(bar.top);
-  });
-});
-
-/** Where the button, its bar and what comes before it are, once the page is scrolled this far. */
-function placeOf(scroll: number) {
-  window.scrollTo(0, scroll);
-  const boxOf = (selector: string) => {
-    const { top, bottom } = document.querySelector(selector)?.getBoundingClientRect() ?? new DOMRect();
-    return { top, bottom };
-  };
-  return { button: boxOf('#place'), bar: boxOf('.bar'), note: boxOf('#device-note'), height: window.innerHeight };
-}
+  },
+);
 
 test('everything can be done with the keyboard alone, and the focus is always to be seen', async () => {
   await page.setViewportSize({ width: 360, height: 640 });

@@ -3,7 +3,7 @@ import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
 import { DEVICES, makeToken } from './device.ts';
 import { find, make } from './dom.ts';
-import { ASKING, BROKEN, CANCELLED, isPlaced, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
+import { ASKING, BROKEN, CANCELLED, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
 import { inCurrency } from './price.ts';
 
 /** The shop: what is chosen, and what a press on the button comes to. */
@@ -57,7 +57,6 @@ find('again', HTMLButtonElement).addEventListener('click', () => {
 async function order(): Promise<Outcome> {
   const checkout = await checkOut(client, { ...purchase, attestation }, solveChallenge);
   attestation = unspentProof(checkout);
-  if (isPlaced(checkout)) purchase = startPurchase();
   return outcomeOf(checkout);
 }
 
