@@ -1,27 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, test } from 'vitest';
 import { Resolver } from '../../src/runtime/dns.ts';
 import { ServiceHealth, type UpstreamCheck } from '../../src/upstream/service-health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { probeOf } from './support.ts';
 
-/** Which accounts let the process become ready, and when. */
+/** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
 
 const well = answer(200, '{}');
 const down = answer(503, '');
 const refusing = answer(403, '');
 
+const closers: (() => unknown)[] = [];
+afterAll(() => Promise.all(closers.map((close) => close())));
+
 /** A service whose account of each name gets this treatment, in this order. */
 async function start(check: UpstreamCheck, accounts: Readonly<Record<string, Behaviour>>, graceMs = 60_000) {
-  const behaviours = { ...accounts };
+  const behaviours: Record<string, Behaviour> = { ...accounts };
   const sent: string[] = [];
   const upstream = await startHostile((exchange) => {
     const [, account = ''] = /^POST \/(\w+) /.exec(exchange.request) ?? [];
     sent.push(account);
     behaviours[account]?.(exchange);
   });
-  onTestFinished(upstream.stop);
+  closers.push(upstream.stop);
   const changes: [account: string, state: string, isObstacle: boolean][] = [];
   const probesOf = (...names: readonly string[]) =>
     names.map((name) => [name, { ...probeOf(upstream.url), path: `/${name}` }] as const);
@@ -32,13 +35,13 @@ async function start(check: UpstreamCheck, accounts: Readonly<Record<string, Beh
     tools: { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 1_000 },
     onChange: ({ account, finding }, _before, isObstacle) => changes.push([account, finding.state, isObstacle]),
   });
-  onTestFinished(() => service.close());
+  closers.push(() => service.close());
   const stateOf = (account: string) => service.find(account)?.finding.state;
   return { service, behaviours, sent, changes, probesOf, stateOf };
 }
 
-describe('by default the first account decides', () => {
-  test('and readiness follows its first answer, without the time of grace', async () => {
+describe.concurrent('by default the first account decides', () => {
+  test('and readiness follows its first answer, without the time of grace', async ({ expect }) => {
     const { service } = await start('first', { a: well, b: well });
     expect(service.isReady).toBe(false);
     const elapsed = startStopwatch();
@@ -46,11 +49,11 @@ describe('by default the first account decides', () => {
     expect([service.isReady, elapsed() < 1_000]).toEqual([true, true]);
   });
 
-  test('and another one that is refused or down does not', async () => {
+  test('and another one that is refused or down does not', async ({ expect }) => {
     const { service, changes, stateOf } = await start('first', { a: well, b: refusing, c: down });
     await service.start();
     await expect.poll(() => [stateOf('b'), stateOf('c')]).toEqual(['refused', 'outage']);
-    expect(changes.map(([account, state, isObstacle]) => [account, state, isObstacle])).toEqual(
+    expect(changes).toEqual(
       expect.arrayContaining([
         ['a', 'well', false],
         ['b', 'refused', false],
@@ -58,27 +61,34 @@ describe('by default the first account decides', () => {
       ]),
     );
   });
-
-  test('and while it is refused, readiness waits also after the time of grace, until it works', async () => {
-    const { service, behaviours, changes, stateOf } = await start('first', { a: refusing, b: well }, 400);
-    const ready = service.start();
-    await expect.poll(() => stateOf('a')).toBe('refused');
-    await sleep(500);
-    expect(service.isReady).toBe(false);
-    expect(changes).toContainEqual(['a', 'refused', true]);
-    behaviours['a'] = well;
-    service.find('a')?.doubt();
-    await ready;
-    expect(stateOf('a')).toBe('well');
-  });
 });
 
-describe('what may be an outage delays readiness for the time of grace', () => {
-  test.each<[string, Behaviour]>([
+test.concurrent.for<[UpstreamCheck, string]>([
+  ['first', 'a'],
+  ['all', 'b'],
+])(
+  'with `%s`, readiness waits for an account that is refused also after the time of grace, until it works: %s',
+  async ([check, name], { expect }) => {
+    const accounts = { a: well, b: well, c: well, [name]: refusing };
+    const { service, behaviours, changes, stateOf } = await start(check, accounts, 300);
+    const ready = service.start();
+    await expect.poll(() => stateOf(name)).toBe('refused');
+    await sleep(400);
+    expect(service.isReady).toBe(false);
+    expect(changes).toContainEqual([name, 'refused', true]);
+    behaviours[name] = well;
+    service.find(name)?.doubt();
+    await ready;
+    expect([stateOf(name), service.isReady]).toEqual(['well', true]);
+  },
+);
+
+describe.concurrent('what may be an outage delays readiness for the time of grace', () => {
+  test.for<[string, Behaviour]>([
     ['fail', down],
     ['meet silence', hang],
     ['are inconclusive', answer(429, '')],
-  ])('if probes %s', async (_how, behave) => {
+  ])('if probes %s', async ([, behave], { expect }) => {
     const { service } = await start('first', { a: behave }, 300);
     const begun = performance.now();
     const elapsed = startStopwatch();
@@ -88,7 +98,7 @@ describe('what may be an outage delays readiness for the time of grace', () => {
     expect(service.find('a')?.finding.hasWorked).toBe(false);
   });
 
-  test('but no longer than it lasts', async () => {
+  test('but no longer than it lasts', async ({ expect }) => {
     const { service, behaviours, stateOf } = await start('first', { a: down });
     const ready = service.start();
     await expect.poll(() => stateOf('a')).toBe('outage');
@@ -98,7 +108,7 @@ describe('what may be an outage delays readiness for the time of grace', () => {
     expect(stateOf('a')).toBe('well');
   });
 
-  test('and not at all if that time is 0', async () => {
+  test('and not at all if that time is 0', async ({ expect }) => {
     const { service } = await start('first', { a: hang }, 0);
     const elapsed = startStopwatch();
     await service.start();
@@ -106,33 +116,17 @@ describe('what may be an outage delays readiness for the time of grace', () => {
   });
 });
 
-test('with `all`, each account decides', async () => {
-  const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: refusing, c: well }, 400);
-  const ready = service.start();
-  await expect.poll(() => stateOf('b')).toBe('refused');
-  await sleep(500);
-  expect(service.isReady).toBe(false);
-  expect(changes).toContainEqual(['b', 'refused', true]);
-  behaviours['b'] = well;
-  service.find('b')?.doubt();
-  await ready;
-  expect(service.isReady).toBe(true);
-});
-
-test('with `off` the service is ready at once, and nothing is sent', async () => {
-  const { service, sent } = await start('off', { a: refusing, b: down });
-  await service.start();
+test.concurrent('with `off`, and without accounts, the service is ready at once, and nothing is sent', async ({
+  expect,
+}) => {
+  const off = await start('off', { a: refusing, b: down });
+  const none = await start('all', {});
+  await Promise.all([off.service.start(), none.service.start()]);
   await sleep(100);
-  expect([service.isReady, sent]).toEqual([true, []]);
+  expect([off.service.isReady, none.service.isReady, off.sent]).toEqual([true, true, []]);
 });
 
-test('a service without accounts is ready at once', async () => {
-  const { service } = await start('all', {});
-  await service.start();
-  expect(service.isReady).toBe(true);
-});
-
-test('a service that is ready stays so, whatever happens to its accounts', async () => {
+test.concurrent('a service that is ready stays so, whatever happens to its accounts', async ({ expect }) => {
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
@@ -142,8 +136,8 @@ test('a service that is ready stays so, whatever happens to its accounts', async
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
 });
 
-describe('a rotation', () => {
-  test('probes every account, keeps what is known of one that stays, and forgets one that goes', async () => {
+describe.concurrent('a rotation', () => {
+  test('probes every account, keeps what is known of one that stays, and forgets one that goes', async ({ expect }) => {
     const { service, sent, probesOf, stateOf } = await start('all', { a: well, b: well });
     await service.start();
     const [a, b] = [service.find('a'), service.find('b')];
@@ -156,7 +150,9 @@ describe('a rotation', () => {
     expect(sent).not.toContain('b');
   });
 
-  test('to another address begins anew, so that a wrong one is no outage of an account that has worked', async () => {
+  test('to another address begins anew, so that a wrong one is no outage of an account that has worked', async ({
+    expect,
+  }) => {
     const { service, probesOf } = await start('all', { a: well });
     await service.start();
     const before = service.find('a');
@@ -167,7 +163,7 @@ describe('a rotation', () => {
     expect([before?.finding.state, service.isReady]).toEqual(['well', true]);
   });
 
-  test('with the right secret makes a process ready without the wait of 10 s', async () => {
+  test('with the right secret makes a process ready without the wait of 10 s', async ({ expect }) => {
     const { service, behaviours, probesOf, stateOf } = await start('first', { a: refusing });
     const ready = service.start();
     await expect.poll(() => stateOf('a')).toBe('refused');
@@ -178,7 +174,7 @@ describe('a rotation', () => {
     expect(elapsed()).toBeLessThan(2_000);
   });
 
-  test('that removes the account in the way makes a process ready, if the others work', async () => {
+  test('that removes the account in the way makes a process ready, if the others work', async ({ expect }) => {
     const { service, probesOf, stateOf } = await start('first', { a: refusing, b: well });
     const ready = service.start();
     await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['refused', 'well']);
@@ -188,7 +184,7 @@ describe('a rotation', () => {
   });
 });
 
-test('after close() nothing is sent, and no timer is left', async () => {
+test.concurrent('after close() nothing is sent, and no timer is left', async ({ expect }) => {
   const { service, sent } = await start('first', { a: down }, 60_000);
   void service.start();
   await expect.poll(() => sent.length).toBe(1);
