@@ -1,103 +1,113 @@
 import { randomBytes } from 'node:crypto';
-import { lotNumber, token } from '../bench/tokens.ts';
-import { WORKLOADS } from '../bench/workloads.ts';
-import { ENTITIES_QUERY } from '../support/graphql.ts';
-import { ASKED_FOR, DELETED_ID, PAUSED_ID } from './firewall.ts';
+import { gzipSync } from 'node:zlib';
+import { exception, FAIL, PAGE, PASS } from '../faults/documented.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_IDS, ROUTER_SECRET } from './processes.ts';
 
-/** What the bot sends. Each function makes the bodies of one attack, which are sent at the same time. */
-export type Attack = () => readonly string[];
+/**
+ * What the bot sends, and what the captcha service makes of it. The service passes a challenge once, if a person solved it; a
+ * firewall in front of it can be provoked: `ask-` and a word in the captcha output says how.
+ */
 
-const many = (count: number, piece: (at: number) => string) => Array.from({ length: count }, (_, at) => piece(at));
-const pick = <T>(list: readonly T[]): T => {
-  // Sound: no list here is empty.
-  return list[Math.floor(Math.random() * list.length)] as T;
+/** What the widget of a person gives. */
+const SOLVED = 'solved-by-a-person';
+
+export type Answer = readonly [status: number, body: string | Buffer, headers?: Readonly<Record<string, string>>];
+
+const odd = (answer: object): Answer => [200, JSON.stringify({ ...PASS, ...answer })];
+const PROVOKED: Readonly<Record<string, Answer | 'reset' | 'silence'>> = {
+  forbidden: [403, PAGE],
+  page: [200, PAGE],
+  redirect: [302, PAGE, { location: 'http://127.0.0.1:9' }],
+  limited: [503, PAGE],
+  gateway: [502, PAGE],
+  silence: 'silence',
+  reset: 'reset',
+  zipped: [200, gzipSync(JSON.stringify(FAIL)), { 'content-encoding': 'gzip' }],
+  cut: [200, '{"status":"success","res'],
+  reject: odd({ result: 'reject' }),
+  zero: odd({ result: 0 }),
+  failed: odd({ status: 'fail' }),
+  incomplete: odd({ captcha_args: {} }),
+  other: odd({ captcha_args: { ...PASS.captcha_args, lot_number: 'another' } }),
+  runtime: [200, exception('-50000', 'provoked')],
+  paused: [200, exception('-50105', 'provoked')],
+  unknown: [200, exception('-99999', 'provoked')],
 };
-const references = (count: number, tokenOf: () => string) =>
-  Array.from({ length: count }, () => ({ __typename: 'DeviceFingerprint', token: tokenOf() }));
+const used = new Set<string>();
+
+export function judge(url: string, form: string): Answer | 'reset' | 'silence' {
+  if (url.includes(CAPTCHA_IDS.deleted)) return [200, exception('-50104', 'captcha_id deleted')];
+  if (url.includes(CAPTCHA_IDS.paused)) return [200, exception('-50105', 'captcha_id paused')];
+  const word = /captcha_output=ask-([a-z]+)/.exec(form)?.[1];
+  if (word !== undefined) return PROVOKED[word] ?? 'reset';
+  const lot = /lot_number=([\w-]+)/.exec(form)?.[1] ?? '';
+  if (!form.includes(`captcha_output=${SOLVED}&`) || used.has(lot)) return [200, JSON.stringify(FAIL)];
+  used.add(lot);
+  return odd({ captcha_args: { ...PASS.captcha_args, lot_number: lot } });
+}
+
+const many = <T>(count: number, piece: (at: number) => T) => Array.from({ length: count }, (_, at) => piece(at));
+// Sound: no list here is empty.
+const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
 const body = (query: string, variables: object = {}) => JSON.stringify({ query, variables });
 
-const { query: VALIDATE, variables } = JSON.parse(WORKLOADS.captcha.body(1));
-/** What the widget gave a person; only the lot number differs. */
-const SOLVED = variables.input;
-/** The bot has solved one challenge itself, and sends it again and again. */
-const SPENT = lotNumber(999_999_999);
-export const SPEND = body(VALIDATE, { input: { ...SOLVED, lotNumber: SPENT } });
+/** A challenge that a person solved. */
+export const solved = (lotNumber: string) => ({
+  lotNumber,
+  captchaOutput: SOLVED,
+  passToken: 'pass-token-'.repeat(6),
+  genTime: '1772353800',
+});
 
 /** A captcha that nobody solved, with these values instead of made-up ones. */
-function captcha(changed: object = {}): string {
+export function bogus(changed: object = {}): string {
   const madeUp = { lotNumber: hex(16), captchaOutput: hex(90), passToken: hex(32), genTime: '1772353800' };
-  return body(VALIDATE, { input: { ...madeUp, ...changed } });
+  return body(CAPTCHA_MUTATION, { input: { ...madeUp, ...changed } });
 }
 
-/** Judgements of 100 tokens, each of which needs a socket. */
+/** A challenge that the bot has solved itself, and sends again and again. */
+export const SPEND = body(CAPTCHA_MUTATION, { input: solved('spent') });
+
+/** Each needs a socket. */
 const hundredTokens = () =>
-  body(ENTITIES_QUERY, {
-    representations: references(100, () => token(Math.floor(Math.random() * 1e12))),
-  });
+  body(ENTITIES_QUERY, { representations: many(100, () => ({ __typename: 'DeviceFingerprint', token: hex(8) })) });
 
-const entities = (fields: string, representations: readonly unknown[]) =>
-  body(`query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`, {
-    r: representations,
-  });
-
-/** About 4 KB of 100 aliases of one fragment, under a name that is never used again. */
-function neverRepeated(): string {
-  const name = `F${hex(6)}`;
-  const fields = many(99, (at) => `a${at}: signalCatalogue { ...${name} }`).join(' ');
-  return body(`query Q${name} { ${fields} } fragment ${name} on SignalDefinition { code level confidence effect }`);
-}
-
-export const ATTACKS: Readonly<Record<string, Attack>> = {
-  'made-up captchas': () => [captcha()],
-  'twenty captchas at once': () => many(20, () => captcha()),
-  'a captcha that was used before': () => [body(VALIDATE, { input: { ...SOLVED, lotNumber: SPENT } })],
-  'a captcha for a deleted id': () => [captcha({ captchaId: DELETED_ID })],
-  'a captcha for a paused id': () => [captcha({ captchaId: PAUSED_ID })],
-  'a captcha for an unknown id': () => [
-    captcha({ captchaId: pick(['z'.repeat(32), '', '__proto__', `${PAUSED_ID}&x=1`]) }),
-  ],
-  'values that a firewall or the service answers oddly': () => [captcha({ captchaOutput: `ask-${pick(ASKED_FOR)}` })],
-  'values for a firewall, ten times': () => {
-    const captchaOutput = `ask-${pick(ASKED_FOR)}`;
-    return many(10, () => captcha({ captchaOutput }));
+/** Each makes the bodies of one attack, which are sent at the same time. */
+export const ATTACKS: readonly (() => readonly string[])[] = [
+  () => [bogus()],
+  () => many(20, () => bogus()),
+  () => [SPEND],
+  () => [bogus({ captchaId: pick([CAPTCHA_IDS.deleted, CAPTCHA_IDS.paused]) })],
+  () => [bogus({ captchaId: pick(['z'.repeat(32), '', '__proto__', `${CAPTCHA_IDS.paused}&x=1`]) })],
+  () => {
+    const captchaOutput = `ask-${pick(Object.keys(PROVOKED))}`;
+    return many(pick([1, 10]), () => bogus({ captchaOutput }));
   },
-  'more parameters in a value': () => [
-    captcha({ passToken: `x${pick(['&result=success', '%26lot_number=1', '#', '?'])}` }),
-  ],
-  'values that no widget gives': () => [
-    captcha(
-      pick([
-        { passToken: '' },
-        { captchaOutput: 'x'.repeat(60_000) },
-        { lotNumber: 'a\u0000b' },
-        { genTime: '0x10' },
-        { passToken: null },
-      ]),
-    ),
-  ],
-  '1,100 look-ups beside captchas': () => [...many(11, hundredTokens), ...many(20, () => captcha())],
-  'a body that is too large': () => [captcha({ captchaOutput: 'x'.repeat(200_000) })],
-  'a body that is no JSON': () => [captcha().slice(0, -9)],
-  '100 aliases of 1,000 references': () => [
-    entities(
-      many(100, (at) => `a${at}: signals { meaning }`).join(' '),
-      references(1_000, () => 't'),
-    ),
-  ],
-  'a document that is never repeated': () => [neverRepeated()],
-  '128 KiB of null references': () => [entities('version', Array(25_000).fill(null))],
-  '9,500 unknown keys of metadata': () => [
-    body(
-      'query ($m: DeviceMetadataInput) { deviceFingerprint(token: "judged-000000000001", metadata: $m) { __typename } }',
-      {
-        m: Object.fromEntries(many(9_500, (at) => `k${at}`).map((key) => [key, 1])),
-      },
-    ),
-  ],
-};
+  () => [bogus({ passToken: `x${pick(['&result=success', '%26lot_number=1', '#', '?'])}` })],
+  () => [bogus(pick([{ passToken: '' }, { lotNumber: 'a\u0000b' }, { genTime: '0x10' }, { passToken: null }]))],
+  () => [bogus({ captchaOutput: 'x'.repeat(pick([60_000, 600_000])) })],
+  () => [bogus().slice(0, -9)],
+  () => [...many(11, () => hundredTokens()), ...many(20, () => bogus())],
+];
 
-/** A captcha that makes the service throttle everybody's captcha id. */
-export const THROTTLED = () => captcha({ captchaOutput: 'ask-throttled' });
-/** A captcha that nobody solved. */
-export const MADE_UP = () => captcha();
+const HEAD = `POST /graphql HTTP/1.1\r\nhost: soak\r\ncontent-type: application/json\r\nrouter-authorization: ${ROUTER_SECRET}\r\n`;
+
+/** Each gives the bytes that a connection begins with; `endsMs` says how soon the bot closes it. */
+export const CONNECTIONS: readonly (() => { readonly bytes: string; readonly endsMs: number })[] = [
+  // A stranger, who keeps what it gets.
+  () => ({ bytes: 'GET /healthz HTTP/1.1\r\nhost: soak\r\n\r\n', endsMs: 10_000 }),
+  // A body that never ends.
+  () => ({ bytes: `${HEAD}content-length: 1000\r\n\r\n{`, endsMs: 10_000 }),
+  // A client that disconnects while its captcha is verified.
+  () => {
+    const captcha = bogus();
+    return { bytes: `${HEAD}content-length: ${captcha.length}\r\n\r\n${captcha}`, endsMs: 1 + Math.random() * 30 };
+  },
+  // No HTTP.
+  () => ({
+    bytes: pick(['POST /graphql\r\n\r\n', `${HEAD}expect: 418\r\ncontent-length: 2\r\n\r\n{}`]),
+    endsMs: 1_000,
+  }),
+];

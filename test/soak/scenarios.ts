@@ -1,42 +1,175 @@
-import { bot } from './bot.ts';
-import { clock } from './clock.ts';
-import { corroboration } from './corroboration.ts';
-import { eventLoop } from './event-loop.ts';
-import type { Scenario } from './findings.ts';
-import { lookups } from './lookups.ts';
-import { memory } from './memory.ts';
-import { outage } from './outage.ts';
-import { overloadCaptcha, overloadFingerprint } from './overload.ts';
-import { replicas } from './replicas.ts';
-import { staleSockets } from './stale-sockets.ts';
-import { strangers } from './strangers.ts';
-import { throttling } from './throttling.ts';
-import { worstRequest } from './worst-request.ts';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Job, Sample } from './load.ts';
+import { type Server, startScript, startServer, startUpstream, textAt } from './processes.ts';
+import { startProxy } from './proxy.ts';
 
-/** In the order of the run. */
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
-  'overload-fingerprint': overloadFingerprint,
-  'overload-captcha': overloadCaptcha,
-  outage,
-  corroboration,
-  throttling,
-  lookups,
-  clock,
-  'stale-sockets': staleSockets,
-  strangers,
-  'worst-request': worstRequest,
-  replicas,
-  memory,
-  'event-loop': eventLoop,
-  bot,
-};
+/** The three situations, and which promises were kept in them. */
 
-/** Those that put little load on the machine, and so run at the same time. */
-const LIGHT: ReadonlySet<string> = new Set(['corroboration', 'throttling', 'lookups', 'clock', 'stale-sockets']);
+/** A promise beside what was seen of it. */
+export interface Finding {
+  readonly promise: string;
+  readonly promised: string;
+  readonly measured: string;
+  readonly kept: boolean;
+}
 
-/** The scenarios with these names, in the order of the run: those of a group run at the same time. */
-export function groupsOf(names: readonly string[]): readonly (readonly string[])[] {
-  const light = names.filter((name) => LIGHT.has(name));
-  const others = names.filter((name) => !LIGHT.has(name)).map((name) => [name]);
-  return light.length > 0 ? [light, ...others] : others;
+const shown = (value: number) => String(Math.round(value * 100) / 100);
+
+/** A figure may be no more than this. NaN is no figure, and keeps no promise. */
+function atMost(promise: string, limit: number, value: number, unit = '', more = ''): Finding {
+  const measured = `${shown(value)}${unit}${more && ` (${more})`}`;
+  return { promise, promised: `≤ ${shown(limit)}${unit}`, measured, kept: value <= limit };
+}
+
+/** None of these may be like that. Without any, nothing was seen, and no promise was kept. */
+function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
+  const bad = samples.filter(isBad);
+  const measured = `${bad.length} of ${samples.length}${bad.length > 0 ? `: ${describe(bad)}` : ''}`;
+  return { promise, promised: 'none', measured, kept: bad.length === 0 && samples.length > 0 };
+}
+
+const isLost = ({ outcome }: Sample) => outcome !== 'data';
+/** May it go on although the service gave no verdict? */
+const isUnverified = (sample: Sample) => sample.proceeds && isLost(sample);
+
+/** How often each outcome came. */
+function describe(samples: readonly Sample[]): string {
+  const counts = new Map<string, number>();
+  for (const { question, first, outcome } of samples) {
+    const words = [question, first, outcome].filter((word) => word !== '').join(' ');
+    counts.set(words, (counts.get(words) ?? 0) + 1);
+  }
+  return [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
+}
+
+// Sound: this is what that script answers.
+const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
+
+const ASK_EVERY_MS = 250;
+const READY_MS = 1_000;
+/** Memory of the container in `deploy/kubernetes`, half of which is the heap, in MiB. */
+const CONTAINER_MIB = 512;
+
+/** A bot that tries every attack at random beside people, while the services are well but the captcha service is noisy. */
+export async function bot(ms: number): Promise<Finding[]> {
+  const { addresses } = await startUpstream();
+  const server = await startServer(addresses, {}, [`--max-old-space-size=${CONTAINER_MIB / 2}`]);
+  const { origin } = server;
+  const waits = watch(server, ms);
+  const [attacked, visits] = await Promise.all([
+    startLoad({ who: 'bot', origin, ms, rate: 100, noise: addresses.captcha }),
+    startLoad({ who: 'people', origin, ms, rate: 10, repeats: true }),
+  ]);
+  const outages = await server.metric('device_trust_upstream_outages_total');
+  const findings = [
+    none('bot: its captchas that proceed while the service is well', attacked, ({ proceeds }) => proceeds),
+    atMost('bot: outages that it makes the server confirm', 0, outages),
+    none('bot: people who proceed without a verdict', visits, isUnverified),
+    none('bot: people without their verdict, with one repetition where the answer asks for it', visits, isLost),
+    atMost('bot: slowest answer of /readyz on the admin port', READY_MS, await waits, ' ms'),
+    atMost('bot: resident memory at its highest', CONTAINER_MIB, peakMiB(server), ' MiB'),
+  ];
+  await server.end();
+  return findings;
+}
+
+/** Asks for /readyz as an orchestrator does. What is not `ready` counts as a minute. Gives the longest wait, in ms. */
+async function watch({ admin }: Server, ms: number): Promise<number> {
+  let longest = 0;
+  for (const end = performance.now() + ms; performance.now() < end; await sleep(ASK_EVERY_MS)) {
+    const asked = performance.now();
+    const text = await textAt(`${admin}/readyz`).catch(() => 'none');
+    longest = Math.max(longest, text === 'ready\n' ? performance.now() - asked : 60_000);
+  }
+  return longest;
+}
+
+/** As Linux counts it; NaN elsewhere. */
+function peakMiB({ pid }: Server): number {
+  try {
+    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+const PEOPLE_RATE = 50;
+/** How long all is well before something happens. */
+const CALM_MS = 2_000;
+/** From the beginning of an outage until everybody may proceed, and from its end until nobody may without a verdict, in ms. */
+const [KNOWN_MS, OVER_MS] = [3_000, 2_000];
+const AFTER_MS = OVER_MS + 2_000;
+
+/** Both services are down: the captcha service refuses connections, and the fingerprint service resets them. */
+export async function outage(ms: number): Promise<Finding[]> {
+  const { addresses, behave, arrivals } = await startUpstream();
+  const server = await startServer(addresses);
+  const { origin } = server;
+  const load = startLoad({ who: 'people', origin, rate: PEOPLE_RATE, ms: CALM_MS + ms + AFTER_MS });
+  await sleep(CALM_MS);
+  const from = Math.max(await behave('captcha', 'refused'), await behave('fingerprint', 'reset'));
+  await sleep(ms);
+  const confirmed = await server.metric('device_trust_upstream_health', 'state="outage"');
+  const to = Math.max(await behave('captcha', 'good'), await behave('fingerprint', 'good'));
+  const samples = await load;
+  const { calls, probes } = await arrivals('fingerprint');
+
+  const captchas = samples.filter(({ question }) => question === 'captcha');
+  const isKnown = ({ at }: Sample) => at >= from + KNOWN_MS && at < to;
+  const isWell = ({ at, answeredAt }: Sample) => answeredAt < from || at > to + OVER_MS;
+  const within = (times: readonly number[]) => times.filter((at) => at >= from + KNOWN_MS && at < to).length;
+  const seconds = Math.ceil((to - from - KNOWN_MS) / 1_000);
+  const findings: Finding[] = [
+    // One of each service, while the paused and the deleted captcha id are no outage of their own.
+    atMost('outage: services whose outage is not confirmed', 0, 2 - Math.min(2, confirmed)),
+    none('outage: people who do not proceed from 3 s on', captchas.filter(isKnown), ({ proceeds }) => !proceeds),
+    none(
+      'outage: people who proceed without a verdict while the service is well',
+      captchas.filter(isWell),
+      isUnverified,
+    ),
+    none(
+      'outage: judgements that fail in another way than UPSTREAM_UNAVAILABLE from 3 s on',
+      samples.filter((sample) => sample.question === 'fingerprint' && isKnown(sample)),
+      ({ outcome }) => outcome !== 'UPSTREAM_UNAVAILABLE',
+    ),
+    atMost('outage: calls that reach the fingerprint service from 3 s on', 0, within(calls)),
+    atMost('outage: probes that reach it, one a second', seconds + 1, within(probes)),
+    none('outage: requests that fail before it or from 2 s after its end on', samples.filter(isWell), isLost),
+  ];
+  await server.end();
+  return findings;
+}
+
+/** `SHUTDOWN_GRACE_MS` and 7 s: nothing may take longer to end (schema/README.md). */
+const EXIT_S = 9;
+
+/** Two replicas behind a proxy are restarted one after the other. */
+export async function restart(): Promise<Finding[]> {
+  const { addresses } = await startUpstream();
+  const replicas = await Promise.all([startServer(addresses), startServer(addresses)]);
+  const proxy = await startProxy(replicas.map(({ origin }) => origin));
+  const samples: Sample[] = [];
+  const codes: string[] = [];
+  let slowestMs = 0;
+  for (const [at, replica] of replicas.entries()) {
+    // The load lasts longer than any restart takes on a machine that is not busy.
+    const load = startLoad({ who: 'people', origin: proxy.origin, rate: PEOPLE_RATE, ms: CALM_MS + 4_000 });
+    await sleep(CALM_MS);
+    const askedAt = performance.now();
+    codes.push(await replica.end());
+    slowestMs = Math.max(slowestMs, performance.now() - askedAt);
+    replicas[at] = await replica.again();
+    samples.push(...(await load));
+    while (proxy.ready() < replicas.length) await sleep(50);
+  }
+  await proxy.stop();
+  await Promise.all(replicas.map(({ end }: Server) => end()));
+  const bad = codes.filter((code) => code !== '0').length;
+  return [
+    none('rolling restart: requests that fail, with a proxy that repeats nothing', samples, isLost),
+    atMost('rolling restart: exits with another code than 0', 0, bad, '', codes.join(', ')),
+    atMost('rolling restart: slowest exit', EXIT_S, slowestMs / 1_000, ' s'),
+  ];
 }

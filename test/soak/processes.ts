@@ -1,0 +1,137 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../support/ports.ts';
+import { ROOT } from '../support/process.ts';
+import type { Addresses, Arrivals, Behaved, Order, Service } from './upstream.ts';
+
+/** The processes of the soak. None outlives it, whatever way it ends. */
+
+const START_MS = 20_000;
+const SERVER = 'dist/server/main.js';
+const running = new Set<ChildProcess>();
+// The last resort, if this process ends in an unexpected way.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export const ROUTER_SECRET = 'secret-of-the-soak-router';
+/** The captcha ids: the one of people, and two that the service has put out of order. */
+export const CAPTCHA_IDS = { default: 'a'.repeat(32), deleted: 'd'.repeat(32), paused: 'e'.repeat(32) } as const;
+
+/** The time in ms since 1970, finer than `Date.now()`, and the same in every process. */
+export const epochMs = () => performance.timeOrigin + performance.now();
+
+/** Rejects after 5 s. */
+export async function textAt(url: string): Promise<string> {
+  return (await fetch(url, { signal: AbortSignal.timeout(5_000) })).text();
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    // Its log is dropped, so that no pipe fills up.
+    stdio: ['ignore', 'ignore', 'inherit', ...(args[0] === SERVER ? [] : (['ipc'] as const))],
+  });
+  running.add(child);
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => {
+      running.delete(child);
+      resolve(String(code ?? signal));
+    });
+  });
+  return { child, ended };
+}
+
+export async function endAll(): Promise<void> {
+  const children = [...running];
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all(
+    children.map((child) => child.exitCode === null && new Promise((gone) => child.once('exit', gone))),
+  );
+}
+
+/** A script of this folder in a process of its own. Each message gets one answer. */
+export function startScript(name: string) {
+  const { child, ended } = start([`test/soak/${name}`]);
+  const ask = (message: object): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      child.once('message', resolve);
+      void ended.then(() => reject(new Error(`${name} ended in the middle`)));
+      child.send(message);
+    });
+  return { ask };
+}
+
+/** Both services, in a process of their own. `behave` resolves with the time from which its order applies. */
+export async function startUpstream() {
+  const { ask } = startScript('upstream.ts');
+  const order = (message: Order) => ask(message);
+  return {
+    // Sound, all three: this is what it answers to these orders.
+    addresses: (await order({ order: 'addresses' })) as Addresses,
+    behave: async (service: Service, mode: Behaved) => (await order({ order: 'behave', service, mode })) as number,
+    arrivals: async (service: Service) => (await order({ order: 'arrivals', service })) as Arrivals,
+  };
+}
+
+export interface Server {
+  readonly pid: number;
+  readonly origin: string;
+  /** Where metrics and probes are. */
+  readonly admin: string;
+  /** The sum of all values of this metric whose labels contain this text. */
+  metric(name: string, labels?: string): Promise<number>;
+  /** Asks it to end, and gives its exit code or signal. */
+  end(): Promise<string>;
+  /** Starts another one at the same address. */
+  again(): Promise<Server>;
+}
+
+/** The server that `npm run build` makes, in live mode with production defaults. Resolves when it is ready. */
+export async function startServer(
+  { fingerprint, captcha }: Addresses,
+  env: Readonly<Record<string, string>> = {},
+  nodeOptions: readonly string[] = [],
+): Promise<Server> {
+  if (!existsSync(`${ROOT}/${SERVER}`)) throw new Error(`${SERVER} is not there: "npm run soak" builds it`);
+  const captchas = Object.values(CAPTCHA_IDS).map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'EU' }));
+  const [port, adminPort] = [await freePort(), await freePort()];
+  const admin = `http://127.0.0.1:${adminPort}`;
+
+  async function run(): Promise<Server> {
+    const { child, ended } = start([SERVER], {
+      PORT: String(port),
+      ADMIN_PORT: String(adminPort),
+      ROUTER_SECRETS: ROUTER_SECRET,
+      FINGERPRINT_APPLICATIONS: '[{"publicKey":"pk_soak","secret":"sk","region":"EU"}]',
+      FINGERPRINT_URL_EU: fingerprint,
+      CAPTCHA_CONFIGURATIONS: JSON.stringify(captchas),
+      CAPTCHA_URL_EU: captcha,
+      NODE_OPTIONS: nodeOptions.join(' '),
+      ...env,
+    });
+    const limit = performance.now() + START_MS;
+    while ((await textAt(`${admin}/readyz`).catch(() => '')) !== 'ready\n') {
+      if (performance.now() > limit || child.exitCode !== null) throw new Error('a server did not become ready');
+      await sleep(50);
+    }
+    return {
+      pid: child.pid ?? 0,
+      origin: `http://127.0.0.1:${port}`,
+      admin,
+      metric: async (name, labels = '') => {
+        const lines = (await textAt(`${admin}/metrics`)).split('\n');
+        const found = lines.filter((line) => line.startsWith(`${name}{`) && line.includes(labels));
+        return found.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' '))), 0);
+      },
+      end: () => {
+        child.kill('SIGTERM');
+        return ended;
+      },
+      again: run,
+    };
+  }
+  return run();
+}
