@@ -103,8 +103,9 @@ describe('a checkout', () => {
     const input = orderInput({ deviceToken: 'sandbox:delay:200:ios' });
     const urls = [url, replica.url];
     const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => orderOutcome(urls[i % 2] ?? '', input)));
-    // One replica waits for the judgement. The other does not know it yet, so it asks for a captcha.
-    expect(outcomes.filter(({ __typename }) => __typename === 'OrderPlaced')).toHaveLength(10);
+    // One replica waits for the judgement. The other asks for a captcha until it is stored.
+    expect(outcomes.filter(({ order }) => order).length).toBeGreaterThanOrEqual(10);
+    for (const outcome of outcomes) if (!outcome.order) expect(outcome).toMatchObject(CHALLENGE);
     const again = await Promise.all(urls.map((at) => orderOutcome(at, input)));
     expect(new Set([...outcomes, ...again].flatMap(({ order }) => order?.id ?? [])).size).toBe(1);
     expect(again).toMatchObject([PLACED, PLACED]);
