@@ -73,19 +73,22 @@ describe('stop', () => {
     expect(second?.toLowerCase()).toContain('connection: close');
   });
 
-  test('fails readiness for the grace period, and still answers every request with connection: close', async () => {
+  test('fails readiness for the grace period on both ports, and still answers, with connection: close', async () => {
     const app = await startInSandboxMode({ shutdownGraceMs: 500 });
     open.push(app);
     const start = performance.now();
     const stopped = app.stop();
-    const ready = await fetch(`${app.url}/readyz`);
-    expect([ready.status, ready.headers.get('connection'), await ready.text()]).toEqual([503, 'close', 'draining\n']);
-    expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+    for (const port of [app.url, app.metricsUrl]) {
+      const [alive, ready] = await Promise.all(['/healthz', '/readyz'].map((path) => fetch(new URL(path, port))));
+      expect([alive?.status, ready?.status, await ready?.text()]).toEqual([200, 503, 'draining\n']);
+      if (port === app.url) expect(ready?.headers.get('connection')).toBe('close');
+    }
+    expect((await fetch(app.metricsUrl)).status).toBe(200);
     const { data, headers } = await ask(app.graphqlUrl, '{ signalCatalogue { code } }');
     expect([data.signalCatalogue.length, headers.get('connection')]).toEqual([51, 'close']);
     await stopped;
     expect(performance.now() - start).toBeGreaterThan(480);
-    await expect(fetch(`${app.url}/healthz`)).rejects.toMatchObject(refused);
+    for (const port of [app.url, app.metricsUrl]) await expect(fetch(port)).rejects.toMatchObject(refused);
   });
 
   test('closes idle connections', async () => {

@@ -1,6 +1,7 @@
 import { ApolloServer } from '@apollo/server';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
+import { linesOf, operationsOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import {
   CAPTCHA_MUTATION,
@@ -60,11 +61,7 @@ describe('five times the same question', () => {
     [
       'references, good and bad, the last one too',
       ENTITIES_QUERY,
-      {
-        representations: ['good', 'bad', 'down', 'good']
-          .map((token) => reference(token))
-          .concat(reference('x', 'Nothing')),
-      },
+      { representations: [...['good', 'bad', 'down', 'good'].map((it) => reference(it)), reference('x', 'Nothing')] },
       3,
     ],
     [
@@ -120,45 +117,32 @@ describe('five times the same question', () => {
   test('each is one line in the log, with its name, its outcomes and its calls', async () => {
     const query = 'query Logged($t: String!) { deviceFingerprint(token: $t) { __typename } }';
     for (const time of TIMES) await ask(app.graphqlUrl, query, { t: time === 5 ? 'down' : 'good' });
-    const lines = app
-      .logged()
-      .split('\n')
-      .flatMap((line) => (line.includes('"operation":"Logged"') ? [JSON.parse(line)] : []));
-    expect(lines).toMatchObject([
+    expect(linesOf(app).filter(({ operation }) => operation === 'Logged')).toMatchObject([
       ...TIMES.slice(0, 4).map(() => ({ outcomes: { DeviceFingerprint: 1 }, upstreamCalls: 1 })),
       { outcomes: {}, errors: ['UPSTREAM_UNAVAILABLE'], upstreamCalls: 1 },
     ]);
-    const warning = app
-      .logged()
-      .split('\n')
-      .find((line) => line.includes(`"requestId":"${lines[4].requestId}","code"`));
-    expect(warning).toContain('HTTP status 503');
   });
-});
 
-// Of a cause of their own, because ten lines a second are written for each.
-describe('five failures of a field are logged five times in the same way, with the name of the field', () => {
+  // Of a cause of their own, because ten lines a second are written for each.
   test.each([
-    [
-      'deviceFingerprint',
-      'query T1($t: String!) { alias: deviceFingerprint(token: $t) { __typename } }',
-      { t: 'gone' },
-    ],
+    ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'gone' }],
     [
       '_entities',
-      'query T2($r: [_Any!]!) { alias: _entities(representations: $r) { __typename } }',
+      'query ($r: [_Any!]!) { a: _entities(representations: $r) { __typename } }',
       { r: [reference('gone')] },
     ],
-  ])('%s', async (field, query, variables) => {
-    const before = app.logged().length;
-    for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
-    const lines = app.logged().slice(before).trim().split('\n');
-    const warnings = lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 'warn');
-    expect(warnings).toHaveLength(TIMES.length);
-    for (const { time: _time, requestId: _id, ...warning } of warnings) {
-      expect(warning).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 502', field });
-    }
-  });
+  ])(
+    'a failure is logged each time in the same way, with the name of the field: %s',
+    async (field, query, variables) => {
+      const before = linesOf(app).length;
+      for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+      const warnings = linesOf(app)
+        .slice(before)
+        .filter(({ level }) => level === 'warn');
+      const warning = { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 502', field };
+      expect(warnings).toMatchObject(TIMES.map(() => warning));
+    },
+  );
 });
 
 /** Counts what Apollo Server is asked to execute, until the end of the test. */
@@ -225,16 +209,8 @@ test('a client that disconnects ends a compiled operation as well', async () => 
 
 const askFor = (query: string, variables: unknown = {}, operationName?: string) =>
   post(app.graphqlUrl, JSON.stringify({ query, variables, operationName }));
-
-/** The log line of the last operation, whose name is in it. */
-const lastOperation = () =>
-  JSON.parse(
-    app
-      .logged()
-      .trim()
-      .split('\n')
-      .findLast((line) => line.includes('"operation"')) ?? '',
-  );
+/** The log line of the last operation. */
+const lastOperation = () => operationsOf(app).at(-1) ?? {};
 
 describe('documents that differ in the name of their operation only', () => {
   const named = (name: string) => `
@@ -276,28 +252,6 @@ describe('documents that differ in the name of their operation only', () => {
       { extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } },
     ]);
     expect((await askFor(document(''))).data.signalCatalogue).toHaveLength(51);
-    expect(lastOperation().operation).toBeUndefined();
-  });
-});
-
-describe('a document that is refused', () => {
-  test.each<[string, string, string | undefined]>([
-    ['with an unknown field', '{ nothing }', undefined],
-    ['that does not parse', '{ nothing', undefined],
-    ['without the operation that is named', 'query A { __typename }', 'B'],
-    ['with two operations of which none is named', 'query A { __typename } query B { __typename }', undefined],
-  ])('%s is answered alike each time', async (_what, query, operationName) => {
-    const answers = [];
-    for (let time = 0; time < 4; time += 1) answers.push(await askFor(query, { time }, operationName));
-    expect(answers[0]?.errors).toHaveLength(1);
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-  });
-
-  test('for one name is answered for another', async () => {
-    const query = 'query A { __typename } query B { b: __typename }';
-    for (const _ of [1, 2, 3]) expect((await askFor(query, {}, 'C')).errors).toHaveLength(1);
-    expect((await askFor(query, {}, 'B')).data).toEqual({ b: 'Query' });
-    expect((await askFor(query)).errors).toHaveLength(1);
-    expect((await askFor(query, {}, 'A')).data).toEqual({ __typename: 'Query' });
+    expect(lastOperation()['operation']).toBeUndefined();
   });
 });

@@ -75,21 +75,6 @@ describe.concurrent('a process that was ready stays so in a confirmed outage, an
   });
 });
 
-test('a process that stops is not ready but alive until it has stopped', async () => {
-  const app = await startSandboxed({ shutdownGraceMs: 400 });
-  expect(await healthOf(app.url)).toEqual(HEALTHY);
-  const stopped = app.stop();
-  expect(await healthOf(app.url)).toEqual([
-    [200, 'alive\n'],
-    [503, 'draining\n'],
-  ]);
-  // Requests and scrapes are still answered.
-  expect((await send(app, { query: '{ __typename }' })).status).toBe(200);
-  expect((await readMetrics(app)).value('device_trust_operation_duration_seconds_count', { outcome: 'ok' })).toBe(1);
-  await stopped;
-  for (const path of ['/healthz', '/readyz']) await expect(fetch(app.url + path)).rejects.toThrow();
-});
-
 test('health checks need no secret, and leave nothing in the log or the metrics', async () => {
   const app = await startSandboxed({ routerSecrets: ['the-secret-of-the-router'] });
   // What the upstreams are asked meanwhile has nothing to do with these.
