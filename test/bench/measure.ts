@@ -3,8 +3,8 @@ import { costOf } from './load.ts';
 import { type Child, start } from './processes.ts';
 import type { Workload } from './requests.ts';
 
-/** CPU time of a request in µs, by contender and workload: one value for each restart. */
-export type Costs = ReadonlyMap<Contender, ReadonlyMap<Workload, number[]>>;
+/** CPU time of a request in µs, by contender and workload: the rounds of each start. */
+type Costs = ReadonlyMap<Contender, ReadonlyMap<Workload, number[][]>>;
 
 interface Plan {
   readonly contenders: readonly Contender[];
@@ -24,7 +24,8 @@ const REWARM_MS = 30;
 
 /**
  * Starts all contenders several times. After each start it measures every contender with every workload in rounds. Each round and
- * each start has a random order, so that neither other load on the machine nor what came before favours anyone.
+ * each start has a random order, so that neither other load on the machine nor what came before favours anyone. Those that have
+ * the same workload come one after the other, so that they can be compared round by round.
  *
  * @throws Error if an answer is not as it should be
  */
@@ -43,13 +44,17 @@ export async function measure(plan: Plan, say: (step: string) => void): Promise<
     const end = begin + (seconds * 1_000 * restart) / restarts;
     const warmUpMs = (Math.max(0, end - performance.now()) * WARM_UP_SHARE) / series.length;
     for (const { server, workload } of shuffled(series)) await costOf(server, workload, 0, warmUpMs);
-    let rounds = 0;
+    let round = 0;
     do {
-      rounds += 1;
-      for (const one of shuffled(series)) one.rounds.push(await costOf(one.server, one.workload, REWARM_MS, ROUND_MS));
+      round += 1;
+      for (const workload of shuffled(workloads)) {
+        for (const one of shuffled(series.filter((other) => other.workload === workload))) {
+          one.rounds.push(await costOf(one.server, workload, REWARM_MS, ROUND_MS));
+        }
+      }
     } while (performance.now() < end);
-    say(`start ${restart} of ${restarts}: ${rounds} rounds after a warm-up of ${Math.round(warmUpMs)} ms each`);
-    for (const { contender, workload, rounds } of series) costs.get(contender)?.get(workload)?.push(median(rounds));
+    say(`start ${restart} of ${restarts}: ${round} rounds after a warm-up of ${Math.round(warmUpMs)} ms each`);
+    for (const { contender, workload, rounds } of series) costs.get(contender)?.get(workload)?.push(rounds);
     for (const server of servers.values()) await server.end();
   }
   return costs;
@@ -73,18 +78,21 @@ export function tableOf(costs: Costs, ours: Contender | undefined): string {
   const head = ['CPU of a request', ...workloads.flatMap(({ title }) => [`${title}, µs`, 'ours to it'])];
   const rows = [...costs].map(([contender, byWorkload]) => [
     contender.title,
-    ...[...byWorkload].flatMap(([workload, values]) => {
+    ...[...byWorkload].flatMap(([workload, starts]) => {
       const own = ours && contender !== ours ? costs.get(ours)?.get(workload) : undefined;
-      const ratios = own?.map((micros, restart) => micros / (values[restart] ?? Number.NaN));
-      return [spread(values, 0), ratios ? spread(ratios, 2) : ''];
+      const ratios = own?.map((rounds, start) =>
+        rounds.map((micros, round) => micros / (starts[start]?.[round] ?? NaN)),
+      );
+      return [spread(starts, 0), ratios ? spread(ratios, 2) : ''];
     }),
   ]);
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n');
 }
 
-/** Median and range. */
-function spread(values: readonly number[], decimals: number): string {
+/** Median and range over the starts, each of which counts with the median of its rounds. */
+function spread(starts: readonly (readonly number[])[], decimals: number): string {
+  const values = starts.map(median);
   const digits = { minimumFractionDigits: decimals, maximumFractionDigits: decimals };
   const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)].map((value) =>
     value.toLocaleString('en', digits),
