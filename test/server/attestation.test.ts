@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type AttestationKey, generateKey } from '../../src/captcha/attestation-keys.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { INPUT } from '../captcha/support.ts';
@@ -7,7 +7,7 @@ import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask, json, post, request } from '../support/requests.ts';
-import { answerAsDocumented, sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
+import { answerAsDocumented, sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What a service gets over HTTP: attestations, and the keys that verify them. */
 
@@ -23,12 +23,9 @@ const issuedBy = async (app: TestApp, assurance: string) =>
 const refusedBy = async (app: TestApp, reason: string) =>
   (await readMetrics(app)).value('device_trust_attestation_refusals_total', { reason });
 
-describe('in sandbox mode, without any configuration', () => {
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startInSandboxMode();
-  });
-  afterAll(() => app.stop());
+describe('in sandbox mode, without any configuration', async () => {
+  const app = await startInSandboxMode();
+  afterAll(app.stop);
   const solve = () => solveChallenge(String(app.sandboxUrls?.GLB));
   const validate = async (input: object, mutation = MUTATION) => ask(app.graphqlUrl, mutation, { input });
 
@@ -133,21 +130,16 @@ const attestation: NonNullable<Config['attestation']> = {
   ],
 };
 
-describe('in live mode', () => {
+describe('in live mode', async () => {
   /** Do probes fail as well? */
   let isOutage = false;
-  let upstream: TestUpstream;
-  let app: TestApp;
-  let bare: TestApp;
-  beforeAll(async () => {
-    upstream = await startUpstream(
-      (_request, response) => sendJson(response, 500, {}),
-      (request, response) => (isOutage ? sendJson(response, 500, {}) : answerAsDocumented(request, response)),
-    );
-    const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-    app = await startInLiveMode(urls, { attestation, attestationKeys: [active] });
-    bare = await startInLiveMode(urls);
-  });
+  const upstream = await startUpstream(
+    (_request, response) => sendJson(response, 500, {}),
+    (request, response) => (isOutage ? sendJson(response, 500, {}) : answerAsDocumented(request, response)),
+  );
+  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+  const app = await startInLiveMode(urls, { attestation, attestationKeys: [active] });
+  const bare = await startInLiveMode(urls);
   afterAll(() => Promise.all([app.stop(), bare.stop(), upstream.stop()]));
 
   test('a fault that no probe confirms gives none', async () => {
@@ -193,18 +185,15 @@ describe('in live mode', () => {
   });
 });
 
-describe('behind a router', () => {
+describe('behind a router', async () => {
   const router = { 'router-authorization': 'the-secret-of-the-router' };
-  let app: TestApp;
-  beforeAll(async () => {
-    app = await startInSandboxMode({
-      attestation,
-      attestationKeys: [active, next, retired],
-      routerSecrets: [router['router-authorization']],
-      trustedHeaders: { subject: 'x-user-id', scopes: undefined },
-    });
+  const app = await startInSandboxMode({
+    attestation,
+    attestationKeys: [active, next, retired],
+    routerSecrets: [router['router-authorization']],
+    trustedHeaders: { subject: 'x-user-id', scopes: undefined },
   });
-  afterAll(() => app.stop());
+  afterAll(app.stop);
   const NAMED_BANK = { audience: 'bank', action: 'pay' };
   async function validate(audience: object, headers: Record<string, string>) {
     const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...audience };
@@ -246,17 +235,11 @@ describe('behind a router', () => {
     // Like the connection of a probe, that of a verifier is kept for a short time.
     expect(headers.get('keep-alive')).toBe('timeout=5');
     expect(JSON.parse(text)).toEqual({
-      keys: [active, next, retired].map(({ kid, x, y }) => ({
-        kty: 'EC',
-        crv: 'P-256',
-        x,
-        y,
-        kid,
-        alg: 'ES256',
-        use: 'sig',
-      })),
+      keys: [active, next, retired].map(({ kid, x, y }) => {
+        return { kty: 'EC', crv: 'P-256', x, y, kid, alg: 'ES256', use: 'sig' };
+      }),
     });
-    for (const { d } of [active, next, retired]) expect(text).not.toContain(d);
+    for (const { d } of [active, next, retired]) expect(text + app.logged()).not.toContain(d);
   });
 
   test('the keys have no body for HEAD, and take no other method', async () => {
@@ -267,13 +250,8 @@ describe('behind a router', () => {
       expect([status, headers.get('allow'), headers.get('cache-control')]).toEqual([405, 'GET, HEAD', 'no-store']);
     }
   });
-
-  test('the private parts are nowhere in the log', () => {
-    for (const { d } of [active, next, retired]) expect(app.logged()).not.toContain(d);
-  });
 });
 
-// `test/captcha/attestation.rotation.test.ts` is about its times.
 test('while the signing keys are rotated under load, every attestation is verified by keys that were read before the last step and by those after it', async () => {
   /** How many ask at once. */
   const CLIENTS = 4;

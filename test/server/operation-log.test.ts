@@ -199,60 +199,33 @@ describe('ids and names from the request are in the line only if they are short 
   const MAIL = 'ada.canary@mail.example';
   const LONG = 'a'.repeat(10_000);
 
-  test.each([
-    ['an address', MAIL],
-    ['two words', 'two words'],
-    ['a tab', 'two\twords'],
-    ['10 kB', LONG],
-    ['65 characters', 'a'.repeat(65)],
-    ['no characters', ''],
-    ['an accent', Buffer.from('é').toString('latin1')],
-    ['JSON', '{"a":1}'],
-    ['a list', 'a,b'],
-    ['markup', '<b>'],
-    ['a quotation mark', "a'b"],
-  ])('a request id with %s is replaced by a new one', async (_what, id) => {
-    const line = await lineOf(PLAIN, { 'x-request-id': id });
-    expect(line['requestId']).toMatch(UUID);
+  const ACCENT = Buffer.from('é').toString('latin1');
+  const IDS = [MAIL, 'two words', 'two\twords', LONG, 'a'.repeat(65), '', ACCENT, '{"a":1}', 'a,b', '<b>', "a'b"];
+  test.each(IDS)('a request id like %j is replaced by a new one', async (id) => {
+    expect((await lineOf(PLAIN, { 'x-request-id': id }))['requestId']).toMatch(UUID);
   });
 
   test.each([
-    ['a second, folded line', `router\r\n ${MAIL}`],
-    ['a log line in it', `router\n{"level":"error","client":"${MAIL}"}`],
-    ['a bare carriage return in it', `router\r${MAIL}`],
-    ['a NUL in it', `router\0${MAIL}`],
-  ])('a raw x-request-id header with %s is not logged', async (_what, id) => {
+    ['a second, folded line', `x-request-id: router\r\n ${MAIL}`],
+    ['a log line', `x-request-id: router\n{"level":"error","client":"${MAIL}"}`],
+    ['a bare carriage return', `x-request-id: router\r${MAIL}`],
+    ['a NUL', `x-request-id: router\0${MAIL}`],
+    ['another id', `x-request-id: router\r\nx-request-id: ${MAIL}`],
+  ])('a request id with %s in the bytes of its header is not logged', async (_what, header) => {
     const before = linesOf(app).length;
     const body = JSON.stringify(PLAIN);
     const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`;
-    const bytes = `${head}x-request-id: ${id}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+    const bytes = `${head}${header}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
     expect(await sendBytes(app.url, bytes)).toMatch(/^HTTP\/1\.1 (200|400) /);
     for (const line of linesOf(app).slice(before)) expect(line['requestId']).toMatch(UUID);
     expect(app.logged()).not.toContain(MAIL);
   });
 
-  test('two request ids are replaced by a new one', async () => {
-    const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\n`;
-    const body = '{"query":"query Twice { __typename }"}';
-    const lines = `x-request-id: one\r\nx-request-id: two\r\ncontent-length: ${body.length}\r\n\r\n`;
-    await sendBytes(app.url, `${head}${lines}${body}`);
-    expect(operationsOf(app).at(-1)).toMatchObject({ operation: 'Twice', requestId: expect.stringMatching(UUID) });
-  });
-
-  test.each([
-    ['an address', MAIL],
-    ['5 kB', LONG.slice(5_000)],
-    ['65 characters', 'a'.repeat(65)],
-    ['markup', '<script>'],
-    ['a quotation mark', 'a"b'],
-    ['an assignment', 'a=b'],
-    ['a telephone number', '+49 30 901820'],
-    ['a tab', 'shop\tweb'],
-  ])('a client name or version with %s is not logged', async (_what, value) => {
+  const NAMES = [MAIL, LONG.slice(5_000), 'a'.repeat(65), '<script>', 'a"b', 'a=b', '+49 30 901820', 'shop\tweb'];
+  test.each(NAMES)('a client name or version like %j is not logged', async (value) => {
     const line = await lineOf(PLAIN, { 'apollographql-client-name': value, 'apollographql-client-version': value });
     expect(line).toMatchObject({ operation: 'Ping' });
-    expect(line).not.toHaveProperty('client');
-    expect(line).not.toHaveProperty('clientVersion');
+    for (const key of ['client', 'clientVersion']) expect(line).not.toHaveProperty(key);
   });
 
   // https://www.w3.org/TR/trace-context/#traceparent-header-field-values
