@@ -19,7 +19,7 @@ import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
 
-const OPERATIONS = 3_000;
+const OPERATIONS = 600;
 const schema = buildSchema();
 const application = prepareApplication({
   publicKey: 'pk_1',
@@ -120,7 +120,7 @@ describe(`${OPERATIONS} random operations`, () => {
     expect(count.withErrors).toBeGreaterThan(OPERATIONS / 5);
     expect(count.forbidden).toBeGreaterThan(OPERATIONS / 20);
     expect(count.compared - count.withErrors).toBeGreaterThan(OPERATIONS / 5);
-  }, 120_000);
+  });
 });
 
 /** Values that some scalar, enum or input object may or may not take. */
@@ -163,7 +163,7 @@ describe('random variables', () => {
       else if (answers.fast !== undefined) expect(answers.fast, what).toBe(answers.slow);
     }
     expect(refused).toBeGreaterThan(OPERATIONS / 10);
-  }, 120_000);
+  });
 });
 
 function refuses(operation: OperationDefinitionNode, variables: Record<string, unknown>): boolean {

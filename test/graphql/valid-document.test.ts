@@ -100,7 +100,7 @@ describe('a document is valid if graphql-js finds no mistake', () => {
   };
 
   test('in operations made up from the schema', () => {
-    for (let seed = 0; seed < 1_000; seed += 1) {
+    for (let seed = 0; seed < 300; seed += 1) {
       const { document } = makeUp(seed);
       expect([document, isValid(document)]).toEqual([document, expected(document)]);
     }
@@ -127,8 +127,8 @@ describe('a document is valid if graphql-js finds no mistake', () => {
           results[expected(source) ? 'valid' : 'invalid'] += 1;
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 800 },
     );
-    expect(Math.min(results.valid, results.invalid)).toBeGreaterThan(100);
+    expect(Math.min(results.valid, results.invalid)).toBeGreaterThan(25);
   });
 });
