@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
-import { expectKeys, expectObject, expectSame, expectText, expectThat, fail } from './expect.ts';
-import { type Reply, send } from './http.ts';
-import type { CaptchaAccount, Challenge } from './target.ts';
+import { expectKeys, expectObject, expectSame, expectText, expectThat, fail, type Reply, send } from './expect.ts';
+import { type Audit, audit, type CaptchaAccount, type Challenge } from './target.ts';
 
 /** Verifying a challenge, and reading the three result shapes. Section numbers are the captcha document's. */
 
@@ -54,6 +53,17 @@ export function verify(account: CaptchaAccount, challenge: Challenge): Promise<R
 
 function validateUrl(account: CaptchaAccount, query: Readonly<Record<string, string>>): string {
   return `${account.url}/validate?${new URLSearchParams(query)}`;
+}
+
+/** An audit of what becomes of a challenge that somebody has just solved. */
+export function onSolved(
+  id: `CA-${string}-${string}`,
+  name: string,
+  fn: (captcha: CaptchaAccount, challenge: Challenge, solveAnother: () => Promise<Challenge>) => Promise<void>,
+): Audit {
+  return audit(id, name, ['captcha', 'solve'], async ({ captcha, solve }) =>
+    fn(captcha, await solve(captcha), () => solve(captcha)),
+  );
 }
 
 type Details = Readonly<Record<string, unknown>>;

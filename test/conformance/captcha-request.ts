@@ -4,6 +4,7 @@ import {
   expectNoPass,
   expectPass,
   get,
+  onSolved,
   type Parameters,
   parametersOf,
   post,
@@ -14,8 +15,6 @@ import { expectObject, expectThat } from './expect.ts';
 import { type Audit, audit, REGION_PAIRS, REGIONS } from './target.ts';
 
 /** What the service checks in a request (1, 2.1, 4, 8). */
-
-const solved = ['captcha', 'solve'] as const;
 
 function without(parameters: Parameters, name: keyof Parameters): Partial<Parameters> {
   return Object.fromEntries(Object.entries(parameters).filter(([key]) => key !== name));
@@ -28,32 +27,26 @@ function altered(text: string): string {
   return `${other}${text.slice(1)}`;
 }
 
+const acrossRegions = ['captchas', 'solve'] as const;
+
 const genuineAudits: readonly Audit[] = [
   ...REGIONS.map((region) =>
-    audit(
-      `CA-1-${region}`,
-      `a solved challenge passes in ${region}`,
-      ['captchas', 'solve'],
-      async ({ captchas, solve }) => {
-        expectPass(await verify(captchas[region], await solve(captchas[region])));
-      },
-    ),
+    audit(`CA-1-${region}`, `a solved challenge passes in ${region}`, acrossRegions, async ({ captchas, solve }) => {
+      expectPass(await verify(captchas[region], await solve(captchas[region])));
+    }),
   ),
   ...(['lot_number', 'captcha_output', 'pass_token', 'gen_time'] as const).map((name) =>
-    audit(`CA-1-altered-${name}`, `an altered ${name} never passes`, solved, async ({ captcha, solve }) => {
-      const challenge = await solve(captcha);
+    onSolved(`CA-1-altered-${name}`, `an altered ${name} never passes`, async (captcha, challenge) => {
       // Signed anew, so that it is the altered value that fails and not the signature.
       expectNoPass(await verify(captcha, { ...challenge, [name]: altered(challenge[name]) }));
     }),
   ),
   ...(['captcha_output', 'pass_token'] as const).map((name) =>
-    audit(
+    onSolved(
       `CA-1-swapped-${name}`,
-      `the ${name} of another challenge never passes`,
-      solved,
-      async ({ captcha, solve }) => {
-        const challenge = await solve(captcha);
-        const other = await solve(captcha);
+      `the ${name} of another never passes`,
+      async (captcha, challenge, solveAnother) => {
+        const other = await solveAnother();
         expectNoPass(await verify(captcha, { ...challenge, [name]: other[name] }));
       },
     ),
@@ -62,7 +55,7 @@ const genuineAudits: readonly Audit[] = [
     audit(
       `CA-1-${home}-at-${node}`,
       `a captcha id of ${home} is not served in ${node}`,
-      ['captchas', 'solve'],
+      acrossRegions,
       async ({ captchas, solve }) => {
         const challenge = await solve(captchas[home]);
         expectNoPass(await verify({ ...captchas[home], url: captchas[node].url }, challenge));
@@ -104,77 +97,57 @@ function digitsFrom(time: string, zero: string): string {
 
 const parameterAudits: readonly Audit[] = [
   ...REQUIRED.map(([name, code]) =>
-    audit(`CA-2.1-${name}`, `${name} missing`, solved, async ({ captcha, solve }) => {
-      const parameters = parametersOf(captcha, await solve(captcha));
+    onSolved(`CA-2.1-${name}`, `${name} missing`, async (captcha, challenge) => {
+      const parameters = parametersOf(captcha, challenge);
       expectException(await submit(captcha, without(parameters, name)), code);
     }),
   ),
   // No code is named for it, and a missing signature is also a wrong one (5): both readings are the document's.
-  audit('CA-2.1-sign_token', 'sign_token missing', solved, async ({ captcha, solve }) => {
-    const reply = await submit(captcha, without(parametersOf(captcha, await solve(captcha)), 'sign_token'));
+  onSolved('CA-2.1-sign_token', 'sign_token missing', async (captcha, challenge) => {
+    const reply = await submit(captcha, without(parametersOf(captcha, challenge), 'sign_token'));
     if (expectObject(reply.body, 'a verdict')['status'] === 'error') expectException(reply);
     else expectFail(reply, 'illegal sign_token');
   }),
   ...NOT_DIGITS.map(([id, name, spoil]) =>
-    audit(`CA-2.1-digits-${id}`, `gen_time with ${name} is illegal`, solved, async ({ captcha, solve }) => {
-      const challenge = await solve(captcha);
+    onSolved(`CA-2.1-digits-${id}`, `gen_time with ${name} is illegal`, async (captcha, challenge) => {
       const gen_time = spoil(challenge.gen_time);
       expectException(await verify(captcha, { ...challenge, gen_time }), '-50005');
     }),
   ),
   ...[1, 31, 33, 64].map((length) =>
-    audit(
-      `CA-8-length-${length}`,
-      `a captcha_id of ${length} characters is illegal`,
-      solved,
-      async ({ captcha, solve }) => {
-        const captchaId = captcha.captchaId.repeat(2).slice(0, length);
-        expectException(await verify({ ...captcha, captchaId }, await solve(captcha)), '-50102');
-      },
-    ),
+    onSolved(`CA-8-length-${length}`, `a captcha_id of ${length} characters is illegal`, async (captcha, challenge) => {
+      const captchaId = captcha.captchaId.repeat(2).slice(0, length);
+      expectException(await verify({ ...captcha, captchaId }, challenge), '-50102');
+    }),
   ),
 ];
 
 const formatAudits: readonly Audit[] = [
-  audit(
-    'CA-4-post',
-    'POST: captcha_id in the URL, five parameters as form data',
-    solved,
-    async ({ captcha, solve }) => {
-      const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
-      expectPass(await post(captcha, { captcha_id }, new URLSearchParams(form).toString()));
-    },
-  ),
   // The URL is recommended for the id, so it is not the only place for it.
-  audit('CA-4-id-in-form', 'captcha_id may stand in the form instead', solved, async ({ captcha, solve }) => {
-    const form = new URLSearchParams({ ...parametersOf(captcha, await solve(captcha)) });
+  onSolved('CA-4-id-in-form', 'captcha_id may stand in the form instead', async (captcha, challenge) => {
+    const form = new URLSearchParams({ ...parametersOf(captcha, challenge) });
     expectPass(await post(captcha, {}, form.toString()));
   }),
-  audit('CA-4-charset', 'form data may name its charset', solved, async ({ captcha, solve }) => {
-    const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+  onSolved('CA-4-charset', 'form data may name its charset', async (captcha, challenge) => {
+    const { captcha_id, ...form } = parametersOf(captcha, challenge);
     const contentType = 'application/x-www-form-urlencoded; charset=UTF-8';
     expectPass(await post(captcha, { captcha_id }, new URLSearchParams(form).toString(), contentType));
   }),
-  audit('CA-4-json', 'a JSON body is a wrong format', solved, async ({ captcha, solve }) => {
-    const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
+  onSolved('CA-4-json', 'a JSON body is a wrong format', async (captcha, challenge) => {
+    const { captcha_id, ...form } = parametersOf(captcha, challenge);
     expectException(await post(captcha, { captcha_id }, JSON.stringify(form), 'application/json'), '-50005');
   }),
-  audit(
-    'CA-4-mislabelled',
-    'form data under another Content-Type is a wrong format',
-    solved,
-    async ({ captcha, solve }) => {
-      for (const contentType of ['application/json', 'text/plain']) {
-        const { captcha_id, ...form } = parametersOf(captcha, await solve(captcha));
-        const reply = await post(captcha, { captcha_id }, new URLSearchParams(form).toString(), contentType);
-        expectException(reply, '-50005');
-      }
-    },
-  ),
+  onSolved('CA-4-mislabelled', 'form data under another Content-Type is a wrong format', async (captcha, challenge) => {
+    for (const contentType of ['application/json', 'text/plain']) {
+      const { captcha_id, ...form } = parametersOf(captcha, challenge);
+      const reply = await post(captcha, { captcha_id }, new URLSearchParams(form).toString(), contentType);
+      expectException(reply, '-50005');
+    }
+  }),
   // How GET places its parameters is not shown. A choice: with all six in the query, the answer is at least of the
   // documented kind.
-  audit('CA-4-get', 'GET is answered with a documented status', solved, async ({ captcha, solve }) => {
-    const { body } = await get(captcha, { ...parametersOf(captcha, await solve(captcha)) });
+  onSolved('CA-4-get', 'GET is answered with a documented status', async (captcha, challenge) => {
+    const { body } = await get(captcha, { ...parametersOf(captcha, challenge) });
     const { status } = expectObject(body, 'a verdict');
     expectThat(status === 'success' || status === 'error', 'status success or error', status);
   }),

@@ -10,7 +10,7 @@ import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
 import signals from '../fixtures/signals.json' with { type: 'json' };
 import signatures from '../fixtures/signature.json' with { type: 'json' };
 import { sign } from './captcha-http.ts';
-import { INVALID_TIMES, VALID_TIMES } from './event-times.ts';
+import { INVALID_TIMES, VALID_TIMES } from './fingerprint-request.ts';
 
 /** Compares the source with a copy of the documents' tables that was made by hand, in both directions. */
 

@@ -1,25 +1,23 @@
-import { expectThat } from './expect.ts';
-import { expectError, expectSuccess, query } from './fingerprint-http.ts';
+import { expectKeys, expectSame, expectThat } from './expect.ts';
+import { asking, expectError, expectFieldErrors, expectSuccess, query } from './fingerprint-http.ts';
 import { type Application, type Audit, audit, REGION_PAIRS, REGIONS } from './target.ts';
 
 /** Who may ask, where, and how the application is named in the path (1, 4, 5, 8). */
 
+const acrossRegions = ['applications', 'token'] as const;
+const excluded = ['excludedApplication', 'token'] as const;
+
 const regionAudits: readonly Audit[] = [
   ...REGIONS.map((region) =>
-    audit(
-      `FP-1-${region}`,
-      `an application of ${region} is served by its own node`,
-      ['applications', 'token'],
-      async (target) => {
-        expectSuccess(await query(target.applications[region], { device_token: target.token }));
-      },
-    ),
+    audit(`FP-1-${region}`, `one of ${region} is served there`, acrossRegions, async (target) => {
+      expectSuccess(await query(target.applications[region], { device_token: target.token }));
+    }),
   ),
   ...REGION_PAIRS.map(({ home, node }) =>
     audit(
       `FP-4-${home}-at-${node}`,
-      `an application of ${home} is not found at the node of ${node}`,
-      ['applications', 'token'],
+      `one of ${home} is not found in ${node}`,
+      acrossRegions,
       async ({ applications, token }) => {
         const astray: Application = { ...applications[home], url: applications[node].url };
         expectError(await query(astray, { device_token: token }), 'integration_not_found');
@@ -33,57 +31,49 @@ function percentEncoded(key: string): string {
   return `%${(key.codePointAt(0) ?? 0).toString(16).toUpperCase()}${key.slice(1)}`;
 }
 
-const both = ['application', 'token'] as const;
-
 const pathAudits: readonly Audit[] = [
-  audit('FP-4-key-encoded', 'a percent-encoded public key is the same key', both, async ({ application, token }) => {
+  asking('FP-4-key-encoded', 'a percent-encoded public key is the same key', async (application, token) => {
     const keyInPath = percentEncoded(application.publicKey);
     expectSuccess(await query(application, { device_token: token }, { keyInPath }));
   }),
-  audit('FP-4-key-unknown', 'an unknown public key is not found', both, async ({ application, token }) => {
+  asking('FP-4-key-unknown', 'an unknown public key is not found', async (application, token) => {
     const unknown = { ...application, publicKey: 'pk_conformance_unknown' };
     expectError(await query(unknown, { device_token: token }), 'integration_not_found');
   }),
-  audit(
-    'FP-4-key-exact',
-    'a public key in part or in another case is unknown',
-    both,
-    async ({ application, token }) => {
-      const { publicKey } = application;
-      for (const other of [publicKey.slice(0, -1), `${publicKey}x`, publicKey.toUpperCase(), `${publicKey} `]) {
-        const unknown = { ...application, publicKey: other };
-        expectError(await query(unknown, { device_token: token }), 'integration_not_found');
-      }
-    },
-  ),
-  audit('FP-4-key-slash', 'an encoded slash belongs to the key', both, async ({ application, token }) => {
+  asking('FP-4-key-exact', 'a public key in part or in another case is unknown', async (application, token) => {
+    const { publicKey } = application;
+    for (const other of [publicKey.slice(0, -1), `${publicKey}x`, publicKey.toUpperCase(), `${publicKey} `]) {
+      const unknown = { ...application, publicKey: other };
+      expectError(await query(unknown, { device_token: token }), 'integration_not_found');
+    }
+  }),
+  asking('FP-4-key-slash', 'an encoded slash belongs to the key', async (application, token) => {
     for (const publicKey of [`${application.publicKey}/`, `x/../${application.publicKey}`, '/', '✓', '__proto__']) {
       expectError(await query({ ...application, publicKey }, { device_token: token }), 'integration_not_found');
     }
   }),
   // Which error a malformed path deserves is not shown; that every response is a documented envelope is.
-  audit('FP-4-key-malformed', 'a malformed percent sequence is refused', both, async ({ application, token }) => {
+  asking('FP-4-key-malformed', 'a malformed percent sequence is refused', async (application, token) => {
     const { status } = await query(application, { device_token: token }, { keyInPath: '%ZZ' });
     expectThat([400, 404].includes(status), '400 or 404', status);
   }),
-  audit('FP-4-content-charset', 'application/json may name its charset', both, async ({ application, token }) => {
-    expectSuccess(
-      await query(application, { device_token: token }, { contentType: 'application/json; charset=utf-8' }),
-    );
+  asking('FP-4-content-charset', 'application/json may name its charset', async (application, token) => {
+    const contentType = 'application/json; charset=utf-8';
+    expectSuccess(await query(application, { device_token: token }, { contentType }));
   }),
   // The header is required; which error its absence raises is not shown.
-  audit('FP-4-content-type', 'another Content-Type, or none, is refused', both, async ({ application, token }) => {
+  asking('FP-4-content-type', 'another Content-Type, or none, is refused', async (application, token) => {
     for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', null]) {
       const { status } = await query(application, { device_token: token }, { contentType });
       expectThat([400, 401, 403, 404, 500].includes(status), `a documented error for ${contentType}`, status);
     }
   }),
   // Also an answer of the router: which error, is not shown.
-  audit('FP-8-key-empty', 'a public key has at least one character', both, async ({ application, token }) => {
+  asking('FP-8-key-empty', 'a public key has at least one character', async (application, token) => {
     const { status } = await query({ ...application, publicKey: '' }, { device_token: token });
     expectThat([400, 404].includes(status), '400 or 404', status);
   }),
-  audit('FP-8-lengths', 'no length of one character is too short', both, async ({ application, token }) => {
+  asking('FP-8-lengths', 'no length of one character is too short', async (application, token) => {
     expectError(await query(application, { device_token: 'x' }), 'invalid_token');
     expectError(await query({ ...application, publicKey: 'x' }, { device_token: token }), 'integration_not_found');
   }),
@@ -95,7 +85,7 @@ function unauthorized(
   name: string,
   credentials: (application: Application) => readonly (string | null)[],
 ): Audit {
-  return audit(id, name, both, async ({ application, token }) => {
+  return asking(id, name, async (application, token) => {
     for (const authorization of credentials(application)) {
       expectError(await query(application, { device_token: token }, { authorization }), 'invalid_bearer_token');
     }
@@ -119,50 +109,64 @@ const authenticationAudits: readonly Audit[] = [
     `Bearer ${secret === secret.toUpperCase() ? secret.toLowerCase() : secret.toUpperCase()}`,
   ]),
   unauthorized('FP-5-public-key', 'the public key is no credential', ({ publicKey }) => [`Bearer ${publicKey}`]),
-  audit(
-    'FP-5-other-secret',
-    'the secret of another application',
-    ['applications', 'token'],
-    async ({ applications, token }) => {
-      for (const { home, node } of REGION_PAIRS) {
-        const mixed = { ...applications[home], secret: applications[node].secret };
-        expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
-      }
-    },
-  ),
+  audit('FP-5-other-secret', 'the secret of another application', acrossRegions, async ({ applications, token }) => {
+    for (const { home, node } of REGION_PAIRS) {
+      const mixed = { ...applications[home], secret: applications[node].secret };
+      expectError(await query(mixed, { device_token: token }), 'invalid_bearer_token');
+    }
+  }),
   audit('FP-5-disabled', 'a disabled application is forbidden', ['disabledApplication', 'token'], async (target) => {
     expectError(await query(target.disabledApplication, { device_token: target.token }), 'forbidden');
   }),
-  audit(
-    'FP-5-allow-list',
-    'a caller who is not on the allow-list is forbidden',
-    ['excludedApplication', 'token'],
-    async (target) => {
-      expectError(await query(target.excludedApplication, { device_token: target.token }), 'forbidden');
-    },
-  ),
+  audit('FP-5-allow-list', 'a caller off the allow-list is forbidden', excluded, async (target) => {
+    expectError(await query(target.excludedApplication, { device_token: target.token }), 'forbidden');
+  }),
   // The rule speaks of the caller's address; what the caller says about itself is not that.
-  audit(
-    'FP-5-allow-list-spoofed',
-    'nor does a header put the caller on it',
-    ['excludedApplication', 'token'],
-    async (target) => {
-      const { excludedApplication: application, token } = target;
-      const address = application.allowedAddress;
-      const claims = [
-        { 'x-forwarded-for': address },
-        { 'x-forwarded-for': `${address}, 127.0.0.1` },
-        { 'x-forwarded-for': `127.0.0.1, ${address}` },
-        { 'x-real-ip': address },
-        { 'x-client-ip': address },
-        { 'true-client-ip': address },
-        { forwarded: `for=${address}` },
-      ];
-      for (const headers of claims) {
-        expectError(await query(application, { device_token: token }, { headers }), 'forbidden');
-      }
-    },
-  ),
+  audit('FP-5-allow-list-spoofed', 'nor does a header put the caller on it', excluded, async (target) => {
+    const { excludedApplication: application, token } = target;
+    const address = application.allowedAddress;
+    const claims = [
+      { 'x-forwarded-for': address },
+      { 'x-forwarded-for': `${address}, 127.0.0.1` },
+      { 'x-forwarded-for': `127.0.0.1, ${address}` },
+      { 'x-real-ip': address },
+      { 'x-client-ip': address },
+      { 'true-client-ip': address },
+      { forwarded: `for=${address}` },
+    ];
+    for (const headers of claims) {
+      expectError(await query(application, { device_token: token }, { headers }), 'forbidden');
+    }
+  }),
 ];
 
-export const accessAudits: readonly Audit[] = [...regionAudits, ...pathAudits, ...authenticationAudits];
+/** The error envelope and the table of errors (2.10, 7). Every reading of a reply also checks section 4, rules 1 and 2. */
+
+const INVALID_TOKEN = 'conformance-not-a-token';
+
+const errorAudits: readonly Audit[] = [
+  asking('FP-2.10-envelope', 'exactly code, message and data', async (application, token) => {
+    const replies = [
+      await query(application, {}),
+      await query(application, { device_token: INVALID_TOKEN }),
+      await query(application, { device_token: token }, { authorization: null }),
+      await query({ ...application, publicKey: 'pk_conformance_unknown' }, { device_token: token }),
+    ];
+    for (const { body } of replies) expectKeys(body, ['code', 'message', 'data'], 'the error envelope');
+    const statuses = replies.map(({ status }) => status);
+    expectSame(statuses, [400, 400, 401, 404], 'statuses');
+  }),
+  asking('FP-2.10-field-error', 'a field error is exactly three strings', async (application, token) => {
+    expectFieldErrors(await query(application, { device_token: 42 }));
+    expectFieldErrors(await query(application, { device_token: token, event_time: 'yesterday' }));
+    expectFieldErrors(await query(application, { device_token: token, metadata: { email: 42 } }));
+  }),
+  audit('FP-7-400-token', '400: an invalid device_token is a value_error', ['application'], async ({ application }) => {
+    expectError(await query(application, { device_token: INVALID_TOKEN }), 'invalid_token');
+  }),
+  audit('FP-7-500', '500: the service fails', ['application', 'brokenToken'], async ({ application, brokenToken }) => {
+    expectError(await query(application, { device_token: brokenToken }), 'internal_server_error');
+  }),
+];
+
+export const accessAudits: readonly Audit[] = [...regionAudits, ...pathAudits, ...authenticationAudits, ...errorAudits];

@@ -1,7 +1,6 @@
 import errors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
-import { expectKeys, expectList, expectSame, expectText, expectThat, fail } from './expect.ts';
-import { type Reply, send } from './http.ts';
-import type { Application } from './target.ts';
+import { expectKeys, expectList, expectSame, expectText, expectThat, fail, type Reply, send } from './expect.ts';
+import { type Application, type Audit, audit } from './target.ts';
 
 /** Asking the fingerprint service, and reading its two envelopes. Section numbers are the fingerprint document's. */
 
@@ -64,6 +63,15 @@ export function expectError(reply: Reply, name: ErrorName | 'internal_server_err
     { status, body: { code: status, message, data } },
     `the ${name} error`,
   );
+}
+
+/** An audit of what an application is answered about a token. */
+export function asking(
+  id: `FP-${string}-${string}`,
+  name: string,
+  fn: (application: Application, token: string) => Promise<void>,
+): Audit {
+  return audit(id, name, ['application', 'token'], ({ application, token }) => fn(application, token));
 }
 
 interface FieldError {

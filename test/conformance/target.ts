@@ -1,3 +1,6 @@
+import { test } from 'vitest';
+import { expectObject, expectText, send } from './expect.ts';
+
 /** What the audits run against: the sandbox or a live vendor, and what has to be known about it. */
 
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
@@ -90,4 +93,29 @@ function equipped<N extends Need>(target: Target, needs: readonly N[]): Pick<Equ
   if (missing.length > 0) throw new Error(`expected a target with ${needs.join(', ')}, but got none of ${missing}`);
   // Sound: every part that N names was just found to be there.
   return target as Pick<Equipment, N>;
+}
+
+/** Gets a solved challenge from the sandbox, or from a team's own solver that answers in the same way. */
+export async function takeChallenge(issuer: string, captchaId: string): Promise<Challenge> {
+  const { body } = await send(`${issuer}?${new URLSearchParams({ captcha_id: captchaId })}`, {});
+  const challenge = expectObject(body, 'a solved challenge');
+  return {
+    lot_number: expectText(challenge['lot_number'], 'lot_number'),
+    captcha_output: expectText(challenge['captcha_output'], 'captcha_output'),
+    pass_token: expectText(challenge['pass_token'], 'pass_token'),
+    gen_time: expectText(challenge['gen_time'], 'gen_time'),
+  };
+}
+
+/** An audit may send some dozen requests, and a live vendor is far away. */
+const TIMEOUT_MS = 60_000;
+
+/** One test an audit. An audit that lacks something is skipped, and its name says what. */
+export function register(audits: readonly Audit[], target: Target): void {
+  for (const { id, section, name, needs, fn } of audits) {
+    const missing = missingNeeds(needs, target);
+    const title = `${id} ${section} ${name}`;
+    if (missing.length > 0) test.skip(`${title} (not applicable: the target has no ${missing.join(', ')})`);
+    else test(title, { timeout: TIMEOUT_MS }, () => fn(target));
+  }
 }
