@@ -56,14 +56,12 @@ describe.concurrent('an outage', () => {
   });
 
   test('is confirmed by silence for 40 % of the deadline, and again on a second connection', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await startAccount(hang);
-    const elapsed = startStopwatch();
+    const { sentAt, changes, health, stateIs } = await startAccount(hang, { timeoutMs: 2_500 });
     health.doubt();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
-    expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(400);
-    expect(elapsed()).toBeLessThan(2_000);
+    expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(1_000);
     expect(sentAt).toHaveLength(2);
-    expect(changes).toEqual(['outage: no answer within 160 ms']);
+    expect(changes).toEqual(['outage: no answer within 400 ms']);
   });
 
   test('is found after 1.8 s of silence on two connections, however long the deadline is', async ({ expect }) => {
@@ -86,7 +84,7 @@ describe.concurrent('an outage', () => {
 
 describe.concurrent('no outage is confirmed', () => {
   test('by one connection that is lost', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
+    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well), { timeoutMs: 3_000 });
     health.doubt();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
@@ -94,8 +92,8 @@ describe.concurrent('no outage is confirmed', () => {
   });
 
   test('by a service that is a little slower than silence', async ({ expect }) => {
-    const slow: Behaviour = (exchange) => setTimeout(well, 750, exchange);
-    const { changes, health, stateIs } = await startAccount(slow, { timeoutMs: 1_500 });
+    const slow: Behaviour = (exchange) => setTimeout(well, 1_350, exchange);
+    const { changes, health, stateIs } = await startAccount(slow, { timeoutMs: 3_000 });
     health.doubt();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
