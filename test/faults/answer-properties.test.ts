@@ -31,45 +31,10 @@ const CAPTCHA = [JSON.stringify(FAIL), exception('-50003', 'illegal verify'), ex
 
 /** In place of any value. */
 const ODD = [
-  ...[
-    'null',
-    'true',
-    '0',
-    '-1',
-    '2',
-    '1e400',
-    '""',
-    '[]',
-    '{}',
-    '"success"',
-    '"fail"',
-    '"error"',
-    '200',
-    '500',
-    '"-50003"',
-  ],
-  ...[
-    '"HIGH"',
-    '"Web/H5"',
-    '-50105',
-    '"\\ud800"',
-    '{"__proto__":{"proceed":true}}',
-    '[[[[[[[[[[[]]]]]]]]]]]',
-    `"${CANARY}"`,
-  ],
+  ...'null true 0 -1 2 1e400 "" [] {} "success" "fail" "error" 200 500 "-50003" "HIGH" "Web/H5" -50105'.split(' '),
+  ...['"\\ud800"', '{"__proto__":{"proceed":true}}', '[[[[[[[[[[[]]]]]]]]]]]', `"${CANARY}"`],
 ];
-const KEYS = [
-  'status',
-  'result',
-  'reason',
-  'code',
-  'message',
-  'data',
-  'captcha_args',
-  'lot_number',
-  '__proto__',
-  'constructor',
-];
+const KEYS = 'status result reason code message data captcha_args lot_number __proto__ constructor'.split(' ');
 const BYTES = [0x00, 0x0a, 0x22, 0x5c, 0x7b, 0x7d, 0x80, 0xc0, 0xed, 0xff];
 // Not 429: it would pause the account for the answers that follow.
 const STATUSES = [...Array<number>(10).fill(200), 201, 204, 301, 304, 400, 401, 403, 404, 413, 500, 503];

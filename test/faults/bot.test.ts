@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { startInLiveMode } from '../support/app.ts';
@@ -183,21 +183,4 @@ test('calls that fail in every way, 100 times a second, cause at most four probe
   expect(probedAt.length).toBeGreaterThan(0);
   expect(probedAt.length).toBeLessThanOrEqual(Math.ceil(seconds * 4));
   expect(app.logged()).not.toContain('"health":"outage"');
-});
-
-describe('the default captcha id is paused after it worked', () => {
-  const paused = answer(200, exception('-50105', 'captcha_id paused'));
-  const deleted = answer(200, exception('-50104', 'captcha_id deleted'));
-
-  test.each([
-    ['a captcha for it proceeds, because its probe is refused in the same way', FIRST, paused, true],
-    ['none for another captcha id proceeds, which a bot could name', OF_NA, paused, false],
-    ['none proceeds if its probe is refused in another way', FIRST, deleted, false],
-    ['none proceeds if its probe is answered', FIRST, answersProbes, false],
-  ])('%s', async (_title, captchaId, probe, proceed) => {
-    const { upstream, app } = await startBoth({ onTestFinished }, paused, 5_000, { upstreamCheck: 'all' });
-    upstream.behave(paused, probe);
-    const outcome = await verify(app, { ...BOGUS, captchaId });
-    expect(outcome).toMatchObject({ cause: 'CONFIGURATION', code: '-50105', proceed });
-  });
 });

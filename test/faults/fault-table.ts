@@ -64,7 +64,7 @@ export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT' };
 export const NEVER_WORKED = { ...NO_ANSWER, cause: 'CONFIGURATION' };
 
 /** A fault that leaves no usable answer, whichever service it befalls. */
-export interface Fault {
+interface Fault {
   readonly fault: string;
   readonly code: UpstreamCode;
   readonly behave: (material: Material) => Behaviour;

@@ -8,245 +8,152 @@ import {
   HUNDRED_MB,
   hang,
   head,
-  type RawRequest,
   reset,
   thenClose,
   thenReset,
   trickle,
 } from '../support/hostile.ts';
 import { nested, PAGE } from './documented.ts';
-import { type Fault, noAnswer, REFUSAL, type Row } from './fault-table.ts';
+import { type Material, noAnswer, REFUSAL, type Row, type UpstreamCode } from './fault-table.ts';
 
 /** Faults of the connection, of HTTP, and bodies that are no answer: rows for both services. */
 
-const TIMEOUT = 'UPSTREAM_TIMEOUT';
-const UNAVAILABLE = 'UPSTREAM_UNAVAILABLE';
-const REJECTED = 'UPSTREAM_REJECTED';
-const PROTOCOL = 'UPSTREAM_PROTOCOL_ERROR';
+type Behave = Parameters<typeof noAnswer>[0]['behave'];
+type Fault = readonly [fault: string, behave: Behave, captcha?: object];
+const rows = (code: UpstreamCode, faults: readonly Fault[]): Row[] =>
+  faults.map(([fault, behave, captcha]) => noAnswer({ fault, code, behave, ...(captcha && { captcha }) }));
+
+const [TIMEOUT, UNAVAILABLE] = ['UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE'] as const;
+const [REJECTED, PROTOCOL] = ['UPSTREAM_REJECTED', 'UPSTREAM_PROTOCOL_ERROR'] as const;
 
 /** Longer than anything that is sent under it. */
 const ENDLESS = { 'content-length': String(HUNDRED_MB) };
 const CHUNKED = { 'transfer-encoding': 'chunked' };
 const GZIP = { 'content-encoding': 'gzip' };
-const blanks = ' '.repeat(64 * 1024);
-
-/** Design, section 2: one deadline for headers and body. No row may end much earlier or later than it. */
-const slow: readonly Fault[] = [
-  { fault: 'takes the request and hangs', code: TIMEOUT, behave: () => hang },
-  { fault: 'trickles a body for ever', code: TIMEOUT, behave: ({ good }) => trickle(head(200, ENDLESS) + good, ' ') },
-  {
-    fault: 'trickles chunks for ever',
-    code: TIMEOUT,
-    behave: ({ good }) => trickle(`${head(200, CHUNKED)}${good.length.toString(16)}\r\n${good}\r\n`, '1\r\n \r\n'),
-  },
-  { fault: 'trickles a header for ever', code: TIMEOUT, behave: () => trickle('HTTP/1.1 200 OK\r\nx-slow: ', 'a') },
-  {
-    fault: 'says 103 Early Hints for ever',
-    code: TIMEOUT,
-    behave: () => trickle('', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'),
-  },
-  { fault: 'sends headers and no body', code: TIMEOUT, behave: () => bytes(head(200, ENDLESS)) },
-  {
-    fault: 'sends all but the last byte',
-    code: TIMEOUT,
-    behave: ({ good }) => answer(200, good.slice(0, -1), { 'content-length': String(good.length) }),
-  },
-];
-
-/** Design, section 1: reset or refused is UNAVAILABLE; section 2: once a byte was sent, nothing is tried again. */
-const broken: readonly Fault[] = [
-  { fault: 'resets after the request', code: UNAVAILABLE, behave: () => reset },
-  { fault: 'closes the connection after the request', code: UNAVAILABLE, behave: () => closeConnection },
-  { fault: 'resets at once', code: UNAVAILABLE, behave: () => hang, greet: (socket) => socket.resetAndDestroy() },
-  { fault: 'closes the connection at once', code: UNAVAILABLE, behave: () => hang, greet: (socket) => socket.end() },
-  {
-    fault: 'closes the connection amid the headers',
-    code: UNAVAILABLE,
-    behave: () => thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-')),
-  },
-  {
-    fault: 'closes the connection amid the body',
-    code: UNAVAILABLE,
-    behave: ({ good }) => thenClose(answer(200, good, { 'content-length': String(good.length + 1) })),
-  },
-  {
-    fault: 'resets amid the body',
-    code: UNAVAILABLE,
-    behave: ({ good }) => thenReset(answer(200, good, { 'content-length': String(good.length + 1) })),
-  },
-  {
-    fault: 'closes the connection before the last chunk',
-    code: UNAVAILABLE,
-    behave: ({ good }) => thenClose(bytes(`${head(200, CHUNKED)}${good.length.toString(16)}\r\n${good}\r\n`)),
-  },
-];
-
-/**
- * Design, section 2: no redirects; the credentials are for one address only. Each carries the good answer, and with another
- * status than 200 a pass is none that proceeds (section 7.5).
- */
-const redirects: readonly Fault[] = [
-  ...[301, 302, 303, 307, 308].map(
-    (status): Fault => ({
-      fault: `redirects with ${status}`,
-      code: PROTOCOL,
-      behave: ({ good, elsewhere }) => answer(status, good, { location: elsewhere }),
-      captcha: REFUSAL,
-    }),
-  ),
-  {
-    // The address at which a cloud gives a machine its credentials. An app that followed it would wait, or get another answer.
-    fault: 'redirects to the metadata service',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(307, good, { location: 'http://169.254.169.254/latest/meta-data/' }),
-    captcha: REFUSAL,
-  },
-];
-
-/**
- * Design, section 2: no compressed bodies, at most 256 KiB of body, and what is no HTTP is no answer. A good answer of the
- * captcha service that can be read in spite of that is a pass that does not proceed (section 7.5).
- */
-const malformed: readonly Fault[] = [
-  { fault: '100 MB, announced', code: PROTOCOL, behave: ({ good }) => flood(head(200, ENDLESS) + good, blanks) },
-  {
-    fault: '100 MB in chunks',
-    code: PROTOCOL,
-    behave: ({ good }) =>
-      flood(
-        `${head(200, CHUNKED)}${good.length.toString(16)}\r\n${good}\r\n`,
-        `${blanks.length.toString(16)}\r\n${blanks}\r\n`,
-      ),
-  },
-  {
-    fault: '100 MB of headers',
-    code: PROTOCOL,
-    behave: () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n'.repeat(1_000)),
-  },
-  {
-    fault: 'one byte over 256 KiB',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good.padEnd(256 * 1024 + 1)),
-  },
-  { fault: 'a gzip bomb', code: PROTOCOL, behave: ({ good }) => answer(200, gzipBomb(good), GZIP) },
-  {
-    fault: 'plain JSON that claims to be gzip',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good, GZIP),
-    captcha: REFUSAL,
-  },
-  {
-    fault: 'JSON in gzip',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, gzipSync(good), GZIP),
-    captcha: REFUSAL,
-  },
-  {
-    fault: 'JSON in gzip that becomes longer than 256 KiB',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, gzipSync(good.padEnd(256 * 1024 + 1)), GZIP),
-  },
-  {
-    fault: 'an unknown compression',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }),
-    captcha: REFUSAL,
-  },
-  { fault: 'no HTTP', code: PROTOCOL, behave: () => bytes('SSH-2.0-OpenSSH\r\n') },
-  {
-    fault: 'both a length and chunks',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good, CHUNKED),
-  },
-  {
-    fault: 'a chunk without a size',
-    code: PROTOCOL,
-    behave: ({ good }) => bytes(`${head(200, CHUNKED)}many\r\n${good}\r\n`),
-  },
-  {
-    fault: 'a length that is too short',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good, { 'content-length': '9' }),
-  },
-];
-
 const HTML = { 'content-type': 'text/html' };
 /** A little more than a day. */
 const WAIT = { 'retry-after': '99999' };
+const blanks = ' '.repeat(64 * 1024);
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+const tooShort = ({ good }: Material) => answer(200, good, { 'content-length': String(good.length + 1) });
 
-/** Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON). */
-const bodies: readonly Fault[] = [
-  ...[500, 502, 503, 504].map(
-    (status): Fault => ({
-      fault: `${status} with HTML`,
-      code: UNAVAILABLE,
-      behave: () => answer(status, PAGE, HTML),
-    }),
-  ),
-  { fault: '503 without a body', code: UNAVAILABLE, behave: () => answer(503, '') },
-  { fault: '503 that asks to wait', code: UNAVAILABLE, behave: () => answer(503, PAGE, WAIT) },
-  // No document has 429. It can only mean that a later request may succeed, so it is retryable. The pause that follows has tests of its own.
-  { fault: '429 that asks to wait', code: UNAVAILABLE, behave: () => answer(429, PAGE, WAIT), captcha: REFUSAL },
-  { fault: '429 without a body', code: UNAVAILABLE, behave: () => answer(429, ''), captcha: REFUSAL },
-  ...[401, 403, 404].flatMap((status): Fault[] => [
-    { fault: `${status} with HTML`, code: REJECTED, behave: () => answer(status, PAGE, HTML), captcha: REFUSAL },
-    { fault: `${status} without a body`, code: REJECTED, behave: () => answer(status, ''), captcha: REFUSAL },
+export const HTTP_FAULTS: readonly Row[] = [
+  // Design, section 2: one deadline for headers and body. No row may end much earlier or later than it.
+  ...rows(TIMEOUT, [
+    ['takes the request and hangs', () => hang],
+    ['trickles a body for ever', ({ good }) => trickle(head(200, ENDLESS) + good, ' ')],
+    ['trickles chunks for ever', ({ good }) => trickle(head(200, CHUNKED) + chunk(good), chunk(' '))],
+    ['trickles a header for ever', () => trickle('HTTP/1.1 200 OK\r\nx-slow: ', 'a')],
+    ['says 103 Early Hints for ever', () => trickle('', 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n')],
+    ['sends headers and no body', () => bytes(head(200, ENDLESS))],
+    [
+      'sends all but the last byte',
+      ({ good }) => answer(200, good.slice(0, -1), { 'content-length': String(good.length) }),
+    ],
   ]),
-  ...[400, 402, 418].map(
-    (status): Fault => ({
-      fault: `${status} with HTML`,
-      code: PROTOCOL,
-      behave: () => answer(status, PAGE, HTML),
-      captcha: REFUSAL,
-    }),
-  ),
-  { fault: '400 without a body', code: PROTOCOL, behave: () => answer(400, ''), captcha: REFUSAL },
-  { fault: '201 with HTML', code: PROTOCOL, behave: () => answer(201, PAGE, HTML) },
-  { fault: '204', code: PROTOCOL, behave: () => bytes('HTTP/1.1 204 No Content\r\n\r\n') },
-  { fault: '200 with HTML', code: PROTOCOL, behave: () => answer(200, PAGE, HTML) },
-  { fault: '200 without a body', code: PROTOCOL, behave: () => answer(200, '') },
-  { fault: '200 with half a body', code: PROTOCOL, behave: ({ good }) => answer(200, good.slice(0, good.length / 2)) },
-  // What the captcha service says can be read here, but it is not exactly the pass, so it does not proceed.
-  {
-    fault: '200 with more than a body',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, good + good),
-    captcha: REFUSAL,
-  },
-  {
-    fault: '200 with JSONP',
-    code: PROTOCOL,
-    behave: ({ good }) => answer(200, `callback(${good})`),
-    captcha: REFUSAL,
-  },
-  ...['null', 'true', '[]', '{}', '"success"'].map(
-    (body): Fault => ({
-      fault: `200 with ${body}`,
-      code: PROTOCOL,
-      behave: () => answer(200, body),
-    }),
-  ),
-  {
-    fault: '200 in invalid UTF-8',
-    code: PROTOCOL,
-    // A byte that UTF-8 does not have, in the last text. Nothing else is wrong with the body.
-    behave: ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
-    captcha: REFUSAL,
-  },
-  // 200 KB, so its size is not the reason why it is refused.
-  { fault: '200 with 100,000 levels', code: PROTOCOL, behave: () => answer(200, nested(100_000)) },
-  { fault: '200 in UTF-16', code: PROTOCOL, behave: ({ good }) => answer(200, Buffer.from(good, 'utf16le')) },
-  {
-    fault: '200 with the whole request repeated',
-    code: PROTOCOL,
-    behave: () => (exchange: RawRequest) => answer(200, exchange.request)(exchange),
-  },
-  {
-    fault: '500 with the whole request repeated',
-    code: UNAVAILABLE,
-    behave: () => (exchange) =>
-      answer(500, JSON.stringify({ code: 500, message: exchange.request, data: {} }))(exchange),
-  },
-];
 
-export const HTTP_FAULTS: readonly Row[] = [...slow, ...broken, ...redirects, ...malformed, ...bodies].map(noAnswer);
+  // Design, section 1: reset or refused is UNAVAILABLE; section 2: once a byte was sent, nothing is tried again.
+  noAnswer({
+    fault: 'resets at once',
+    code: UNAVAILABLE,
+    behave: () => hang,
+    greet: (socket) => socket.resetAndDestroy(),
+  }),
+  noAnswer({
+    fault: 'closes the connection at once',
+    code: UNAVAILABLE,
+    behave: () => hang,
+    greet: (socket) => socket.end(),
+  }),
+  ...rows(UNAVAILABLE, [
+    ['resets after the request', () => reset],
+    ['closes the connection after the request', () => closeConnection],
+    ['closes the connection amid the headers', () => thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
+    ['closes the connection amid the body', (material) => thenClose(tooShort(material))],
+    ['resets amid the body', (material) => thenReset(tooShort(material))],
+    ['closes the connection before the last chunk', ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good)))],
+  ]),
+
+  // Design, section 2: no redirects; the credentials are for one address only. Each carries the good answer, and with another
+  // status than 200 a pass is none that proceeds (section 7.5).
+  ...rows(PROTOCOL, [
+    ...[301, 302, 303, 307, 308].map(
+      (status): Fault => [
+        `redirects with ${status}`,
+        ({ good, elsewhere }) => answer(status, good, { location: elsewhere }),
+        REFUSAL,
+      ],
+    ),
+    [
+      // The address at which a cloud gives a machine its credentials. An app that followed it would wait, or get another answer.
+      'redirects to the metadata service',
+      ({ good }) => answer(307, good, { location: 'http://169.254.169.254/latest/meta-data/' }),
+      REFUSAL,
+    ],
+  ]),
+
+  // Design, section 2: no compressed bodies, at most 256 KiB of body, and what is no HTTP is no answer. A good answer of the
+  // captcha service that can be read in spite of that is a pass that does not proceed (section 7.5).
+  ...rows(PROTOCOL, [
+    ['100 MB, announced', ({ good }) => flood(head(200, ENDLESS) + good, blanks)],
+    ['100 MB in chunks', ({ good }) => flood(head(200, CHUNKED) + chunk(good), chunk(blanks))],
+    ['100 MB of headers', () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n'.repeat(1_000))],
+    ['one byte over 256 KiB', ({ good }) => answer(200, good.padEnd(256 * 1024 + 1))],
+    ['a gzip bomb', ({ good }) => answer(200, gzipBomb(good), GZIP)],
+    ['plain JSON that claims to be gzip', ({ good }) => answer(200, good, GZIP), REFUSAL],
+    ['JSON in gzip', ({ good }) => answer(200, gzipSync(good), GZIP), REFUSAL],
+    [
+      'JSON in gzip that becomes longer than 256 KiB',
+      ({ good }) => answer(200, gzipSync(good.padEnd(256 * 1024 + 1)), GZIP),
+    ],
+    ['an unknown compression', ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }), REFUSAL],
+    ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n')],
+    ['both a length and chunks', ({ good }) => answer(200, good, CHUNKED)],
+    ['a chunk without a size', ({ good }) => bytes(`${head(200, CHUNKED)}many\r\n${good}\r\n`)],
+    ['a length that is too short', ({ good }) => answer(200, good, { 'content-length': '9' })],
+  ]),
+
+  // Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON).
+  ...rows(UNAVAILABLE, [
+    ...[500, 502, 503, 504].map((status): Fault => [`${status} with HTML`, () => answer(status, PAGE, HTML)]),
+    ['503 without a body', () => answer(503, '')],
+    ['503 that asks to wait', () => answer(503, PAGE, WAIT)],
+    // No document has 429. It can only mean that a later request may succeed, so it is retryable. The pause that follows has tests of its own.
+    ['429 that asks to wait', () => answer(429, PAGE, WAIT), REFUSAL],
+    ['429 without a body', () => answer(429, ''), REFUSAL],
+    [
+      '500 with the whole request repeated',
+      () => (exchange) => answer(500, JSON.stringify({ code: 500, message: exchange.request, data: {} }))(exchange),
+    ],
+  ]),
+  ...rows(
+    REJECTED,
+    [401, 403, 404].flatMap((status): Fault[] => [
+      [`${status} with HTML`, () => answer(status, PAGE, HTML), REFUSAL],
+      [`${status} without a body`, () => answer(status, ''), REFUSAL],
+    ]),
+  ),
+  ...rows(PROTOCOL, [
+    ...[400, 402, 418].map((status): Fault => [`${status} with HTML`, () => answer(status, PAGE, HTML), REFUSAL]),
+    ['400 without a body', () => answer(400, ''), REFUSAL],
+    ['201 with HTML', () => answer(201, PAGE, HTML)],
+    ['204', () => bytes('HTTP/1.1 204 No Content\r\n\r\n')],
+    ['200 with HTML', () => answer(200, PAGE, HTML)],
+    ['200 without a body', () => answer(200, '')],
+    ['200 with half a body', ({ good }) => answer(200, good.slice(0, good.length / 2))],
+    // What the captcha service says can be read here, but it is not exactly the pass, so it does not proceed.
+    ['200 with more than a body', ({ good }) => answer(200, good + good), REFUSAL],
+    ['200 with JSONP', ({ good }) => answer(200, `callback(${good})`), REFUSAL],
+    ...['null', 'true', '[]', '{}', '"success"'].map((body): Fault => [`200 with ${body}`, () => answer(200, body)]),
+    [
+      // A byte that UTF-8 does not have, in the last text. Nothing else is wrong with the body.
+      '200 in invalid UTF-8',
+      ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
+      REFUSAL,
+    ],
+    // 200 KB, so its size is not the reason why it is refused.
+    ['200 with 100,000 levels', () => answer(200, nested(100_000))],
+    ['200 in UTF-16', ({ good }) => answer(200, Buffer.from(good, 'utf16le'))],
+    ['200 with the whole request repeated', () => (exchange) => answer(200, exchange.request)(exchange)],
+  ]),
+];

@@ -4,11 +4,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { solveChallenge } from '../support/challenges.ts';
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { ANDROID, FAIL } from './documented.ts';
 import { ACCOUNTS, askTimed, BOGUS, FINGERPRINT, pause, startAgainst, startSwitchable, verify } from './support.ts';
@@ -88,19 +85,6 @@ describe('a typing mistake in CAPTCHA_URL_EU', () => {
     await expectNeverToProceed(app);
     expect(await verify(app)).toMatchObject({ __typename: 'CaptchaFailed' });
   });
-
-  test('never proceeds without a check either', async () => {
-    const { app } = await start(await startUpstream(works), { captchaUrlEu: TYPO, upstreamCheck: 'off' });
-    await expectNeverToProceed(app);
-  });
-
-  test('in the path leads to a page, which never proceeds', async () => {
-    const page = await startUpstream(answer(200, '<html>'), answer(200, '<html>'));
-    const { app, lines } = await start(await startUpstream(works), { captchaUrlEu: page });
-    await app.ready;
-    await expectNeverToProceed(app);
-    await expect.poll(() => lines.map(({ msg }) => msg).join()).toContain('has never answered this process');
-  });
 });
 
 describe('a service that worked and then shows a certificate', () => {
@@ -139,29 +123,4 @@ describe('a service that worked and then shows a certificate', () => {
     expect(app.logged()).toContain('"health":"refused"');
     expect(app.logged()).not.toContain('"health":"outage"');
   });
-});
-
-test('a rotation to a wrong key is an error in the log and a metric, and changes readiness no more', async () => {
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
-  onTestFinished(sandbox.stop);
-  const { GLB, NA, EU } = sandbox.urls;
-  const { app, config, lines, readiness } = await start(GLB, {
-    ...{ fingerprintUrlNa: NA, fingerprintUrlEu: EU, captchaUrlNa: NA, captchaUrlEu: EU },
-    fingerprintApplications: SANDBOX_APPLICATIONS.slice(0, 3),
-    captchaConfigurations: SANDBOX_CAPTCHAS.slice(0, 3),
-  });
-  await app.ready;
-  const captchaConfigurations = SANDBOX_CAPTCHAS.slice(0, 3).map((row, index) =>
-    index === 0 ? { ...row, captchaKey: 'wrong' } : row,
-  );
-  app.rotate({ ...config, captchaConfigurations });
-  const account = ACCOUNTS.GLB.captchaId;
-  await expect
-    .poll(() => lines.filter(({ level }) => level === 'error'))
-    .toMatchObject([{ account, health: 'refused', reason: 'illegal sign_token' }]);
-  const refused = { service: 'captcha', account, state: 'refused' };
-  expect((await readMetrics(app)).value('device_trust_upstream_health', refused)).toBe(1);
-  expect(await readiness()).toBe(200);
-  const outcome = await verify(app, { ...(await solveChallenge(GLB)) });
-  expect(outcome).toMatchObject({ category: 'ILLEGAL_SIGN_TOKEN', proceed: false });
 });
