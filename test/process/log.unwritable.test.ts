@@ -3,26 +3,32 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { MAIN, ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { LIVE, preload, SANDBOX } from './environments.ts';
+import { type Context, LIVE, preload, SANDBOX } from './environments.ts';
 
 /** A process goes on serving while neither stdout nor stderr can be written. */
 
 /** As long as the line of an operation shows them. */
-const CLIENT = { 'x-request-id': 'r'.repeat(64), 'apollographql-client-name': 'c'.repeat(64) };
+const LONGEST = 'c'.repeat(64);
+const CLIENT = {
+  'x-request-id': LONGEST,
+  'apollographql-client-name': LONGEST,
+  'apollographql-client-version': LONGEST,
+};
 
 interface Redirected {
   readonly child: TestProcess;
   readonly url: string;
-  /** Asks this many operations, each of which writes a line of about 400 bytes, and expects an answer to each. */
+  /** Asks this many operations, each of which writes a line of about 480 bytes, and expects an answer to each. */
   readonly ask: (count: number) => Promise<void>;
 }
 
 /** Starts the server under bash with these redirections, on a port that was chosen before, since it cannot log its own. */
 async function startRedirected(
+  { onTestFinished }: Context,
   redirections: string,
   env: Readonly<Record<string, string>> = LIVE,
 ): Promise<Redirected> {
@@ -36,7 +42,7 @@ async function startRedirected(
   const url = `http://127.0.0.1:${port}`;
   let asked = 0;
   const askSome = async (count: number) => {
-    if (asked === 0) await expect.poll(() => isReady(url), { timeout: 20_000 }).toBe(true);
+    if (asked === 0) await vi.waitUntil(() => isReady(url), { timeout: 20_000 });
     for (const end = asked + count; asked < end; asked += 50) {
       const names = Array.from({ length: 50 }, (_, at) => `${'N'.repeat(50)}${asked + at}`);
       const answers = await Promise.all(
@@ -56,7 +62,7 @@ async function isReady(url: string): Promise<boolean> {
 }
 
 /** A named pipe, which lets a test be its reader at some times and not at others. */
-function createPipe() {
+function createPipe({ onTestFinished }: Context) {
   const folder = mkdtempSync(join(tmpdir(), 'device-trust-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'pipe');
@@ -82,11 +88,12 @@ function createPipe() {
   return { path, open };
 }
 
+const WAIT = { timeout: 10_000 };
 const operationsIn = (log: string) => log.match(/"msg":"operation"/g)?.length ?? 0;
 const droppedIn = (log: string) => Number(/"dropped":(\d+)/.exec(log)?.[1]);
 
-test('when the readers of both have ended, requests are answered and a stop drains', async () => {
-  const server = await startRedirected('> >(true) 2> >(true)');
+test.concurrent('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
+  const server = await startRedirected(context, '> >(true) 2> >(true)');
   for (let round = 0; round < 4; round += 1) {
     await server.ask(50);
     // The time of more than one write.
@@ -95,52 +102,55 @@ test('when the readers of both have ended, requests are answered and a stop drai
   expect(await server.child.end('SIGTERM')).toBe(0);
 });
 
-test('when both are closed, requests are answered, and a crash still ends it with 1', async () => {
-  const server = await startRedirected('>&- 2>&-', { ...LIVE, ...preload('exception at SIGUSR2') });
+test.concurrent('when both are closed, requests are answered, and a crash still ends it with 1', async (context) => {
+  const server = await startRedirected(context, '>&- 2>&-', { ...LIVE, ...preload('exception at SIGUSR2') });
   await server.ask(50);
   await sleep(150);
   expect(await server.child.end('SIGUSR2')).toBe(1);
 });
 
-test('when the readers of both have ended, a crash before there is a log still ends it with 1', async () => {
-  const { child } = await startRedirected('> >(true) 2> >(true)', { ...SANDBOX, ...preload('exception at the start') });
+test.concurrent('when the readers of both have ended, a crash before there is a log still ends it with 1', async (context) => {
+  const { child } = await startRedirected(context, '> >(true) 2> >(true)', {
+    ...SANDBOX,
+    ...preload('exception at the start'),
+  });
   expect(await child.ended).toBe(1);
 });
 
-test('when nobody reads their pipes, at most 1 MiB of lines waits; the next reader gets a line that counts what is missing', async () => {
-  const pipe = createPipe();
+test.concurrent('when nobody reads their pipes, at most 1 MiB of lines waits; the next reader gets a line that counts what is missing', async (context) => {
+  const pipe = createPipe(context);
   const end = pipe.open(constants.O_RDWR);
-  onTestFinished(end.close);
-  const server = await startRedirected(`> ${pipe.path} 2> ${pipe.path}`);
-  await server.ask(4_000);
-  await expect.poll(() => droppedIn(end.read()), { timeout: 10_000 }).toBeGreaterThan(500);
+  context.onTestFinished(end.close);
+  const server = await startRedirected(context, `> ${pipe.path} 2> ${pipe.path}`);
+  await server.ask(3_300);
+  await vi.waitUntil(() => droppedIn(end.read()) > 500, WAIT);
   // All lines but `ready` are operations, and each was either written or counted.
-  expect(operationsIn(end.read()) + droppedIn(end.read())).toBe(4_000);
+  await vi.waitUntil(() => operationsIn(end.read()) + droppedIn(end.read()) === 3_300, WAIT);
   // What waited, and what the pipe and the last batch held.
   expect(end.read().length).toBeLessThan(1.2 * 1_024 * 1_024);
   expect(await server.child.end('SIGTERM')).toBe(0);
 }, 90_000);
 
-test.each([
+test.concurrent.for<[string, (path: string) => string]>([
   ['stdout', (path: string) => `> ${path} 2> /dev/full`],
   ['stderr', (path: string) => `2> ${path} > /dev/full`],
 ])(
   'when the disk of the other one is full, the reader of %s ends and another one comes, that one gets a line that counts what is missing',
-  async (_which, redirect) => {
-    const pipe = createPipe();
+  async ([_which, redirect], context) => {
+    const pipe = createPipe(context);
     const first = pipe.open();
-    const server = await startRedirected(redirect(pipe.path));
+    const server = await startRedirected(context, redirect(pipe.path));
     await server.ask(50);
-    await expect.poll(() => operationsIn(first.read())).toBe(50);
+    await vi.waitUntil(() => operationsIn(first.read()) === 50, WAIT);
     first.close();
     await server.ask(100);
     await sleep(300);
 
     const second = pipe.open();
-    onTestFinished(second.close);
-    await expect.poll(() => droppedIn(second.read())).toBe(100);
+    context.onTestFinished(second.close);
+    await vi.waitUntil(() => droppedIn(second.read()) === 100, WAIT);
     await server.ask(50);
-    await expect.poll(() => operationsIn(second.read())).toBe(50);
+    await vi.waitUntil(() => operationsIn(second.read()) === 50, WAIT);
     expect(await server.child.end('SIGTERM')).toBe(0);
   },
 );

@@ -93,7 +93,7 @@ test('all secrets and the policy are replaced under load without a failed reques
         await askAsService(),
       ];
       failures.push(...answers.filter(({ status, errors }) => status !== 200 || errors));
-      await setTimeout(5);
+      await setTimeout(20);
     }
   });
   /** Files are read every two seconds. */
@@ -109,7 +109,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   serviceSecret = 'the-new-secret-of-orders';
   // By then every request with the old ones is over.
   const { asked } = load;
-  await expect.poll(() => load.asked, POLL).toBeGreaterThan(asked + 10 * clients.length);
+  await expect.poll(() => load.asked, POLL).toBeGreaterThan(asked + 2 * clients.length);
 
   await put('services', services('the-new-secret-of-orders'));
   await put('router', 'the-new-router-secret');
@@ -127,7 +127,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   await put('policy', policy('BLOCK'));
   await expect.poll(keptTimes, POLL).toEqual([1, 1]);
   expect(child.stdout()).toContain('rules.0.then: expected ALLOW, CHALLENGE or DENY, but got ');
-  const replaced = ['"secrets rotated"', '"risk policy replaced"'].map(written);
+  const rotations = written('"secrets rotated"');
   await becomes('CHALLENGE');
 
   await put('policy', policy('ALLOW'));
@@ -135,12 +135,12 @@ test('all secrets and the policy are replaced under load without a failed reques
   load.on = false;
   await Promise.all(clients);
   // The broken file of captchas was read once more meanwhile, and nothing was said or replaced again.
-  expect(keptTimes()).toEqual([1, 1]);
-  expect(['"secrets rotated"', '"risk policy replaced"'].map(written)).toEqual([replaced[0], Number(replaced[1]) + 1]);
+  await expect.poll(() => written('"risk policy replaced"'), POLL).toBe(2);
+  expect([...keptTimes(), written('"secrets rotated"')]).toEqual([1, 1, rotations]);
   expect(seen.captcha.at(-1)).toBe(true);
 
   expect(failures).toEqual([]);
-  expect(load.asked).toBeGreaterThan(100);
+  expect(load.asked).toBeGreaterThan(10 * clients.length);
   expect(seen.fingerprint).toContain('Bearer sk_old');
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stdout() + child.stderr()).not.toMatch(/(sk|key)_(old|new)|router-secret|secret-of-orders/);
