@@ -77,18 +77,6 @@ function testsOf({ when, every = 1, at, ...setting }: Case) {
   }));
 }
 
-async function expectFiring(rows: readonly Case[]): Promise<void> {
-  const files = Map.groupBy(rows, ({ every = 1 }) => every);
-  const paths = [...files].map(async ([every, list]) => {
-    const path = join(folder, `every-${every}m.json`);
-    const tests = list.flatMap(testsOf);
-    // JSON is YAML.
-    await writeFile(path, JSON.stringify({ rule_files: [ALERT_FILE], evaluation_interval: `${every}m`, tests }));
-    return path;
-  });
-  await promtool('test', 'rules', ...(await Promise.all(paths)));
-}
-
 test('every rule of the alerts, and every query of the dashboard and the autoscaler, is one to Prometheus', async () => {
   await promtool('check', 'rules', ALERT_FILE);
   const rules = QUERIES.map((expr, index) => ({ record: `query:${index}`, expr }));
@@ -102,8 +90,13 @@ test('there is a case for every alert', () => {
   expect([...firing].sort()).toEqual(ALERTS.map(({ alert }) => alert).sort());
 });
 
-test('each alert fires when its case says so, and no other does', () => expectFiring(cases));
-
-test('a case whose alert does not fire fails', async () => {
-  await expect(expectFiring([{ when: 'nothing is wrong', at: { 30: ['DeviceTrustGone'] } }])).rejects.toThrow('FAILED');
+test('each alert fires when its case says so, and no other does', async () => {
+  const paths = [...Map.groupBy(cases, ({ every = 1 }) => every)].map(async ([every, list]) => {
+    const path = join(folder, `every-${every}m.json`);
+    const tests = list.flatMap(testsOf);
+    // JSON is YAML.
+    await writeFile(path, JSON.stringify({ rule_files: [ALERT_FILE], evaluation_interval: `${every}m`, tests }));
+    return path;
+  });
+  await promtool('test', 'rules', ...(await Promise.all(paths)));
 });

@@ -78,33 +78,19 @@ const secretsOf = (regions: readonly string[]): Texts => ({
   'log-hash-key': 'a-key-for-hashes-of-tokens',
 });
 
-test('every object has the fields and values of its published type, and a mistyped field would show', async () => {
+test('every object has the fields and values of its published type, and no others', async () => {
   const folder = join(ROOT, 'node_modules/.cache/device-trust-manifests');
   await mkdir(folder, { recursive: true });
-  const compile = async (objects: readonly Manifest[]) => {
-    const lines = objects.map(
-      (object, index) =>
-        `import type { I${object.kind} as Kind${index} } from 'kubernetes-models/${object.apiVersion}/${object.kind}';\n` +
-        `export const object${index}: Kind${index} = ${JSON.stringify(object)};\n`,
-    );
-    await writeFile(join(folder, 'manifests.ts'), lines.join(''));
-    const options = [
-      '--ignoreConfig',
-      '--noEmit',
-      '--strict',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2024',
-      '--skipLibCheck',
-    ];
-    await run(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, 'manifests.ts'], {
-      cwd: folder,
-    });
-  };
-  await compile([...everywhere, ...overlays.flatMap(([, objects]) => objects), secret]);
-  const mistyped = { ...find('Deployment'), spec: { ...deployment, replica: 3 } };
-  await expect(compile([mistyped])).rejects.toMatchObject({ stdout: expect.stringContaining('"replica"') });
+  const lines = [...everywhere, ...overlays.flatMap(([, objects]) => objects), secret].map(
+    (object, index) =>
+      `import type { I${object.kind} as Kind${index} } from 'kubernetes-models/${object.apiVersion}/${object.kind}';\n` +
+      `export const object${index}: Kind${index} = ${JSON.stringify(object)};\n`,
+  );
+  await writeFile(join(folder, 'manifests.ts'), lines.join(''));
+  const options =
+    '--ignoreConfig --noEmit --strict --module nodenext --target es2024 --skipLibCheck manifests.ts'.split(' ');
+  const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options];
+  await run(process.execPath, tsc, { cwd: folder }).catch(({ stdout }) => expect.fail(stdout));
   await rm(folder, { recursive: true });
 });
 
@@ -113,7 +99,7 @@ describe('the configuration', () => {
     const variables = Object.values<Variable>(VARIABLES);
     const known = variables.flatMap(({ name, secret: isSecret }) => (isSecret ? `${name}_FILE` : name));
     const env = environmentOf(everywhere);
-    expect(Object.keys(env).filter((name) => !known.includes(name))).toEqual([]);
+    expect(known).toEqual(expect.arrayContaining(Object.keys(env)));
     const files = Object.entries(env).filter(([name]) => name.endsWith('_FILE'));
     expect(files.map(([, path]) => path.split('/').at(-1)).sort()).toEqual(Object.keys(secret['stringData']).sort());
     expect(pod.volumes[0].secret.secretName).toBe(secret.metadata.name);
@@ -121,13 +107,8 @@ describe('the configuration', () => {
 
   test('is accepted with valid secrets, for all regions', () => {
     const accepted = parseConfig(filledIn(environmentOf(everywhere)), readerOf(secretsOf(REGIONS)));
-    expect(accepted).toMatchObject({
-      upstreamMode: 'live',
-      host: '0.0.0.0',
-      port: container.ports[0].containerPort,
-      adminPort: container.ports[1].containerPort,
-      trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes' },
-    });
+    const [port, adminPort] = container.ports.map((one: { containerPort: number }) => one.containerPort);
+    expect(accepted).toMatchObject({ upstreamMode: 'live', host: '0.0.0.0', port, adminPort });
   });
 
   test('is refused as it stands, for each placeholder and for nothing else', () => {
@@ -162,19 +143,12 @@ describe('the life of a pod', () => {
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain(readinessProbe.httpGet.path);
   });
 
-  test('it gets no request any more before it refuses connections, and is killed after the last answer', () => {
+  test('it ends after its last answer, and a rollout takes none away before the next one is ready', () => {
     const graceMs = Number(environmentOf(everywhere)['SHUTDOWN_GRACE_MS']);
     expect(graceMs).toBeGreaterThanOrEqual(readinessProbe.periodSeconds * readinessProbe.failureThreshold * 1_000);
     // It leaves time to close sockets, and for clocks that differ.
     expect(pod.terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(graceMs + DRAIN_MS + 3_000);
-  });
-
-  test('a rollout takes no pod away before the next one is ready, and is reported once a pod had its time', () => {
     expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-    const startMs = startupProbe.periodSeconds * startupProbe.failureThreshold * 1_000;
-    // The rest is for the image.
-    const readyMs = startMs + Number(VARIABLES.upstreamCheckGraceMs.default) + readinessProbe.periodSeconds * 1_000;
-    expect(deployment.progressDeadlineSeconds * 1_000).toBeGreaterThanOrEqual(readyMs + 60_000);
   });
 
   test('the autoscaler alone sets the number of pods, by a metric that the adapter gives', async () => {
@@ -188,8 +162,8 @@ describe('the life of a pod', () => {
 
 describe('what a pod may do', () => {
   test('it is the user of the image, gains no privilege, and writes nowhere', async () => {
-    const [, user] =
-      /^USER (\S+)$/m.exec((await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8')).split('FROM').at(-1) ?? '') ?? [];
+    const dockerfile = await readFile(join(ROOT, 'deploy/Dockerfile'), 'utf8');
+    const user = dockerfile.split('\nUSER ').at(-1)?.split('\n')[0];
     const { runAsNonRoot, runAsUser, runAsGroup, fsGroup } = pod.securityContext;
     expect([runAsNonRoot, `${runAsUser}:${runAsGroup}`, fsGroup]).toEqual([true, user, runAsGroup]);
     expect(container.securityContext).toEqual({
@@ -202,14 +176,10 @@ describe('what a pod may do', () => {
 
   test('everything that selects pods selects these', () => {
     const { labels } = deployment.template.metadata;
-    const selectors = [
-      deployment.selector.matchLabels,
-      find('Service')['spec'].selector,
-      find('Service', 'device-trust-metrics')['spec'].selector,
-      find('PodDisruptionBudget')['spec'].selector.matchLabels,
-      find('NetworkPolicy')['spec'].podSelector.matchLabels,
-    ];
-    for (const selector of selectors) expect(selector).toEqual(labels);
+    const services = [find('Service'), find('Service', 'device-trust-metrics')].map(({ spec }) => spec.selector);
+    const others = [deployment, find('PodDisruptionBudget')['spec']].map(({ selector }) => selector.matchLabels);
+    const allowed = find('NetworkPolicy')['spec'].podSelector.matchLabels;
+    expect([...services, ...others, allowed]).toEqual(Array(5).fill(labels));
   });
 
   test('the router reaches GraphQL where its configuration looks, Prometheus the metrics, and nobody anything else', async () => {

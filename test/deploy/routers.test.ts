@@ -5,10 +5,7 @@ import { parse } from 'yaml';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { ROOT } from '../support/process.ts';
 
-/**
- * The files for the routers that cannot be run here, as far as a mistake would let a client be somebody else or pay twice. Hive
- * Gateway is run, in the tests of the supergraph.
- */
+/** The files for the routers that cannot be run here, as far as a mistake would let a client be somebody else or pay twice. */
 
 const read = (path: string) => parse(readFileSync(join(ROOT, 'deploy', path), 'utf8'));
 
@@ -62,11 +59,6 @@ describe.each(ROUTERS)('$file', ({ file, removes, secret, waits }) => {
     expect(traffic_shaping).toMatchObject(waits);
     expect(OURS_MS).toBeLessThan(10_000);
   });
-});
-
-test('every router removes the headers that the deployment believes', () => {
-  const { subject, scopes, ...others } = JSON.parse(read('kubernetes/config.yaml').data.TRUSTED_HEADERS);
-  expect([NEVER_FROM_A_CLIENT, others]).toEqual([expect.arrayContaining([subject, scopes]), {}]);
 });
 
 test('supergraph.yaml and graph.yaml name the same addresses, and the composition that the tests use', () => {
