@@ -74,7 +74,7 @@ describe('stop', () => {
   });
 
   test('fails readiness for the grace period on both ports, and still answers, with connection: close', async () => {
-    const app = await startInSandboxMode({ shutdownGraceMs: 500 });
+    const app = await startInSandboxMode({ shutdownGraceMs: 1_000 });
     open.push(app);
     const start = performance.now();
     const stopped = app.stop();
@@ -87,7 +87,7 @@ describe('stop', () => {
     const { data, headers } = await ask(app.graphqlUrl, '{ signalCatalogue { code } }');
     expect([data.signalCatalogue.length, headers.get('connection')]).toEqual([51, 'close']);
     await stopped;
-    expect(performance.now() - start).toBeGreaterThan(480);
+    expect(performance.now() - start).toBeGreaterThan(980);
     for (const port of [app.url, app.metricsUrl]) await expect(fetch(port)).rejects.toMatchObject(refused);
   });
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, type TestContext, test, vi } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { ConnectionEnds } from '../../src/server/connection-ends.ts';
 import { startInSandboxMode } from '../support/app.ts';
@@ -11,9 +11,11 @@ import { openConnection } from '../support/requests.ts';
 
 /** Connections end at an age of their own, and while the server drains, and no request is lost by that. */
 
-const AGE_MS = 400;
+const AGE_MS = 600;
 
-async function start(overrides: Partial<Config> = {}) {
+type Context = Pick<TestContext, 'onTestFinished'>;
+
+async function start({ onTestFinished }: Context, overrides: Partial<Config> = {}) {
   const app = await startInSandboxMode({ maxConnectionAgeMs: AGE_MS, ...overrides });
   onTestFinished(app.stop);
   return app;
@@ -37,25 +39,28 @@ const endsIn = (bytes: string) =>
     .map((response) => /^connection: close\r$/im.test(response));
 
 /** Bare HTTP on one connection. */
-function open(url: string) {
+function open({ onTestFinished }: Context, url: string) {
   const connection = openConnection(url);
   onTestFinished(() => void connection.socket.destroy());
   const send = async (bytes: string, responses = 1) => {
     const before = endsIn(connection.received()).length;
     connection.socket.write(bytes);
     const isWhole = () => /\}\s*$/.test(connection.received());
-    await expect
-      .poll(() => isWhole() && endsIn(connection.received()).length, { interval: 5 })
-      .toBe(before + responses);
+    const all = before + responses;
+    await vi.waitUntil(() => isWhole() && endsIn(connection.received()).length === all, {
+      timeout: 10_000,
+      interval: 5,
+    });
     return endsIn(connection.received()).slice(before);
   };
   return { ...connection, send };
 }
 
-test('a client that keeps its connections loses no request when they end, and opens others', async () => {
-  const app = await start();
+// First and by itself, because it keeps this process busy.
+test('a client that keeps its connections loses no request when they end, and opens others', async (context) => {
+  const app = await start(context, { maxConnectionAgeMs: 300 });
   const pool = new Pool(app.url, { connections: 16, pipelining: 1 });
-  onTestFinished(() => pool.destroy());
+  context.onTestFinished(() => pool.destroy());
   let opened = 0;
   pool.on('connect', () => {
     opened += 1;
@@ -76,18 +81,18 @@ test('a client that keeps its connections loses no request when they end, and op
   expect(asked).toBeGreaterThan(opened);
 });
 
-test('an old connection ends with the last of the operations that came together, and not before', async () => {
-  const app = await start();
-  const connection = open(app.url);
+test.concurrent('an old connection ends with the last of the operations that came together, and not before', async (context) => {
+  const app = await start(context);
+  const connection = open(context, app.url);
   expect(await connection.send(operation(tokenOf(0)))).toEqual([false]);
-  await sleep(AGE_MS * 1.2);
+  await sleep(AGE_MS * 1.3);
   const together = Array.from({ length: 20 }, (_, at) => operation(tokenOf(at + 1, at % 5))).join('');
   expect(await connection.send(together, 20)).toEqual([...Array(19).fill(false), true]);
   const text = await connection.closed;
   expect(text.match(/"DeviceFingerprint"/g)).toHaveLength(21);
 });
 
-test('what comes after the last response is not processed, so that it can be sent again', async () => {
+test.concurrent('what comes after the last response is not processed, so that it can be sent again', async (context) => {
   const processed: string[] = [];
   const unprocessed: string[] = [];
   const body = Promise.withResolvers<void>();
@@ -101,54 +106,73 @@ test('what comes after the last response is not processed, so that it can be sen
   });
   const ends = new ConnectionEnds(server, 0, () => true);
   const port = await listen(server);
-  onTestFinished(() => closeAtOnce(server));
-  const connection = open(`http://127.0.0.1:${port}`);
+  context.onTestFinished(() => closeAtOnce(server));
+  const connection = open(context, `http://127.0.0.1:${port}`);
   connection.socket.write('GET /1 HTTP/1.1\r\nhost: x\r\n\r\n');
-  await expect.poll(() => endsIn(connection.received())).toEqual([true]);
+  await vi.waitUntil(() => endsIn(connection.received()).join() === 'true');
   connection.socket.write('GET /2 HTTP/1.1\r\nhost: x\r\n\r\n');
-  await expect.poll(() => unprocessed).toEqual(['/2']);
+  await vi.waitUntil(() => unprocessed.join() === '/2');
   body.resolve();
   expect(endsIn(await connection.closed)).toEqual([true]);
   expect(processed).toEqual(['/1']);
 });
 
-test('a client that never waits for an answer has its connection ended as well', async () => {
-  const app = await start({ maxConnectionAgeMs: 50 });
-  const connection = open(app.url);
+test.concurrent('a client that never waits for an answer has its connection ended as well', async (context) => {
+  const app = await start(context);
+  const connection = open(context, app.url);
   await connection.send(operation(tokenOf(0)));
-  await sleep(60);
+  await sleep(AGE_MS * 1.3);
   const together = Array.from({ length: 150 }, () => operation('')).join('');
   connection.socket.write(together);
   const [, ...ends] = endsIn(await connection.closed);
   expect(ends).toEqual([...Array(100).fill(false), true]);
 });
 
-test('an operation that is under way when its connection gets old is answered', async () => {
-  const app = await start({ maxConnectionAgeMs: 100 });
-  const connection = open(app.url);
+test.concurrent('an operation that is under way when its connection gets old is answered', async (context) => {
+  const app = await start(context);
+  const connection = open(context, app.url);
   // It came while the connection was young, so its response does not end it, and the next one does.
-  expect(await connection.send(operation(tokenOf(1, 400)))).toEqual([false]);
+  expect(await connection.send(operation(tokenOf(1, AGE_MS * 1.3)))).toEqual([false]);
   expect(await connection.send(operation(tokenOf(2)))).toEqual([true]);
   await connection.closed;
 });
 
-test('an old connection that is idle stays open until its next response', async () => {
-  const app = await start({ maxConnectionAgeMs: 50 });
-  const connection = open(app.url);
+test.concurrent('an old connection that is idle stays open until its next response', async (context) => {
+  const app = await start(context);
+  const connection = open(context, app.url);
   expect(await connection.send(operation(tokenOf(1)))).toEqual([false]);
-  await sleep(200);
+  await sleep(AGE_MS * 1.3);
   expect(connection.socket.closed).toBe(false);
   expect(connection.received()).toMatch(/^keep-alive: timeout=75\r$/im);
   expect(await connection.send(operation(tokenOf(2)))).toEqual([true]);
   await connection.closed;
 });
 
-test('the age differs by up to a fifth, so that connections that were opened together end apart', async () => {
-  const app = await start({ maxConnectionAgeMs: 1_000 });
+test.concurrent('with 0 no connection gets old', async (context) => {
+  const app = await start(context, { maxConnectionAgeMs: 0 });
+  const connection = open(context, app.url);
+  for (let number = 0; number < 20; number += 1)
+    expect(await connection.send(operation(tokenOf(number)))).toEqual([false]);
+});
+
+test.concurrent('while the server drains, operations that came together are all answered', async (context) => {
+  const app = await startInSandboxMode({ shutdownGraceMs: 2_000 });
+  const connection = open(context, app.url);
+  expect(await connection.send(operation(tokenOf(0)))).toEqual([false]);
+  const stopped = app.stop();
+  context.onTestFinished(() => stopped);
+  await vi.waitUntil(async () => (await fetch(`${app.url}/readyz`)).status === 503);
+  const together = [1, 2, 3].map((number) => operation(tokenOf(number))).join('');
+  expect(await connection.send(together, 3)).toEqual([false, false, true]);
+});
+
+// Last and by itself, because it keeps this process busy as well.
+test('the age differs by up to a fifth, so that connections that were opened together end apart', async (context) => {
+  const app = await start(context, { maxConnectionAgeMs: 1_000 });
   /** Opens a connection, asks until it ends, and resolves with its age then. */
   const ageOfOne = async () => {
     const opened = performance.now();
-    const connection = open(app.url);
+    const connection = open(context, app.url);
     for (;;) {
       const [isLast] = await connection.send(operation(''));
       if (isLast) return performance.now() - opened;
@@ -159,22 +183,4 @@ test('the age differs by up to a fifth, so that connections that were opened tog
   expect(Math.min(...ages)).toBeGreaterThan(799);
   // Less than one run in a million has all of them within a third of the 400 ms.
   expect(Math.max(...ages) - Math.min(...ages)).toBeGreaterThan(130);
-});
-
-test('with 0 no connection gets old', async () => {
-  const app = await start({ maxConnectionAgeMs: 0 });
-  const connection = open(app.url);
-  for (let number = 0; number < 20; number += 1)
-    expect(await connection.send(operation(tokenOf(number)))).toEqual([false]);
-});
-
-test('while the server drains, operations that came together are all answered', async () => {
-  const app = await startInSandboxMode({ shutdownGraceMs: 1_000 });
-  const connection = open(app.url);
-  expect(await connection.send(operation(tokenOf(0)))).toEqual([false]);
-  const stopped = app.stop();
-  onTestFinished(() => stopped);
-  await expect.poll(async () => (await fetch(`${app.url}/readyz`)).status).toBe(503);
-  const together = [1, 2, 3].map((number) => operation(tokenOf(number))).join('');
-  expect(await connection.send(together, 3)).toEqual([false, false, true]);
 });
