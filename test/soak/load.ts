@@ -32,8 +32,7 @@ export interface Sample {
   readonly first: string;
 }
 
-const PEOPLE_CONNECTIONS = 64;
-const BOT_CONNECTIONS = 512;
+const MOST_CONNECTIONS = 512;
 const MAX_UNDER_WAY = 2_000;
 const GIVE_UP_MS = 15_000;
 const TICK_MS = 10;
@@ -123,8 +122,7 @@ async function makeNoise(pool: Pool, noise: string, end: number): Promise<void> 
 }
 
 async function run({ who, origin, rate, ms, repeats = false, noise }: Job): Promise<readonly Sample[]> {
-  const connections = who === 'bot' ? BOT_CONNECTIONS : PEOPLE_CONNECTIONS;
-  const pool = new Pool(origin, { connections, pipelining: 1, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+  const pool = new Pool(origin, { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
   // The bot has solved one challenge itself.
   if (who === 'bot') await post(pool, 'attack', SPEND);
   const people: Promise<void>[] = [];

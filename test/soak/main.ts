@@ -36,5 +36,5 @@ try {
   process.stderr.write(`The soak failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 } finally {
-  await endAll();
+  endAll();
 }

@@ -10,10 +10,11 @@ import type { Addresses, Arrivals, Behaved, Order, Service } from './upstream.ts
 const START_MS = 20_000;
 const SERVER = 'dist/server/main.js';
 const running = new Set<ChildProcess>();
-// The last resort, if this process ends in an unexpected way.
-process.once('exit', () => {
+export function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
-});
+}
+// The last resort, if this process ends in an unexpected way.
+process.once('exit', endAll);
 
 export const ROUTER_SECRET = 'secret-of-the-soak-router';
 /** The captcha ids: the one of people, and two that the service has put out of order. */
@@ -42,14 +43,6 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
     });
   });
   return { child, ended };
-}
-
-export async function endAll(): Promise<void> {
-  const children = [...running];
-  for (const child of children) child.kill('SIGKILL');
-  await Promise.all(
-    children.map((child) => child.exitCode === null && new Promise((gone) => child.once('exit', gone))),
-  );
 }
 
 /** A script of this folder in a process of its own. Each message gets one answer. */

@@ -25,23 +25,13 @@ function atMost(promise: string, limit: number, value: number, unit = '', more =
 /** None of these may be like that. Without any, nothing was seen, and no promise was kept. */
 function none(promise: string, samples: readonly Sample[], isBad: (sample: Sample) => boolean): Finding {
   const bad = samples.filter(isBad);
-  const measured = `${bad.length} of ${samples.length}${bad.length > 0 ? `: ${describe(bad)}` : ''}`;
+  const measured = `${bad.length} of ${samples.length}${bad.length > 0 ? `, such as ${JSON.stringify(bad[0])}` : ''}`;
   return { promise, promised: 'none', measured, kept: bad.length === 0 && samples.length > 0 };
 }
 
 const isLost = ({ outcome }: Sample) => outcome !== 'data';
 /** May it go on although the service gave no verdict? */
 const isUnverified = (sample: Sample) => sample.proceeds && isLost(sample);
-
-/** How often each outcome came. */
-function describe(samples: readonly Sample[]): string {
-  const counts = new Map<string, number>();
-  for (const { question, first, outcome } of samples) {
-    const words = [question, first, outcome].filter((word) => word !== '').join(' ');
-    counts.set(words, (counts.get(words) ?? 0) + 1);
-  }
-  return [...counts].map(([words, count]) => `${count} ${words}`).join(', ');
-}
 
 // Sound: this is what that script answers.
 const startLoad = (job: Job) => startScript('load.ts').ask(job) as Promise<readonly Sample[]>;
@@ -85,13 +75,9 @@ async function watch({ admin }: Server, ms: number): Promise<number> {
   return longest;
 }
 
-/** As Linux counts it; NaN elsewhere. */
+/** As Linux counts it. */
 function peakMiB({ pid }: Server): number {
-  try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
-  } catch {
-    return Number.NaN;
-  }
+  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 }
 
 const PEOPLE_RATE = 50;

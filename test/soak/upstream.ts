@@ -10,7 +10,7 @@ import { epochMs } from './processes.ts';
 
 export type Service = 'fingerprint' | 'captcha';
 /** How a service treats everything that reaches it, probes included. */
-export type Behaved = 'good' | 'reset' | 'refused' | '503';
+export type Behaved = 'good' | 'reset' | 'refused';
 export type Order =
   | { readonly order: 'addresses' }
   | { readonly order: 'behave'; readonly service: Service; readonly mode: Behaved }
@@ -73,7 +73,7 @@ class Endpoint {
 
   #answer(url: string, body: string): Answer | 'reset' | 'silence' {
     if (this.#mode === 'reset') return 'reset';
-    if (this.#mode === '503' || performance.now() < this.#burstUntil) return [503, PAGE];
+    if (performance.now() < this.#burstUntil) return [503, PAGE];
     if (isProbe(body)) {
       const documented = probeAnswer(body);
       return [documented.status, documented.body];
