@@ -57,23 +57,21 @@ const startOperations = async () => {
   return { connections, letEnd: () => waiting.slice(from).forEach((end) => void end()) };
 };
 
-test('bodies of operations under way hold their bytes until these have ended', async () => {
-  const { connections, letEnd } = await startOperations();
-  letEnd();
-  for (const { closed } of connections) expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
-  expect(await statusOfSmall()).toBe(200);
-}, 60_000);
-
 test('bodies of operations whose clients disconnected hold nothing', async () => {
   const { connections } = await startOperations();
   for (const { socket } of connections) socket.destroy();
   await expect.poll(statusOfSmall, POLL).toBe(200);
 }, 60_000);
 
-test('nothing is lost: as much as before is accepted, and refusals are counted', async () => {
-  const { connections, letEnd } = await startOperations();
-  letEnd();
-  for (const { closed } of connections) expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
-  const { value } = await readMetrics(app);
-  expect(value('device_trust_requests_refused_total', { code: 'OVERLOADED' })).toBeGreaterThanOrEqual(4);
+test('bodies of operations under way hold their bytes until these have ended: as much as before is accepted, and refusals are counted', async () => {
+  const refusals = async () =>
+    (await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'OVERLOADED' }) ?? 0;
+  const before = await refusals();
+  for (let time = 0; time < 2; time += 1) {
+    const { connections, letEnd } = await startOperations();
+    letEnd();
+    for (const { closed } of connections) expect(await closed).toMatch(/^HTTP\/1\.1 200 /);
+  }
+  expect(await refusals()).toBe(before + 2);
+  expect(await statusOfSmall()).toBe(200);
 }, 60_000);
