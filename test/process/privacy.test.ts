@@ -80,10 +80,10 @@ const child = startProcess(MAIN, {
   ...LIVE,
   FINGERPRINT_APPLICATIONS: JSON.stringify([{ publicKey: 'pk_shop', secret: SECRETS.secret, region: 'NA' }]),
   FINGERPRINT_URL_NA: upstream.url,
-  FINGERPRINT_TIMEOUT_MS: '300',
+  FINGERPRINT_TIMEOUT_MS: '1000',
   CAPTCHA_CONFIGURATIONS: JSON.stringify([{ captchaId: 'a'.repeat(32), captchaKey: SECRETS.captchaKey, region: 'EU' }]),
   CAPTCHA_URL_EU: upstream.url,
-  CAPTCHA_TIMEOUT_MS: '300',
+  CAPTCHA_TIMEOUT_MS: '1000',
 });
 afterAll(() => Promise.all([child.stop(), upstream.stop()]));
 const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
