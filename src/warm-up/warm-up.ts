@@ -45,7 +45,9 @@ async function rehearse(attests: boolean, host: string, limitMs: number): Promis
   const timer = setTimeout(stage.abort, Math.max(0, start + limitMs - performance.now()));
   try {
     let sealed = '';
-    for (let round = 0; round < ROUNDS && performance.now() - start < ENOUGH_MS; round += 1) {
+    const hasTime = () => performance.now() - start < ENOUGH_MS;
+    // At least one round, however long the machine took to open the stage: a slow machine is no failure.
+    for (let round = 0; round === 0 || (round < ROUNDS && hasTime()); round += 1) {
       const challenge = await stage.solveChallenge();
       for (const request of requestsOf(round, { sealed, challenge, attests })) {
         const answer = await stage.ask(request);
