@@ -51,12 +51,8 @@ export interface App extends Pick<Deciding, 'usePolicy'> {
 }
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(
-  config: Config,
-  log: Logger,
-  policy = DEFAULT_POLICY,
-  metrics = createMetrics(),
-): Promise<App> {
+export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY): Promise<App> {
+  const metrics = createMetrics();
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {

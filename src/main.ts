@@ -11,7 +11,6 @@ import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import type { RiskPolicy } from './fingerprint/policy.ts';
 import { loadPolicy, PolicyError } from './fingerprint/policy-file.ts';
 import { createLogger } from './observability/logger.ts';
-import { warmUp } from './warm-up/warm-up.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
@@ -105,7 +104,6 @@ function welcome({ url, graphqlUrl, examples }: App): string {
 const config = orRefuse(readConfig);
 const policy = orRefuse(() => readPolicy(config));
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-await warmUp(config, log);
 app = await start(config, log, policy);
 if (app.examples.length > 0) process.stdout.write(welcome(app));
 

@@ -6,7 +6,7 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import type { Explorer } from './server/listener.ts';
 
-/** The parts of the app that only sandbox mode has, and the warm-up's upstreams. What they need is loaded where it is used. */
+/** The parts of the app that only sandbox mode has. What they need is loaded where it is used. */
 
 /** Starts the embedded sandbox. */
 export async function openSandbox(port: number): Promise<Sandbox> {

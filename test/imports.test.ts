@@ -23,12 +23,9 @@ const RULES = `
   service-client: config, observability, upstream
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, sandbox-mode, server,
     service-client, upstream
-  warm-up: app, captcha/attestation-keys, config, errors, fingerprint/default-policy, fingerprint/sealing-key,
-    observability/logger, observability/metrics, runtime, sandbox, sandbox-mode, upstream
   policy: fingerprint/default-policy, fingerprint/policy, fingerprint/policy-file, fingerprint/signal-set,
     fingerprint/signals, schema.generated
-  main: app, config, errors, fingerprint/default-policy, fingerprint/policy, fingerprint/policy-file, observability/logger,
-    warm-up
+  main: app, config, errors, fingerprint/default-policy, fingerprint/policy, fingerprint/policy-file, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

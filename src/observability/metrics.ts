@@ -86,16 +86,12 @@ interface Verdict {
   readonly proceed: boolean;
 }
 
-/**
- * Metrics in a registry of their own.
- *
- * @param watchesProcess adds those of the process: memory, CPU time, event-loop lag. They are observed until the process ends
- */
-export function createMetrics(watchesProcess = true): Metrics {
+/** Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. */
+export function createMetrics(): Metrics {
   // Only such a registry takes exemplars. `createRenderer` renders it in both formats.
   const registry = new Registry<RegistryContentType>();
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  if (watchesProcess) collectDefaultMetrics({ register: registry });
+  collectDefaultMetrics({ register: registry });
   const metrics = defineMetrics(registry);
 
   // What happens in every request is counted here, and moved into the metrics before they are read.

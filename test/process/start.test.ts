@@ -1,17 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ANDROID, PASS } from '../faults/documented.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { listen } from '../support/loopback.ts';
-import { freePort } from '../support/ports.ts';
 import { MAIN, shell, startProcess } from '../support/process.ts';
-import { ask, request } from '../support/requests.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
-import { type Context, LIVE, objectsOn, SANDBOX, startServing } from './environments.ts';
+import { type Context, LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
 
@@ -148,64 +142,4 @@ test('in sandbox mode it says where it is and what to ask, and all of that works
   expect(await child.end('SIGINT')).toBe(0);
   expect(child.stderr()).toBe('');
   await expect(fetch(graphqlUrl)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
-});
-
-test('the warm-up leaves no trace, and the first requests find all code compiled', async (context) => {
-  const upstream = await startUpstream(({ url, body }, response) => {
-    const lot_number = new URLSearchParams(body).get('lot_number');
-    sendJson(
-      response,
-      200,
-      url.startsWith('/api') ? ANDROID : { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } },
-    );
-  });
-  context.onTestFinished(upstream.stop);
-  // Nothing says where the metrics are if the system chooses their port.
-  const ADMIN_PORT = `${await freePort()}`;
-  const { child, graphqlUrl } = await startServing(context, {
-    ...LIVE,
-    ADMIN_PORT,
-    UPSTREAM_CHECK: 'first',
-    FINGERPRINT_URL_NA: upstream.url,
-    CAPTCHA_URL_EU: upstream.url,
-  });
-  const counted = async () => {
-    const { text } = await request(`http://127.0.0.1:${ADMIN_PORT}/metrics`);
-    const counters =
-      'operation|errors|requests_refused|fingerprint_|captcha_|judgements|decisions|attestation|quota_refused';
-    return text.match(new RegExp(`^device_trust_(${counters})\\w*_(total|count)(\\{.*\\})? [1-9].*$`, 'gm'));
-  };
-  expect(await counted()).toBeNull();
-  expect(objectsOn(child.stdout()).map(({ msg }) => msg)).toEqual(['ready']);
-  expect(upstream.received).toEqual([]);
-
-  /** What the main thread of the process has used of the CPU so far, in ms. */
-  const cpuMs = () => Number(readFileSync(`/proc/${child.pid}/schedstat`, 'utf8').split(' ', 1)) / 1e6;
-  /** What a request for each root field costs. A comment makes each document one that no cache knows. */
-  const costOfRound = async (round: number) => {
-    const before = cpuMs();
-    const INPUT = { captchaOutput: 'o', passToken: 'p', genTime: '1', lotNumber: `lot-${round}` };
-    const questions: [string, object][] = [
-      [FINGERPRINT_QUERY, { token: `token-${round}` }],
-      [ENTITIES_QUERY, { representations: [{ __typename: 'DeviceFingerprint', token: `entity-${round}` }] }],
-      [CAPTCHA_MUTATION, { input: INPUT }],
-      ['{ signalCatalogue { code level confidence effect meaning } }', {}],
-      ['{ _service { sdl } }', {}],
-    ];
-    for (const [query, variables] of questions) {
-      const { text } = await ask(graphqlUrl, `${query} # ${round}`, { ...variables });
-      expect(text).toMatch(/^\{"data":\{"\w+":[^n]/);
-    }
-    return cpuMs() - before;
-  };
-  const first = await costOfRound(0);
-  const later: number[] = [];
-  for (let round = 1; round <= 25; round += 1) later.push(await costOfRound(round));
-  // Twice to three times as much with the warm-up, and seven to nine times without one.
-  expect(first).toBeLessThan(Math.min(...later) * 5);
-
-  // What a client asks is counted, logged and sent.
-  expect((await counted())?.join('\n')).toMatch(/operations_total.*\n.*fingerprint_lookups_total/s);
-  await child.waitFor(/"msg":"operation"/);
-  expect(upstream.received).toHaveLength(26 * 3);
 });
