@@ -9,7 +9,7 @@ import { FAIL } from './documented.ts';
  * started with the data `down`, they get a 503 at once.
  */
 
-const ANSWER_AFTER_MS = 200;
+const ANSWER_AFTER_MS = 400;
 const PROBE_ANSWER_AFTER_MS = 300;
 const isDown = workerData === 'down';
 
