@@ -26,7 +26,7 @@ export function createChoices(numbers: readonly number[]) {
 }
 
 /** So many requests, and so many answers of each service, are tried: other ones in each run. */
-export const COUNT = 2_000;
+export const COUNT = 1_000;
 
 /** So many lists of numbers, each of which becomes a request or an answer. Shorter ones make simpler ones. */
 export function lists(count: number, maxLength: number) {

@@ -19,7 +19,7 @@ import { type MadeUp, makeUp } from './random-operations.ts';
 
 /** Compiled operations answer as graphql-js does, byte for byte: data, errors, their order and their locations. */
 
-const OPERATIONS = 600;
+const OPERATIONS = 200;
 const schema = buildSchema();
 const application = prepareApplication({
   publicKey: 'pk_1',

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { DeviceTrustError } from '../../src/errors.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { ask } from '../support/requests.ts';
@@ -39,10 +38,4 @@ describe('an allowed request costs little', () => {
     expect(Math.min(...costs.slice(0, 2))).toBeLessThan(CPU_MS * FACTOR);
     expect(Math.min(...costs.slice(3))).toBeLessThan(CPU_MS * FACTOR);
   });
-});
-
-// Frames cost more than everything else about a rejected reference, and a request can have a thousand of them.
-test('an error of the catalogue has no stack frames, and takes none from errors that are made after it', () => {
-  expect(new DeviceTrustError('DEVICE_TOKEN_REJECTED').stack).not.toContain('\n    at ');
-  expect(new Error('of anyone').stack).toContain('\n    at ');
 });
