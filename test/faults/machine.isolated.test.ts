@@ -21,7 +21,7 @@ const HOST = 'upstream.example';
 async function start(overrides: Partial<Config> = {}) {
   const upstream = await startSwitchable(works);
   onTestFinished(upstream.stop);
-  const app = await startAgainst({ url: upstream.url.replace('127.0.0.1', HOST) }, 3_000, overrides);
+  const app = await startAgainst({ url: upstream.url.replace('127.0.0.1', HOST) }, 10_000, overrides);
   onTestFinished(app.stop);
   const verifyMany = (count: number) => Promise.all(Array.from({ length: count }, () => verify(app)));
   return { upstream, app, verifyMany };
