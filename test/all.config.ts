@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { shared } from '../vitest.config.ts';
 
+const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'server/worst-request.all.test.ts'];
+
 /**
  * `npm run test:all`: what needs minutes or other software than Node, and the tests of the process on what was built. Where
  * something is missing, its test fails and says what to install.
@@ -14,7 +16,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'] } },
+      { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'], exclude: MEASURED } },
       {
         extends: true,
         test: {
@@ -23,6 +25,11 @@ export default defineConfig({
           exclude: ['**/*.all.test.ts', '**/*.sources.test.ts'],
           env: { WITH_BUILD: '1' },
         },
+      },
+      {
+        extends: true,
+        // These measure, so nothing else runs beside them.
+        test: { name: 'measured', include: MEASURED, maxWorkers: 1, sequence: { groupOrder: 1 } },
       },
     ],
   },

@@ -96,7 +96,7 @@ async function attest(
 }
 
 describe('an attestation', () => {
-  test('has exactly the claims of the design, and is verified by another implementation', async () => {
+  test('has exactly the claims of schema/README.md, and is verified by another implementation', async () => {
     const attestation = await attest();
     const options = { issuer: SETTINGS.issuer, currentDate: new Date(NOW) };
     const claims = {

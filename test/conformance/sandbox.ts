@@ -2,7 +2,7 @@ import { expectKeys, expectList, expectMatch, expectObject, expectSame, expectTe
 import { expectError, expectSuccess, query, queryData, queryDetail } from './fingerprint-http.ts';
 import { type Audit, audit, type Equipment, REGIONS, type Region, takeChallenge } from './target.ts';
 
-/** What the sandbox adds to the documents so that a developer can steer it (design, section 4). */
+/** What the sandbox adds to the documents so that a developer can steer it (src/sandbox/README.md). */
 
 const NOT_TOKENS = [
   ...['sandbox', 'sandbox:', 'sandbox:windows', 'SANDBOX:android', ' sandbox:android', 'xsandbox:android', '#anything'],

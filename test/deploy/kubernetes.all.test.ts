@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -79,8 +79,8 @@ const secretsOf = (regions: readonly string[]): Texts => ({
 });
 
 test('every object has the fields and values of its published type, and no others', async () => {
-  const folder = join(ROOT, 'node_modules/.cache/device-trust-manifests');
-  await mkdir(folder, { recursive: true });
+  // Below node_modules, where the compiler finds the types.
+  const folder = await mkdtemp(join(ROOT, 'node_modules/.device-trust-manifests-'));
   const lines = [...everywhere, ...overlays.flatMap(([, objects]) => objects), secret].map(
     (object, index) =>
       `import type { I${object.kind} as Kind${index} } from 'kubernetes-models/${object.apiVersion}/${object.kind}';\n` +

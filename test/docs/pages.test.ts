@@ -42,13 +42,13 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
-test('the commands of the page of the sandbox answer: two signals, and a pass', async () => {
+test('the commands of the page of the sandbox answer: two signals, and a pass', async ({ onTestFinished }) => {
   const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  onTestFinished(sandbox.stop);
   const [, query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
     text.replaceAll('http://127.0.0.1:4100', sandbox.urls.GLB),
   );
   const { code, data } = JSON.parse(await shell(query));
   expect([code, data.signals]).toMatchObject([200, [{ signal: 'EMULATOR' }, { signal: 'VPN_ENABLED' }]]);
   expect(JSON.parse(await shell(verification))).toMatchObject({ status: 'success', result: 'success' });
-  await sandbox.stop();
 });

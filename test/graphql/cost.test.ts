@@ -10,7 +10,7 @@ import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
-/** The cost of a request is known before it runs (design, section 7). */
+/** The cost of a request is known before it runs. */
 
 const SIGNALS = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
 const phone = (count: number) => ({ ...ANDROID, data: { ...ANDROID.data, signals: SIGNALS.slice(0, count) } });

@@ -65,7 +65,7 @@ describe('descriptions', () => {
 
   test('the walk sees the graph', () => {
     const paths = named.map(([path]) => path);
-    // Design, section 1: 51 signals, 16 documented metadata keys and `additional`.
+    // Fingerprint document, 2.2 and 2.9: 51 signals, 16 documented metadata keys and `additional`.
     expect(paths.filter((path) => path.startsWith('SignalCode.'))).toHaveLength(51);
     expect(paths.filter((path) => path.startsWith('DeviceMetadataInput.'))).toHaveLength(17);
     expect(paths).toContain('Query.deviceFingerprint(eventTime)');

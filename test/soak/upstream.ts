@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text } from 'node:stream/consumers';
 import { ANDROID, PAGE } from '../faults/documented.ts';
 import { listen } from '../support/loopback.ts';
+import { freePort } from '../support/ports.ts';
 import { isProbe, probeAnswer } from '../support/probes.ts';
 import { type Answer, judge } from './attacks.ts';
 import { epochMs } from './processes.ts';
@@ -40,7 +41,9 @@ class Endpoint {
   }
 
   async open(): Promise<string> {
-    this.port = await listen(this.#server, this.port);
+    // One that the system gives to no connection while this server is away.
+    this.port ||= await freePort();
+    await listen(this.#server, this.port);
     return `http://127.0.0.1:${this.port}`;
   }
 

@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { closeAtOnce, listen } from './loopback.ts';
+import { freePort } from './ports.ts';
 import { programOf } from './programs.ts';
 
 /** A real Redis or Valkey. */
@@ -27,9 +26,7 @@ export interface TestRedis {
 export async function startRedis(password = 'a-password'): Promise<TestRedis> {
   const executable = programOf('redis-server');
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-redis-'));
-  const placeholder = createServer();
-  const port = await listen(placeholder);
-  await closeAtOnce(placeholder);
+  const port = await freePort();
   let server: ReturnType<typeof spawn> | undefined;
 
   async function start(): Promise<void> {
