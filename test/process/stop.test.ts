@@ -41,26 +41,22 @@ async function startBusy(context: TestContext, graceMs: number, env: Readonly<Re
     );
   const becomes = (status: number | undefined) =>
     vi.waitUntil(async () => (await readiness()) === status, { timeout: 10_000, interval: 10 });
-  return { child, graphqlUrl, readiness, becomes, verified, answer: released.resolve };
+  return { child, readiness, becomes, verified, answer: released.resolve };
 }
 
 describe.concurrent('a signal', () => {
-  test('fails readiness at once, while requests are still answered; those under way finish; it exits with 0', async (context) => {
-    const { child, graphqlUrl, readiness, becomes, verified, answer } = await startBusy(context, 2_000);
+  test('lets requests under way finish, accepts no new one, and exits with 0 at once after the last', async (context) => {
+    const { child, readiness, becomes, verified, answer } = await startBusy(context, 0);
     expect(await readiness()).toBe(200);
-    const start = performance.now();
     const ended = child.end('SIGTERM');
-    await becomes(503);
-    // So that a router opens its next connection to another replica.
-    const { status, data, headers } = await ask(graphqlUrl, '{ signalCatalogue { code } }');
-    expect([status, data.signalCatalogue.length, headers.get('connection')]).toEqual([200, 51, 'close']);
-
     // New connections are refused, and the verification is still under way.
     await becomes(undefined);
-    expect(performance.now() - start).toBeGreaterThan(1_900);
+    const released = performance.now();
     answer();
     expect((await verified).data).toMatchObject({ validateCaptcha: { category: 'PASS_TOKEN_EXPIRED' } });
     expect(await ended).toBe(0);
+    // Requests under way get 7 s.
+    expect(performance.now() - released).toBeLessThan(5_000);
     expect(child.stderr()).toBe('');
   });
 
@@ -92,10 +88,11 @@ describe.concurrent('a signal', () => {
   });
 
   test('that npm passes on after the process group got it counts once; sent again on purpose it ends it', async (context) => {
-    const { child, becomes, readiness } = await startBusy(context, 30_000, { npm_lifecycle_event: 'start' });
+    const { child, readiness } = await startBusy(context, 30_000, { npm_lifecycle_event: 'start' });
     child.signal('SIGTERM');
+    // Two that are sent in one go may become one. By now the first has arrived, and the second follows within npm's 500 ms.
+    await child.waitFor(/"msg":"stopping"/);
     child.signal('SIGTERM');
-    await becomes(503);
     // Longer than npm takes. It still drains then.
     await setTimeout(600);
     expect(await readiness()).toBe(503);

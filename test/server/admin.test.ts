@@ -59,18 +59,6 @@ describe('the admin port', () => {
     expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
   });
 
-  test('answers probes as the port of GraphQL does', async () => {
-    for (const [path, text] of Object.entries({
-      '/healthz': 'alive\n',
-      '/readyz': 'ready\n',
-      '/readyz?verbose=1': 'ready\n',
-    })) {
-      const response = await fetch(new URL(path, app.metricsUrl));
-      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
-      expect(await response.text()).toBe(text);
-    }
-  });
-
   test('answers probes and scrapes while more clients hold connections than there may be', async () => {
     const refusals = async () =>
       (await readMetrics(app)).value('device_trust_requests_refused_total', { code: 'BAD_REQUEST' }) ?? 0;

@@ -159,46 +159,24 @@ describe('the router', () => {
   });
 });
 
-describe('a rotation under load', () => {
-  test('refuses nobody who has a secret that is valid before and after, and requests under way keep their caller', async () => {
-    const [oldRouter, newRouter] = ['the-old-secret-of-the-router', 'the-new-secret-of-the-router'] as const;
-    const oldOrders = { name: 'orders', secret: 'the-old-secret-of-orders', scopes: [] };
-    const newOrders = { name: 'orders-2', secret: 'the-new-secret-of-orders', scopes: [] };
-    const rotating = await startSandboxed({ routerSecrets: [oldRouter], services: [oldOrders] });
-    const statusOf = async (headers: Record<string, string>) =>
-      (await request(rotating.graphqlUrl, json('{"query":"{ __typename }"}', headers))).status;
-
-    let clients = [asRouter(oldRouter), asService(oldOrders.secret)];
-    const statuses: number[] = [];
-    let isOn = true;
-    const load = Array.from({ length: 4 }, async () => {
-      while (isOn) statuses.push(...(await Promise.all(clients.map(statusOf))));
-    });
-    // It has sent its headers, and its body follows after the rotation.
-    const body = '{"query":"query Slow { __typename }"}';
-    const slow = openConnection(
-      rotating.url,
-      `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nauthorization: Bearer ${oldOrders.secret}\r\n\r\n`,
-    );
-    const asked = (count: number) => expect.poll(() => statuses.length).toBeGreaterThan(statuses.length + count);
-    await asked(100);
-    rotating.rotate({ ...DEFAULTS, routerSecrets: [oldRouter, newRouter], services: [oldOrders, newOrders] });
-    await asked(100);
-    clients = [asRouter(newRouter), asService(newOrders.secret)];
-    await asked(100);
-    rotating.rotate({ ...DEFAULTS, routerSecrets: [newRouter], services: [newOrders] });
-    await asked(100);
-    isOn = false;
-    await Promise.all(load);
-
-    expect(new Set(statuses)).toEqual(new Set([200]));
-    expect(await Promise.all([asRouter(oldRouter), asService(oldOrders.secret)].map(statusOf))).toEqual([401, 401]);
-    const before = operationsOf(rotating).length;
-    slow.socket.write(body);
-    expect(await slow.closed).toMatch(/^HTTP\/1\.1 200 /);
-    expect(operationsOf(rotating).slice(before)).toMatchObject([{ operation: 'Slow', caller: 'orders' }]);
-    expect(rotating.logged()).not.toMatch(/the-(old|new)-secret/);
-  }, 30_000);
+test('a request that is under way during a rotation keeps its caller, whose secret then works no more', async () => {
+  const [before, after] = ['the-old-secret-of-orders', 'the-new-secret-of-orders'] as const;
+  const rotating = await startSandboxed({ services: [{ name: 'orders', secret: before, scopes: [] }] });
+  // It has sent its headers, and its body follows after the rotation.
+  const body = '{"query":"query Slow { __typename }"}';
+  const slow = openConnection(
+    rotating.url,
+    `POST /graphql HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nauthorization: Bearer ${before}\r\nexpect: 100-continue\r\n\r\n`,
+  );
+  await expect.poll(slow.received).toMatch(/^HTTP\/1\.1 100 /);
+  rotating.rotate({ ...DEFAULTS, services: [{ name: 'orders-2', secret: after, scopes: [] }] });
+  const statusOf = async (secret: string) =>
+    (await request(rotating.graphqlUrl, json('{"query":"{ __typename }"}', asService(secret)))).status;
+  expect([await statusOf(before), await statusOf(after)]).toEqual([401, 200]);
+  slow.socket.write(body);
+  expect(await slow.closed).toMatch(/\r\n\r\nHTTP\/1\.1 200 /);
+  expect(operationsOf(rotating)).toMatchObject([{ caller: 'orders-2' }, { operation: 'Slow', caller: 'orders' }]);
+  expect(rotating.logged()).not.toMatch(/the-(old|new)-secret/);
 });
 
 describe('the log and the metrics', () => {
