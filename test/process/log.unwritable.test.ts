@@ -9,7 +9,7 @@ import { MAIN, ROOT, startCommand, type TestProcess } from '../support/process.t
 import { ask } from '../support/requests.ts';
 import { type Context, LIVE, preload, SANDBOX } from './environments.ts';
 
-/** A process goes on serving while neither stdout nor stderr can be written. */
+/** A process goes on serving while neither stdout nor stderr can be written. One after the other, since starting takes a core. */
 
 /** As long as the line of an operation shows them. */
 const LONGEST = 'c'.repeat(64);
@@ -36,7 +36,7 @@ async function startRedirected(
   const { PATH = '' } = process.env;
   const child = startCommand(['bash', '--norc', '-c', `exec "${process.execPath}" ${MAIN} ${redirections}`], {
     cwd: ROOT,
-    env: { PATH, ADMIN_PORT: '0', ...env, PORT: `${port}` },
+    env: { PATH, ADMIN_PORT: '0', NODE_COMPILE_CACHE: 'node_modules/.cache/node', ...env, PORT: `${port}` },
   });
   onTestFinished(child.stop);
   const url = `http://127.0.0.1:${port}`;
@@ -94,7 +94,7 @@ const operationsIn = (log: string) => log.match(/"msg":"operation"/g)?.length ??
 const droppedIn = (log: string) =>
   [...log.matchAll(/"dropped":(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
 
-test.concurrent('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
+test('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
   const server = await startRedirected(context, '> >(true) 2> >(true)');
   for (let round = 0; round < 4; round += 1) {
     await server.ask(50);
@@ -104,14 +104,14 @@ test.concurrent('when the readers of both have ended, requests are answered and 
   expect(await server.child.end('SIGTERM')).toBe(0);
 });
 
-test.concurrent('when both are closed, requests are answered, and a crash still ends it with 1', async (context) => {
+test('when both are closed, requests are answered, and a crash still ends it with 1', async (context) => {
   const server = await startRedirected(context, '>&- 2>&-', { ...LIVE, ...preload('exception at SIGUSR2') });
   await server.ask(50);
   await sleep(150);
   expect(await server.child.end('SIGUSR2')).toBe(1);
 });
 
-test.concurrent('when the readers of both have ended, a crash before there is a log still ends it with 1', async (context) => {
+test('when the readers of both have ended, a crash before there is a log still ends it with 1', async (context) => {
   const { child } = await startRedirected(context, '> >(true) 2> >(true)', {
     ...SANDBOX,
     ...preload('exception at the start'),
@@ -119,7 +119,7 @@ test.concurrent('when the readers of both have ended, a crash before there is a 
   expect(await child.ended).toBe(1);
 });
 
-test.concurrent('when nobody reads their pipes, at most 1 MiB of lines waits; the next reader gets a line that counts what is missing', async (context) => {
+test('when nobody reads their pipes, at most 1 MiB of lines waits; the next reader gets a line that counts what is missing', async (context) => {
   const pipe = createPipe(context);
   const end = pipe.open(constants.O_RDWR);
   context.onTestFinished(end.close);
@@ -133,7 +133,7 @@ test.concurrent('when nobody reads their pipes, at most 1 MiB of lines waits; th
   expect(await server.child.end('SIGTERM')).toBe(0);
 }, 90_000);
 
-test.concurrent.for<[string, (path: string) => string]>([
+test.for<[string, (path: string) => string]>([
   ['stdout', (path: string) => `> ${path} 2> /dev/full`],
   ['stderr', (path: string) => `2> ${path} > /dev/full`],
 ])(

@@ -44,7 +44,8 @@ async function startBusy(context: TestContext, graceMs: number, env: Readonly<Re
   return { child, readiness, becomes, verified, answer: released.resolve };
 }
 
-describe.concurrent('a signal', () => {
+// One after the other, since starting a process takes a core, and what is measured here begins after that.
+describe('a signal', () => {
   test('lets requests under way finish, accepts no new one, and exits with 0 at once after the last', async (context) => {
     const { child, readiness, becomes, verified, answer } = await startBusy(context, 0);
     expect(await readiness()).toBe(200);
