@@ -37,8 +37,8 @@ export async function startOrders(options: OrdersOptions): Promise<Running> {
   const added = seeds.map(async ({ orderId, customerId, item: name, deviceToken }) => {
     const item = database.item(name);
     if (!item || database.order(orderId)) return;
-    const { id, decision } = await letJudge(database.start(customerId, `before:${orderId}`, item), deviceToken);
-    database.place(id, item, decision === 'ALLOW' ? null : 'VERIFIED', undefined, orderId);
+    const checkout = await letJudge(database.start(customerId, `before:${orderId}`, item), deviceToken);
+    database.place(checkout, checkout.decision === 'ALLOW' ? null : 'VERIFIED', undefined, orderId);
   });
   await Promise.all(added);
   const shop = { database, letJudge, verify: createVerifier(attestation), audience: attestation.audience, placed };

@@ -42,7 +42,7 @@ export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
 const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
   UNKNOWN_ITEM: 'the shop has no such item',
   SOLD_OUT: 'the item was sold out',
-  UNVERIFIED: 'the captcha could not be verified, and the item costs too much to go without',
+  UNVERIFIED: 'too little could be verified for an item of this price',
   UNDER_REVIEW: 'the decision about the device',
 };
 

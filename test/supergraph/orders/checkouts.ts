@@ -1,33 +1,32 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Checkout, Database } from './database.ts';
 import type { Judge } from './device-trust.ts';
 
 /** Each checkout is judged once, because each judgement is an event, and a token that is asked about again looks reused. */
 
 /** After this many ms without a judgement, whoever asked has ended. Longer than the deadline of a question. */
-const LEASE_MS = 30_000;
+const LEASE_MS = 10_000;
+const POLL_MS = 50;
 
 /**
  * Gives a function that lets a checkout be judged, and returns it as it is then. It is judged with the first token that can be.
- * It stays as it is if its token is rejected, if device-trust is unavailable, or while another replica asks: the next try asks
- * again.
+ * While another request asks, at whatever replica, this one waits for the judgement. The checkout stays as it is if its token
+ * is rejected, or if device-trust is unavailable: the next try asks again.
  */
 export function createJudging(database: Database, judge: Judge) {
-  /** The questions under way in this process, for tries of the same checkout at the same moment. */
-  const asking = new Map<string, Promise<void>>();
-
-  async function ask({ id, customerId }: Checkout, deviceToken: string): Promise<void> {
-    const now = Date.now();
-    // The claim comes before the question, so that two replicas cannot both ask.
-    if (!database.claim(id, now, now - LEASE_MS)) return;
-    database.judged(id, await judge(deviceToken, customerId).catch(() => 'OUTAGE' as const));
-  }
-
-  return async (checkout: Checkout, deviceToken: string): Promise<Checkout> => {
-    const { id, sealed } = checkout;
-    if (sealed !== null) return checkout;
-    const underWay = asking.get(id) ?? ask(checkout, deviceToken);
-    asking.set(id, underWay);
-    await underWay.finally(() => asking.delete(id));
-    return database.find(id) ?? checkout;
+  return async ({ id, customerId }: Checkout, deviceToken: string): Promise<Checkout> => {
+    for (let isFirst = true; ; isFirst = false) {
+      const checkout = database.find(id);
+      if (!checkout) throw new Error('expected the checkout that was recorded, but got none');
+      const isAsked = isFirst || checkout.askedAt > 0;
+      if (checkout.sealed !== null || checkout.orderId !== null || !isAsked) return checkout;
+      const now = Date.now();
+      // The claim comes before the question, so that two replicas cannot both ask.
+      if (database.claim(id, now, now - LEASE_MS)) {
+        database.judged(id, now, await judge(deviceToken, customerId).catch(() => 'OUTAGE' as const));
+      } else {
+        await setTimeout(POLL_MS);
+      }
+    }
   };
 }

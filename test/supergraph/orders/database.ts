@@ -4,7 +4,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { Judgement } from './device-trust.ts';
 import { ITEMS, type Item } from './goods.ts';
 
-/** The tables of the shop, in SQLite. Every statement but the pragma is one that Postgres takes as well. */
+/** The tables of the shop, in SQLite. For Postgres, `?` becomes `$1`, `BEGIN IMMEDIATE` becomes `BEGIN`, and the pragma goes. */
 
 /**
  * A checkout is asked about since `asked_at`, in ms, and by nobody if that is 0. It has an `order_id` once it is placed. Until
@@ -38,7 +38,7 @@ const TABLES = `
   CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY);
 `;
 const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
-  decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId", order_number AS "orderNumber"
+  asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId", order_number AS "orderNumber"
   FROM checkouts`;
 
 /** A try to buy something, which is an order once it is placed. */
@@ -49,8 +49,10 @@ export interface Checkout {
   readonly priceCents: number;
   /** In ms since 1970. */
   readonly startedAt: number;
+  /** Since when its device is asked about, in ms since 1970; 0 if it is not. */
+  readonly askedAt: number;
   readonly decision: Judgement['action'] | 'NOT_JUDGED';
-  /** Why the last question had no judgement; null if there is one, or nobody asked. */
+  /** Why there is no judgement; null if there is one, or nobody asked. No outage takes the place of a token that was rejected. */
   readonly notJudged: NotJudged | null;
   /** What was judged: the sealed text of the judgement. */
   readonly sealed: string | null;
@@ -71,6 +73,9 @@ function drawNumber(): string {
   return `${letters.slice(0, 3)}-${letters.slice(3)}`;
 }
 
+/** How often a number is drawn until one is not taken. */
+const MAX_DRAWS = 5;
+
 export type Database = ReturnType<typeof openDatabase>;
 
 /**
@@ -87,30 +92,45 @@ export function openDatabase(file: string, draw = drawNumber) {
   const insertItem = prepare('INSERT INTO items (name, price_cents, stock) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   for (const { name, priceCents, stock } of ITEMS) insertItem.run(name, priceCents, stock);
   const item = prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?');
-  const takeFromStock = prepare('UPDATE items SET stock = stock - 1 WHERE name = ? AND stock > 0');
+  const takeFromStock = prepare(`UPDATE items SET stock = stock - 1
+    WHERE stock > 0 AND name = (SELECT item FROM checkouts WHERE id = ?)`);
   const spend = prepare('INSERT INTO spent_attestations (jti) VALUES (?) ON CONFLICT DO NOTHING');
   const find = prepare(`${CHECKOUT} WHERE id = ?`);
   const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
   const order = prepare(`${CHECKOUT} WHERE order_id = ?`);
-  const numbered = prepare('SELECT 1 FROM checkouts WHERE order_number = ?');
   const ordersFrom = prepare(`${CHECKOUT} WHERE device_id = ? AND order_id IS NOT NULL ORDER BY order_id`);
   // An id begins with the time, so the newest checkout has the greatest one.
   const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL AND decision LIKE ? ORDER BY id DESC LIMIT ?`);
   const start = prepare(`INSERT INTO checkouts (id, customer_id, checkout_id, item, price_cents, started_at)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
-  const claim = prepare('UPDATE checkouts SET asked_at = ? WHERE id = ? AND sealed IS NULL AND asked_at < ?');
-  const judged = prepare(`UPDATE checkouts SET asked_at = 0, sealed = ?, decision = ?, device_id = ?, not_judged = ?
-    WHERE id = ? AND sealed IS NULL`);
-  const end = prepare(`UPDATE checkouts SET item = ?, price_cents = ?, outcome = ?, captcha = ?
-    WHERE id = ? AND order_id IS NULL`);
-  const place = prepare(`UPDATE checkouts SET item = ?, price_cents = ?, outcome = 'PLACED', captcha = ?, order_id = ?,
-    order_number = ? WHERE id = ? AND order_id IS NULL`);
+  const claim = prepare(`UPDATE checkouts SET asked_at = ?
+    WHERE id = ? AND sealed IS NULL AND order_id IS NULL AND asked_at < ?`);
+  const judged = prepare(`UPDATE checkouts SET asked_at = 0, sealed = ?, decision = ?, device_id = ?, not_judged = NULL
+    WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
+  const notJudged = prepare(`UPDATE checkouts SET asked_at = 0,
+    not_judged = CASE not_judged WHEN 'TOKEN_REJECTED' THEN not_judged ELSE ? END
+    WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
+  const end = prepare('UPDATE checkouts SET outcome = ?, captcha = ? WHERE id = ? AND order_id IS NULL');
+  const place = prepare(`UPDATE checkouts SET outcome = 'PLACED', captcha = ?, order_id = ?, order_number = ?
+    WHERE id = ? AND order_id IS NULL AND decision = ?`);
 
-  /** A number that no order has. The lock is held until the order has it. */
-  function freeNumber(): string {
-    for (;;) {
-      const number = draw();
-      if (numbered.get(number) === undefined) return number;
+  function placeAs(
+    number: string,
+    { id, decision }: Checkout,
+    captcha: Captcha | null,
+    jti?: string,
+    orderId?: string,
+  ) {
+    database.exec('BEGIN IMMEDIATE');
+    try {
+      const newId = orderId ?? `order-${randomUUID()}`;
+      if (place.run(captcha, newId, number, id, decision).changes === 0) return 'CHANGED';
+      if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
+      if (takeFromStock.run(id).changes === 0) return 'SOLD_OUT';
+      database.exec('COMMIT');
+      return 'PLACED';
+    } finally {
+      if (database.isTransaction) database.exec('ROLLBACK');
     }
   }
 
@@ -130,29 +150,26 @@ export function openDatabase(file: string, draw = drawNumber) {
     },
     /** May the caller ask about it? Somebody who began before `expiry` has ended. */
     claim: (id: string, now: number, expiry: number) => claim.run(now, id, expiry).changes === 1,
-    judged(id: string, judgement: Judgement | NotJudged) {
-      if (typeof judgement === 'string') judged.run(null, 'NOT_JUDGED', null, judgement, id);
-      else judged.run(judgement.sealed, judgement.action, judgement.deviceId, null, id);
+    /** Records the answer to the question that was claimed at this time, unless the claim has passed to somebody else. */
+    judged(id: string, claimedAt: number, judgement: Judgement | NotJudged) {
+      if (typeof judgement === 'string') notJudged.run(judgement, id, claimedAt);
+      else judged.run(judgement.sealed, judgement.action, judgement.deviceId, id, claimedAt);
     },
     /** Records what the customer was answered instead of an order. */
-    end: (id: string, { name, priceCents }: Item, outcome: string, captcha: Captcha | null) =>
-      void end.run(name, priceCents, outcome, captcha, id),
+    end: (id: string, outcome: string, captcha: Captcha | null) => void end.run(outcome, captcha, id),
     /**
-     * The order, the attestation and the stock: all of them change, or none.
+     * The order, the attestation and the stock: all of them change, or none. None does if the checkout was placed before, or
+     * if its decision is another one by now.
      *
      * @param jti of the attestation, if the order needs one
      */
-    place(id: string, { name, priceCents }: Item, captcha: Captcha | null, jti?: string, orderId?: string) {
-      database.exec('BEGIN IMMEDIATE');
-      try {
-        const newId = orderId ?? `order-${randomUUID()}`;
-        if (place.run(name, priceCents, captcha, newId, freeNumber(), id).changes === 0) return 'PLACED_BEFORE';
-        if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
-        if (takeFromStock.run(name).changes === 0) return 'SOLD_OUT';
-        database.exec('COMMIT');
-        return 'PLACED';
-      } finally {
-        if (database.isTransaction) database.exec('ROLLBACK');
+    place(checkout: Checkout, captcha: Captcha | null, jti?: string, orderId?: string) {
+      for (let left = MAX_DRAWS; ; left -= 1) {
+        try {
+          return placeAs(draw(), checkout, captcha, jti, orderId);
+        } catch (error) {
+          if (left === 1 || !String(error).includes('UNIQUE constraint failed: checkouts.order_number')) throw error;
+        }
       }
     },
     close: () => database.close(),

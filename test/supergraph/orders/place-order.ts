@@ -2,7 +2,6 @@ import { GraphQLError } from 'graphql';
 import type { createVerifier } from './attestation.ts';
 import type { createJudging } from './checkouts.ts';
 import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
-import type { Item } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
 
@@ -28,7 +27,7 @@ type Result =
   | { readonly __typename: 'OrderRefused'; readonly code: OrderRefusalCode };
 type ChallengeReason = 'MISSING' | 'INVALID' | 'EXPIRED' | 'SPENT';
 
-/** While the captcha service is down, orders up to this value are placed with an unverified captcha. */
+/** Up to this value an order is placed while the device cannot be judged, or with a captcha that cannot be verified. */
 const MAX_UNVERIFIED_CENTS = 5_000;
 
 const ACTION = 'placeOrder';
@@ -37,35 +36,43 @@ const MAX_DEVICE_TOKEN_LENGTH = 8_192;
 /**
  * Places an order for this customer, or says what stands in its way.
  *
- * @throws GraphQLError if the input is malformed, or if attestations cannot be verified at the moment
+ * @throws GraphQLError if the input is malformed, if the checkout is about another item, or if attestations cannot be verified at the moment
  */
 export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrderInput): Promise<Result> {
   checkInput(input);
+  const { database } = shop;
+  const item = database.item(input.item);
   // By customer and checkout, so that the checkout of somebody else is not found.
-  const before = shop.database.tried(customerId, input.checkoutId);
-  if (before?.orderId) return { __typename: 'OrderPlaced', order: before };
-  const item = shop.database.item(input.item);
-  if (!item) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
-  return buy(shop, shop.database.start(customerId, input.checkoutId, item), item, input);
+  const before = database.tried(customerId, input.checkoutId);
+  const checkout = before ?? (item && database.start(customerId, input.checkoutId, item));
+  if (!checkout) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
+  // What was judged and recorded stays what it was about.
+  if (checkout.item !== input.item) throw badInput('checkoutId: expected a new one for another item.');
+  if (checkout.orderId) return { __typename: 'OrderPlaced', order: checkout };
+  return buy(shop, checkout, input);
 }
 
 /** From a checkout that was recorded to an order, or to what stands in its way. */
-async function buy(shop: Shop, started: Checkout, item: Item, input: PlaceOrderInput): Promise<Result> {
+async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promise<Result> {
   const { database, audience } = shop;
-  const { id, customerId } = started;
+  const { id, customerId, item, priceCents } = started;
   const challenge = (reason: ChallengeReason): Result => {
-    database.end(id, item, 'CHALLENGED', null);
+    database.end(id, 'CHALLENGED', null);
     return { __typename: 'ChallengeRequired', reason, audience, action: ACTION };
   };
   const refuse = (code: OrderRefusalCode, captcha: Captcha | null = null): Result => {
-    database.end(id, item, code, captcha);
+    database.end(id, code, captcha);
     return { __typename: 'OrderRefused', code };
   };
   // Before the judgement: that would be an event for nothing, and show a bot what is decided without an order that it has to pay.
-  if (item.stock === 0) return refuse('SOLD_OUT');
-  const { decision } = await shop.letJudge(started, input.deviceToken);
+  if (!database.item(item)?.stock) return refuse('SOLD_OUT');
+  const judged = await shop.letJudge(started, input.deviceToken);
+  const { decision } = judged;
   // A refusal says nothing about the reason, and no captcha changes it.
   if (decision === 'DENY') return refuse('UNDER_REVIEW');
+  const isExpensive = priceCents > MAX_UNVERIFIED_CENTS;
+  // Otherwise a token that somebody made up would be as good as a device.
+  if (decision === 'NOT_JUDGED' && isExpensive) return refuse('UNVERIFIED');
   let captcha: Captcha | null = null;
   let jti: string | undefined;
   // Without a judgement nobody knows the device, so a person has to be there.
@@ -74,27 +81,29 @@ async function buy(shop: Shop, started: Checkout, item: Item, input: PlaceOrderI
     const proof = await shop.verify(input.attestation, ACTION, customerId).catch(throwUnavailable);
     if (typeof proof === 'string') return challenge(proof);
     captcha = proof.assurance === 'verified' ? 'VERIFIED' : 'UNVERIFIED';
-    if (captcha === 'UNVERIFIED' && item.priceCents > MAX_UNVERIFIED_CENTS) return refuse('UNVERIFIED', captcha);
+    if (captcha === 'UNVERIFIED' && isExpensive) return refuse('UNVERIFIED', captcha);
     jti = proof.jti;
   }
 
-  const outcome = database.place(id, item, captcha, jti);
+  const outcome = database.place(judged, captcha, jti);
   if (outcome === 'SPENT') return challenge('SPENT');
   if (outcome === 'SOLD_OUT') return refuse('SOLD_OUT');
   const order = database.find(id);
-  if (!order?.orderId) throw new Error('expected the order that was placed, but got none');
-  if (outcome === 'PLACED') shop.placed(order);
-  return { __typename: 'OrderPlaced', order };
+  if (outcome === 'PLACED' && order) shop.placed(order);
+  if (order?.orderId) return { __typename: 'OrderPlaced', order };
+  // It has been judged since. That happens once, because a judgement stays.
+  return buy(shop, started, input);
 }
 
 function checkInput({ checkoutId, deviceToken }: PlaceOrderInput): void {
-  const extensions = { code: 'BAD_USER_INPUT', retryable: false };
-  if (!/^[\w-]{1,64}$/.test(checkoutId)) {
-    throw new GraphQLError('checkoutId: expected 1 to 64 letters, digits, _ or -.', { extensions });
-  }
+  if (!/^[\w-]{1,64}$/.test(checkoutId)) throw badInput('checkoutId: expected 1 to 64 letters, digits, _ or -.');
   if (deviceToken.length > MAX_DEVICE_TOKEN_LENGTH) {
-    throw new GraphQLError(`deviceToken: expected at most ${MAX_DEVICE_TOKEN_LENGTH} characters.`, { extensions });
+    throw badInput(`deviceToken: expected at most ${MAX_DEVICE_TOKEN_LENGTH} characters.`);
   }
+}
+
+function badInput(message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
 }
 
 /** Nobody knows whether the proof is one, so nothing is ordered; and the reason is none of the customer's business. */

@@ -51,7 +51,7 @@ const REFUSALS: Readonly<Record<OrderRefusalCode, Pick<Outcome, 'title' | 'text'
   SOLD_OUT: { title: 'Sold out.', text: 'The last one is gone. Please choose something else.' },
   UNVERIFIED: {
     title: 'Not at the moment.',
-    text: 'For this item we need to check that you are a person, and cannot. Please try again later, or choose something for less.',
+    text: 'For this item we need to check more than we can. Please try again later, or choose something for less.',
   },
   UNDER_REVIEW: { title: 'We cannot take this order now.', text: "We'll look into it." },
 };

@@ -45,7 +45,7 @@ export type OrderRefusalCode =
   | 'UNDER_REVIEW'
   /** The shop has no such item. */
   | 'UNKNOWN_ITEM'
-  /** The captcha could not be verified because its service is down, and the item costs too much to go without. Try again later. */
+  /** Too little could be verified about the device or the captcha for an item of this price. Try again later. */
   | 'UNVERIFIED';
 
 /** What to order, from which device, and with which proof. */
