@@ -7,7 +7,7 @@ import { CANARY, COUNT, createChoices, createLogCheck, expectKnownErrors, lists 
 import { BOGUS, HIGH_LIMITS, startAgainst, verify } from './support.ts';
 
 /**
- * What holds for every answer of an upstream, tried on thousands of hostile ones: documented ones with something wrong about
+ * What holds for every answer of an upstream, tried on a thousand hostile ones of each service: documented ones with something wrong about
  * them, other JSON, and bytes.
  */
 

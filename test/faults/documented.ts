@@ -102,3 +102,9 @@ export const DEEP_OBJECTS = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
 
 /** The error page of a proxy in front of an upstream. Nothing of it may be passed on. */
 export const PAGE = '<!doctype html><html><body><h1>page of the upstream</h1></body></html>';
+
+/**
+ * Headers with which an upstream says that it keeps the connection. Then an idle one stays open for 10 s, and not for half a
+ * second, so that one which closes soon was closed on purpose.
+ */
+export const KEPT_OPEN = { 'keep-alive': 'timeout=60' };

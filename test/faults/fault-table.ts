@@ -46,6 +46,8 @@ export interface Row {
   readonly expected: { readonly fingerprint?: UpstreamCode | object; readonly captcha?: object };
   /** Whole requests that arrive at the upstream. A second one would be a second event, or a second verification. */
   readonly calls: 0 | 1 | 'at most 1';
+  /** Is the rest of the answer, or the lack of one, not waited for? Then the connection is closed. */
+  readonly isCutOff?: boolean;
   /** Why, as the log has to say it. */
   readonly reason?: string;
 }
@@ -71,17 +73,18 @@ interface Fault {
   /** What happens to a connection before anything was read from it. */
   readonly greet?: (socket: Socket) => void;
   readonly captcha?: object;
+  readonly isCutOff?: boolean;
 }
 
 /** A row for both clients, on a server that takes connections. */
-export function noAnswer({ fault, code, behave, greet, captcha = NO_ANSWER }: Fault): Row {
+export function noAnswer({ fault, code, behave, greet, captcha = NO_ANSWER, isCutOff = false }: Fault): Row {
   // What happens to every connection happens to those of probes as well.
   if (greet) {
     const start = (material: Material) => startHostile(behave(material), { greet });
     return { fault, start, expected: { fingerprint: code, captcha: NEVER_WORKED }, calls: 'at most 1' };
   }
   const start = (material: Material) => startHostile(behave(material));
-  return { fault, behave, start, expected: { fingerprint: code, captcha }, calls: 1 };
+  return { fault, behave, start, expected: { fingerprint: code, captcha }, calls: 1, isCutOff };
 }
 
 /** A row about what one service answers, and only that one can. */

@@ -13,22 +13,24 @@ import {
   thenReset,
   trickle,
 } from '../support/hostile.ts';
-import { nested, PAGE } from './documented.ts';
+import { KEPT_OPEN, nested, PAGE } from './documented.ts';
 import { type Material, noAnswer, REFUSAL, type Row, type UpstreamCode } from './fault-table.ts';
 
 /** Faults of the connection, of HTTP, and bodies that are no answer: rows for both services. */
 
 type Behave = Parameters<typeof noAnswer>[0]['behave'];
 type Fault = readonly [fault: string, behave: Behave, captcha?: object];
-const rows = (code: UpstreamCode, faults: readonly Fault[]): Row[] =>
-  faults.map(([fault, behave, captcha]) => noAnswer({ fault, code, behave, ...(captcha && { captcha }) }));
+const rows = (code: UpstreamCode, faults: readonly Fault[], isCutOff = false): Row[] =>
+  faults.map(([fault, behave, captcha]) => noAnswer({ fault, code, behave, isCutOff, ...(captcha && { captcha }) }));
+/** The same for answers of which the rest is not read, whether there is one or not. */
+const cutOff = (code: UpstreamCode, faults: readonly Fault[]) => rows(code, faults, true);
 
 const [TIMEOUT, UNAVAILABLE] = ['UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE'] as const;
 const [REJECTED, PROTOCOL] = ['UPSTREAM_REJECTED', 'UPSTREAM_PROTOCOL_ERROR'] as const;
 
 /** Longer than anything that is sent under it. */
-const ENDLESS = { 'content-length': String(HUNDRED_MB) };
-const CHUNKED = { 'transfer-encoding': 'chunked' };
+const ENDLESS = { ...KEPT_OPEN, 'content-length': String(HUNDRED_MB) };
+const CHUNKED = { ...KEPT_OPEN, 'transfer-encoding': 'chunked' };
 const GZIP = { 'content-encoding': 'gzip' };
 const HTML = { 'content-type': 'text/html' };
 /** A little more than a day. */
@@ -38,8 +40,8 @@ const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const tooShort = ({ good }: Material) => answer(200, good, { 'content-length': String(good.length + 1) });
 
 export const HTTP_FAULTS: readonly Row[] = [
-  // Design, section 2: one deadline for headers and body. No row may end much earlier or later than it.
-  ...rows(TIMEOUT, [
+  // One deadline is for headers and body together. No row may end much earlier or later than it.
+  ...cutOff(TIMEOUT, [
     ['takes the request and hangs', () => hang],
     ['trickles a body for ever', ({ good }) => trickle(head(200, ENDLESS) + good, ' ')],
     ['trickles chunks for ever', ({ good }) => trickle(head(200, CHUNKED) + chunk(good), chunk(' '))],
@@ -52,7 +54,7 @@ export const HTTP_FAULTS: readonly Row[] = [
     ],
   ]),
 
-  // Design, section 1: reset or refused is UNAVAILABLE; section 2: once a byte was sent, nothing is tried again.
+  // A connection that is reset or refused is UNAVAILABLE, and once a byte was sent, nothing is tried again.
   noAnswer({
     fault: 'resets at once',
     code: UNAVAILABLE,
@@ -74,8 +76,8 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['closes the connection before the last chunk', ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good)))],
   ]),
 
-  // Design, section 2: no redirects; the credentials are for one address only. Each carries the good answer, and with another
-  // status than 200 a pass is none that proceeds (section 7.5).
+  // No redirect is followed: the credentials are for one address only. Each carries the good answer, and with another status
+  // than 200 a pass is none that proceeds.
   ...rows(PROTOCOL, [
     ...[301, 302, 303, 307, 308].map(
       (status): Fault => [
@@ -92,13 +94,21 @@ export const HTTP_FAULTS: readonly Row[] = [
     ],
   ]),
 
-  // Design, section 2: no compressed bodies, at most 256 KiB of body, and what is no HTTP is no answer. A good answer of the
-  // captcha service that can be read in spite of that is a pass that does not proceed (section 7.5).
-  ...rows(PROTOCOL, [
+  // A body has at most 256 KiB, and what is no HTTP is no answer.
+  ...cutOff(PROTOCOL, [
     ['100 MB, announced', ({ good }) => flood(head(200, ENDLESS) + good, blanks)],
     ['100 MB in chunks', ({ good }) => flood(head(200, CHUNKED) + chunk(good), chunk(blanks))],
     ['100 MB of headers', () => flood('HTTP/1.1 200 OK\r\n', 'x-more: of the same\r\n'.repeat(1_000))],
-    ['one byte over 256 KiB', ({ good }) => answer(200, good.padEnd(256 * 1024 + 1))],
+    ['one byte over 256 KiB', ({ good }) => answer(200, good.padEnd(256 * 1024 + 1), KEPT_OPEN)],
+    ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n')],
+    ['both a length and chunks', ({ good }) => answer(200, good, CHUNKED)],
+    ['a chunk without a size', ({ good }) => bytes(`${head(200, CHUNKED)}many\r\n${good}\r\n`)],
+    ['a length that is too short', ({ good }) => answer(200, good, { ...KEPT_OPEN, 'content-length': '9' })],
+  ]),
+
+  // No body is compressed. A good answer of the captcha service that can be read in spite of that is a pass that does not
+  // proceed.
+  ...rows(PROTOCOL, [
     ['a gzip bomb', ({ good }) => answer(200, gzipBomb(good), GZIP)],
     ['plain JSON that claims to be gzip', ({ good }) => answer(200, good, GZIP), REFUSAL],
     ['JSON in gzip', ({ good }) => answer(200, gzipSync(good), GZIP), REFUSAL],
@@ -107,10 +117,6 @@ export const HTTP_FAULTS: readonly Row[] = [
       ({ good }) => answer(200, gzipSync(good.padEnd(256 * 1024 + 1)), GZIP),
     ],
     ['an unknown compression', ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }), REFUSAL],
-    ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n')],
-    ['both a length and chunks', ({ good }) => answer(200, good, CHUNKED)],
-    ['a chunk without a size', ({ good }) => bytes(`${head(200, CHUNKED)}many\r\n${good}\r\n`)],
-    ['a length that is too short', ({ good }) => answer(200, good, { 'content-length': '9' })],
   ]),
 
   // Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON).

@@ -36,7 +36,7 @@ const ON_A_PHONE = [
 const [CONFIDENCE, LEVEL, TYPE] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.detail.client_type'];
 const isNew = { name: 'BRAND_NEW', code: null, effect: null, meaning: null, level: 'HIGH' };
 
-/** Design, section 2: "unknown extra fields are tolerated, wrong types are not". */
+/** Unknown extra fields are tolerated, and wrong types are not. */
 const shape: readonly FingerprintFault[] = [
   ...ON_A_PHONE.flatMap((path): FingerprintFault[] => [
     [`no ${path}`, ok(altered(ANDROID, path)), PROTOCOL],
@@ -103,7 +103,7 @@ const POLLUTED = (key: string) =>
   `{"${key}":{"prototype":{"evil":1}},"inner":{"${key}":{"prototype":{}},"b":2},"name":"F"}`;
 const CLEAN = { deviceBasic: { browser: { name: 'F', additional: { inner: { b: 2 } } } } };
 
-/** Design, section 2: "`__proto__` and friends stripped from free-form objects". */
+/** `__proto__` and the like are removed from free-form objects, and what is too deep is refused there. */
 const objects: readonly FingerprintFault[] = [
   ...['__proto__', '\\u005f_proto__', 'constructor'].map(
     (key): FingerprintFault => [`${key} in a free-form object`, browser(POLLUTED(key)), CLEAN],
@@ -140,8 +140,8 @@ const REPLAYED = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', code: '-
 const LOT = 'captcha_args.lot_number';
 
 /**
- * Design, section 2: what passes, who can cause which exception, and the policy `faults`. Section 7.5: after
- * `status: "success"` only the pass, entire, lets a request proceed.
+ * What passes, and who can cause which exception (captcha document, 2.4 and 7.2). After `status: "success"` only the pass,
+ * entire, lets a request proceed.
  */
 const verdicts: readonly CaptchaFault[] = [
   ...[401, 403, 404, 429, 500, 502, 302].flatMap((status): CaptchaFault[] => [

@@ -11,7 +11,7 @@ import { createDocumentMaker } from './random-documents.ts';
 import { CANARY, COUNT, createChoices, createLogCheck, expectKnownErrors, lists } from './random-inputs.ts';
 import { startBoth } from './support.ts';
 
-/** What holds for every request, tried on thousands of hostile ones: JSON text, so that they can hold what no JavaScript value is. */
+/** What holds for every request, tried on a thousand hostile ones: JSON text, so that they can hold what no JavaScript value is. */
 
 const LITERALS = '1e400 0 -1 9007199254740993 0.5 true null "" "\\ud800" "2026-03-01T09:30:00Z"'.split(' ');
 /** What a variable may be called, and what a field of one. */

@@ -207,7 +207,7 @@ export function expectOverloaded({ field }: Question, { data, errors }: GraphqlA
   expect(errors).toMatchObject([{ path: [field], extensions: { code: 'OVERLOADED', retryable: true } }]);
 }
 
-/** An error of the field (design, section 1), with the HTTP status of an answer. */
+/** An error of the field, with the HTTP status of an answer. */
 export function expectError({ status, data, errors }: GraphqlAnswer, code: UpstreamCode): void {
   expect({ status, data }).toEqual({ status: 200, data: { deviceFingerprint: null } });
   expect(errors).toMatchObject([{ path: ['deviceFingerprint'], extensions: { code, retryable: RETRYABLE[code] } }]);
