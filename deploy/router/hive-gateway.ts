@@ -8,10 +8,6 @@ export interface SignedIn {
   readonly jwt?: { readonly payload: { readonly sub?: string; readonly scope?: string } };
 }
 
-/** One of the subgraph's ROUTER_SECRETS. */
-const secret = process.env['ROUTER_SECRET'];
-if (!secret) throw new Error('ROUTER_SECRET is not set: device-trust would answer 401 to every request.');
-
 /** Ids of requests. The gateway's own `requestId` would take the one that a client sends. */
 const ids = new WeakMap<Request, string>();
 const requestIds: GatewayPlugin = {
@@ -22,58 +18,67 @@ const requestIds: GatewayPlugin = {
   },
 };
 
-export const gatewayConfig = {
-  requestId: false,
-  plugins: () => [requestIds],
-
-  propagateHeaders: {
-    fromClientToSubgraphs: ({ request, context, subgraphName }) => {
-      // Your rules for other subgraphs belong here. No header of a client reaches a subgraph unless it is named.
-      if (subgraphName !== 'device-trust') return {};
-      const fromEdge = (name: string) => request.headers.get(name) ?? undefined;
-      return {
-        'router-authorization': secret,
-        'x-request-id': ids.get(request),
-        // Claims of a JWT that the gateway has verified. Without one there is no person, and there are no scopes.
-        'x-user-id': context.jwt?.payload.sub,
-        'x-user-scopes': context.jwt?.payload.scope,
-        // What the edge has measured about the client. The edge has to overwrite these, because a client can send them too.
-        'x-client-ip': fromEdge('x-client-ip'),
-        'x-client-user-agent': fromEdge('x-client-user-agent'),
-        'x-ja4': fromEdge('x-ja4'),
-        // Names in the log, as the client gives them.
-        'apollographql-client-name': fromEdge('apollographql-client-name'),
-        'apollographql-client-version': fromEdge('apollographql-client-version'),
-      };
+/** @param secret one of the subgraph's ROUTER_SECRETS */
+export function configFor(secret: string | undefined) {
+  return {
+    requestId: false,
+    plugins: () => {
+      // When the gateway starts, and not at its first request.
+      if (!secret) throw new Error('ROUTER_SECRET is not set: device-trust would answer 401 to every request.');
+      return [requestIds];
     },
-  },
 
-  // ON by default for each subgraph. Two people's requests must never share an answer, and each judgement is an event of its
-  // own. The second kind merges equal requests of clients; it is off by default, and there is no exception for a subgraph.
-  transportEntries: { 'device-trust': { options: { deduplicateInflightRequests: false } } },
-  inboundInflightRequestDeduplication: false,
+    propagateHeaders: {
+      fromClientToSubgraphs: ({ request, context, subgraphName }) => {
+        // Your rules for other subgraphs belong here. No header of a client reaches a subgraph unless it is named.
+        if (subgraphName !== 'device-trust') return {};
+        const fromEdge = (name: string) => request.headers.get(name) ?? undefined;
+        return {
+          'router-authorization': secret,
+          'x-request-id': ids.get(request),
+          // Claims of a JWT that the gateway has verified. Without one there is no person, and there are no scopes.
+          'x-user-id': context.jwt?.payload.sub,
+          'x-user-scopes': context.jwt?.payload.scope,
+          // What the edge has measured about the client. The edge has to overwrite these, because a client can send them too.
+          'x-client-ip': fromEdge('x-client-ip'),
+          'x-client-user-agent': fromEdge('x-client-user-agent'),
+          'x-ja4': fromEdge('x-ja4'),
+          // Names in the log, as the client gives them.
+          'apollographql-client-name': fromEdge('apollographql-client-name'),
+          'apollographql-client-version': fromEdge('apollographql-client-version'),
+        };
+      },
+    },
 
-  // Longer than FINGERPRINT_TIMEOUT_MS and CAPTCHA_TIMEOUT_MS together, so that the subgraph can say which service was late.
-  upstreamTimeout: ({ subgraphName }) => (subgraphName === 'device-trust' ? 10_000 : undefined),
-  // Off by default. If you need it for another subgraph, let it be a function that returns undefined for `device-trust`.
-  upstreamRetry: () => undefined,
+    // ON by default for each subgraph. Two people's requests must never share an answer, and each judgement is an event of its
+    // own. The second kind merges equal requests of clients; it is off by default, and there is no exception for a subgraph.
+    transportEntries: { 'device-trust': { options: { deduplicateInflightRequests: false } } },
+    inboundInflightRequestDeduplication: false,
 
-  // The codes and `retryable` of our errors reach clients as they are. Without this, every error of a subgraph gets its name.
-  subgraphErrors: { subgraphNameProp: false },
-  maskedErrors: true,
+    // Longer than FINGERPRINT_TIMEOUT_MS and CAPTCHA_TIMEOUT_MS together, so that the subgraph can say which service was late.
+    upstreamTimeout: ({ subgraphName }) => (subgraphName === 'device-trust' ? 10_000 : undefined),
+    // Off by default. If you need it for another subgraph, let it be a function that returns undefined for `device-trust`.
+    upstreamRetry: () => undefined,
 
-  // Batches of operations are refused by the subgraph. This is the default.
-  batching: false,
+    // The codes and `retryable` of our errors reach clients as they are. Without this, every error of a subgraph gets its name.
+    subgraphErrors: { subgraphNameProp: false },
+    maskedErrors: true,
 
-  // For the gateway as a whole.
-  maxTokens: 2_000,
-  maxDepth: 15,
-  // It has no mode that only measures: try it with `includeExtensionMetadata: true` and without `maxCost` first. The figures of
-  // README.md in this folder say what to expect.
-  demandControl: {
-    // For lists without `@listSize`.
-    listSize: 10,
-    maxCost: 1_000,
-    includeExtensionMetadata: false,
-  },
-} satisfies Partial<GatewayConfigSupergraph<SignedIn>> & { maxTokens: number; maxDepth: number };
+    // Batches of operations are refused by the subgraph. This is the default.
+    batching: false,
+
+    // For the gateway as a whole.
+    maxTokens: 2_000,
+    maxDepth: 15,
+    // It has no mode that only measures: try it with `includeExtensionMetadata: true` and without `maxCost` first. The figures of
+    // README.md in this folder say what to expect.
+    demandControl: {
+      // For lists without `@listSize`.
+      listSize: 10,
+      maxCost: 1_000,
+      includeExtensionMetadata: false,
+    },
+  } satisfies Partial<GatewayConfigSupergraph<SignedIn>> & { maxTokens: number; maxDepth: number };
+}
+
+export const gatewayConfig = configFor(process.env['ROUTER_SECRET']);

@@ -2,7 +2,7 @@ import { composeServices } from '@apollo/composition';
 import { composeSchemaContract } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
 import { ask } from '../support/requests.ts';
-import { subgraphHeaders } from './subgraph-headers.ts';
+import { headersFor, type Secrets } from './subgraph-headers.ts';
 
 /** Composes subgraphs that run, from what each says about itself, as a platform team's pipeline does. */
 
@@ -13,15 +13,15 @@ interface Service {
 }
 
 /** The whole supergraph. */
-export async function composeSupergraph(urls: Readonly<Record<string, string>>): Promise<string> {
-  const { errors = [], supergraphSdl } = composeServices(await servicesAt(urls));
+export async function composeSupergraph(urls: Readonly<Record<string, string>>, secrets: Secrets): Promise<string> {
+  const { errors = [], supergraphSdl } = composeServices(await servicesAt(urls, secrets));
   if (!supergraphSdl) throw new Error(`expected a supergraph, but got:\n${errors.join('\n')}`);
   return supergraphSdl;
 }
 
 /** The contract variant for browsers: the supergraph without what is tagged `risk`. */
-export async function composeShopVariant(urls: Readonly<Record<string, string>>): Promise<string> {
-  return withoutRisk(await servicesAt(urls)).supergraphSdl;
+export async function composeShopVariant(urls: Readonly<Record<string, string>>, secrets: Secrets): Promise<string> {
+  return withoutRisk(await servicesAt(urls, secrets)).supergraphSdl;
 }
 
 /**
@@ -35,9 +35,9 @@ export function withoutRisk(services: readonly Service[]): { supergraphSdl: stri
   return { supergraphSdl, publicSdl };
 }
 
-function servicesAt(urls: Readonly<Record<string, string>>) {
+function servicesAt(urls: Readonly<Record<string, string>>, secrets: Secrets) {
   const services = Object.entries(urls).map(async ([name, url]) => {
-    return { name, url, typeDefs: parse(await sdlOf(url, subgraphHeaders(name))) };
+    return { name, url, typeDefs: parse(await sdlOf(url, headersFor(secrets, name))) };
   });
   return Promise.all(services);
 }

@@ -1,38 +1,32 @@
 import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
-import type { SignedIn } from '../../deploy/router/hive-gateway.ts';
+import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
 import { listen, type Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
-import { SUBGRAPH_SECRETS, subgraphHeaders } from './subgraph-headers.ts';
+import { headersFor, type Secrets } from './subgraph-headers.ts';
 
 /**
  * The gateways of the example: Hive Gateway with the configuration of `deploy/router/`, which a platform team copies. There is
  * no edge before them that would overwrite `x-client-ip` and its like.
  */
 
-// The module reads the secret when it is loaded, as in the gateway's own process.
-process.env['ROUTER_SECRET'] = SUBGRAPH_SECRETS['device-trust'];
-const { gatewayConfig } = await import('../../deploy/router/hive-gateway.ts');
-delete process.env['ROUTER_SECRET'];
-
 interface HiveOptions {
   /** Says who asks. Whoever it does not know gets 401, whatever they ask and however they send it. */
   readonly identify: Identify;
+  readonly secrets: Secrets;
   /** Port 0, the default, picks a free one. */
   readonly port?: number;
   /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
   readonly pageOrigin?: string;
-  /** The question that GraphiQL shows to people with a browser. */
+  /** With it the gateway shows people GraphiQL, with this question in it. */
   readonly question?: string;
   /** Settings that a test changes. */
   readonly changes?: Partial<GatewayConfigSupergraph<SignedIn>>;
 }
 
-const QUESTION = '{ me { name orders { number item } } }';
-
-/** Hive Gateway, with GraphiQL in it. */
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, port = 0, pageOrigin, question = QUESTION, changes } = options;
+  const { identify, secrets, port = 0, pageOrigin, question, changes } = options;
+  const gatewayConfig = configFor(secrets['device-trust']);
   const gateway = createGatewayRuntime<SignedIn>({
     ...gatewayConfig,
     supergraph: supergraphSdl,
@@ -50,11 +44,11 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
       fromClientToSubgraphs: (propagation) =>
         propagation.subgraphName === 'device-trust'
           ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(propagation)
-          : subgraphHeaders(propagation.subgraphName, identify(headersOf(propagation.request))),
+          : headersFor(secrets, propagation.subgraphName, identify(headersOf(propagation.request))),
     },
-    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify), signedIn(identify)],
+    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify, question !== undefined), signedIn(identify)],
     landingPage: false,
-    graphiql: { title: 'Supergraph', defaultQuery: question },
+    graphiql: question !== undefined && { title: 'Supergraph', defaultQuery: question },
     renderGraphiQL,
     ...changes,
   });
@@ -82,7 +76,7 @@ function signedIn(identify: Identify): GatewayPlugin {
  * Answers questions only to somebody who is signed in, and only if they are sent as JSON by POST. A page of any origin can send
  * a GET or a form without a preflight, which would make events, and a form even orders.
  */
-function questionsOnly(identify: Identify): GatewayPlugin {
+function questionsOnly(identify: Identify, hasGraphiql: boolean): GatewayPlugin {
   return {
     onRequest({ request, fetchAPI, endResponse }) {
       const { method, headers } = request;
@@ -90,13 +84,15 @@ function questionsOnly(identify: Identify): GatewayPlugin {
         const error = { message, extensions: { code, retryable: false } };
         endResponse(fetchAPI.Response.json({ errors: [error] }, { status }));
       };
+      const isPage = hasGraphiql && method === 'GET' && headers.get('accept')?.includes('text/html');
       // GraphiQL is a page without answers, and a preflight asks nothing.
-      if (method === 'OPTIONS' || (method === 'GET' && headers.get('accept')?.includes('text/html'))) return;
+      if (method === 'OPTIONS' || isPage) return;
       if (method !== 'POST') refuse(405, 'BAD_REQUEST', 'Send questions by POST.');
       else if (!identify(headersOf(request))) refuse(401, 'UNAUTHENTICATED', 'Sign in to ask.');
       else if (!JSON_BODY.test(headers.get('content-type') ?? ''))
         refuse(415, 'BAD_REQUEST', 'Send questions as JSON.');
     },
+    onResponse: ({ response }) => response.headers.set('content-security-policy', "frame-ancestors 'none'"),
   };
 }
 

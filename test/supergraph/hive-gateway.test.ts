@@ -1,12 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { configFor } from '../../deploy/router/hive-gateway.ts';
 import { readPage } from '../docs/markdown.ts';
 import { json, ask as post, request } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startHiveGateway } from './gateways.ts';
 import { createSessions } from './people.ts';
-import { SUBGRAPH_SECRETS } from './subgraph-headers.ts';
 import { PLANNERS } from './test-gateways.ts';
+import { SECRETS } from './test-secrets.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
 /** What `deploy/router/hive-gateway.ts` does, with each planner of Hive Gateway: its own, and the one in Rust. */
@@ -68,7 +70,11 @@ const FIGURES = readPage('deploy/router/README.md').rowsOf(
 );
 
 describe.each(PLANNERS)('%s', async (_name, planner) => {
-  const gateway = await startHiveGateway(supergraphSdl, { identify, changes: { ...planner, demandControl } });
+  const gateway = await startHiveGateway(supergraphSdl, {
+    identify,
+    secrets: SECRETS,
+    changes: { ...planner, demandControl },
+  });
   afterAll(() => gateway.stop());
   const ask = (query: string, headers: Readonly<Record<string, string>>) => post(gateway.url, query, {}, headers);
 
@@ -92,7 +98,7 @@ describe.each(PLANNERS)('%s', async (_name, planner) => {
     const headers = recorder.received[0]?.headers ?? {};
     expect(headers).toMatchObject({
       ...FROM_EDGE,
-      'router-authorization': SUBGRAPH_SECRETS['device-trust'],
+      'router-authorization': SECRETS['device-trust'],
       'x-user-id': 'staff-ada',
       'x-user-scopes': '',
       'x-request-id': expect.stringMatching(/^[\da-f-]{36}$/),
@@ -121,14 +127,56 @@ describe.each(PLANNERS)('%s', async (_name, planner) => {
     expect(recorder.received).toEqual([]);
   });
 
+  test('more than a few orders in one operation are refused', async () => {
+    const order = () =>
+      `placeOrder(input: { checkoutId: "${randomUUID()}", item: "Pen", deviceToken: "sandbox:ios" }) { __typename }`;
+    const orders = (count: number) => `mutation { ${Array.from({ length: count }, (_, i) => `a${i}: ${order()}`)} }`;
+    expect((await ask(orders(3), ANALYST)).errors).toBeUndefined();
+    supergraph.asked.length = 0;
+    const { errors } = await ask(orders(50), ANALYST);
+    expect(errors?.map(({ extensions }) => extensions.code)).toContain('COST_ESTIMATED_TOO_EXPENSIVE');
+    // The planner of its own counts while it executes, so the first ones are placed.
+    expect(supergraph.events()).toBeLessThanOrEqual(4);
+  });
+
+  test('an order stands while nobody knows the customer', async () => {
+    const withoutUsers = supergraphSdl.replaceAll(supergraph.subgraphs.users, 'http://127.0.0.1:9/graphql');
+    const hive = await startHiveGateway(withoutUsers, { identify, secrets: SECRETS, changes: planner });
+    const order = `mutation { placeOrder(input: { checkoutId: "${randomUUID()}", item: "Pen", deviceToken: "sandbox:ios" }) {
+      ... on OrderPlaced { order { item customer { name } } }
+    } }`;
+    const { data } = await post(hive.url, order, {}, ANALYST);
+    await hive.stop();
+    expect(data.placeOrder.order).toEqual({ item: 'Pen', customer: null });
+  });
+
   test('whoever is not signed in is answered nothing', async () => {
     const { status, data } = await ask(JUDGE, FORGED);
     expect([status, data, recorder.received]).toEqual([401, undefined, []]);
   });
 });
 
+test('the delivered file starts no gateway without a secret', () => {
+  expect(() => configFor(undefined).plugins()).toThrow('ROUTER_SECRET is not set');
+});
+
+test('GraphiQL is where a question is given for it, in no frame, and nowhere else', async () => {
+  const options = { identify, secrets: SECRETS };
+  const gateways = [
+    await startHiveGateway(supergraphSdl, { ...options, question: '{ me { name } }' }),
+    await startHiveGateway(supergraphSdl, options),
+  ];
+  const answers = await Promise.all(
+    gateways.map(({ url }) => request(`${url}?query={me{name}}`, { headers: { accept: 'text/html' } })),
+  );
+  await Promise.all(gateways.map(({ stop }) => stop()));
+  expect(answers.map(({ status }) => status)).toEqual([200, 405]);
+  expect(answers[0]?.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
+  expect(answers[0]?.text).toContain('<title>Supergraph</title>');
+});
+
 test('without a login the delivered file names no person and no scopes, whatever a client claims', async () => {
-  const gateway = await startHiveGateway(supergraphSdl, { identify, changes: { plugins: () => [] } });
+  const gateway = await startHiveGateway(supergraphSdl, { identify, secrets: SECRETS, changes: { plugins: () => [] } });
   const { errors } = await post(gateway.url, JUDGE, {}, FORGED);
   await gateway.stop();
   expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
@@ -141,9 +189,9 @@ test.each([
   ['kept apart by the setting alone', {}, 2],
 ])('equal requests in flight are %s', async (_what, setting, calls) => {
   // As if no rule gave each request an id of its own, which keeps requests apart as well.
-  const fromClientToSubgraphs = () => ({ 'router-authorization': SUBGRAPH_SECRETS['device-trust'] });
+  const fromClientToSubgraphs = () => ({ 'router-authorization': SECRETS['device-trust'] });
   const changes = { ...setting, propagateHeaders: { fromClientToSubgraphs } };
-  const gateway = await startHiveGateway(supergraphSdl, { identify, changes });
+  const gateway = await startHiveGateway(supergraphSdl, { identify, secrets: SECRETS, changes });
   await Promise.all([1, 2].map(() => post(gateway.url, JUDGE, {}, ANALYST)));
   await gateway.stop();
   expect(recorder.received).toHaveLength(calls);

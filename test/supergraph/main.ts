@@ -5,10 +5,11 @@ import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { composeShopVariant, composeSupergraph } from './compose.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startHiveGateway } from './gateways.ts';
+import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { startPageServer } from './page-server.ts';
 import { asCustomer, createSessions } from './people.ts';
-import { ORDERS_SERVICE, SUBGRAPH_SECRETS, TRUSTED_HEADERS } from './subgraph-headers.ts';
+import { createSecrets, ordersService, TRUSTED_HEADERS } from './subgraph-headers.ts';
 import { startUsers } from './users.ts';
 
 /**
@@ -31,7 +32,11 @@ async function started<Part extends { stop(): Promise<void> }>(starting: Promise
   return part;
 }
 
+const onError = (name: string, code: string) => process.stderr.write(`A subgraph failed: ${name} ${code}\n`);
+
 async function start(): Promise<string> {
+  const secrets = createSecrets();
+  const service = ordersService(secrets);
   const config = parseConfig(
     {
       UPSTREAM_MODE: 'sandbox',
@@ -43,35 +48,38 @@ async function start(): Promise<string> {
       SHUTDOWN_GRACE_MS: '0',
       // The gateways say who is signed in, and the attestation names this person.
       TRUSTED_HEADERS: JSON.stringify(TRUSTED_HEADERS),
-      ROUTER_SECRETS: SUBGRAPH_SECRETS['device-trust'],
-      SERVICES: JSON.stringify([ORDERS_SERVICE]),
+      ROUTER_SECRETS: secrets['device-trust'],
+      SERVICES: JSON.stringify([service]),
     },
     () => '',
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
   const app = await started(createApp({ ...config, port: portAfter(1) }, log));
-  const users = await started(startUsers(portAfter(2)));
+  const users = await started(startUsers({ secrets: [secrets.users], port: portAfter(2), onError }));
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await started(
     startOrders({
       attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer, ...ORDERS_AUDIENCE },
-      deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
+      deviceTrust: { url: app.graphqlUrl, secret: service.secret },
+      secrets: [secrets.orders],
       port: portAfter(3),
+      seeds: ORDERS,
+      onError,
     }),
   );
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
 
   const challengeUrl = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
   const shop = await started(startPageServer('shop', { port: portAfter(4), challengeUrl }));
-  const forShop = { identify: asCustomer, port: portAfter(0), pageOrigin: shop.origin };
-  shop.use((await started(startHiveGateway(await composeShopVariant(subgraphs), forShop))).url);
+  const forShop = { identify: asCustomer, secrets, port: portAfter(0), pageOrigin: shop.origin };
+  shop.use((await started(startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop))).url);
 
   const sessions = createSessions();
   const desk = await started(startPageServer('desk', { port: portAfter(6), sessions }));
   const { identify } = sessions;
-  const forDesk = { identify, port: portAfter(5), pageOrigin: desk.origin, question: CROSS_SUBGRAPH_QUERY };
-  const gateway = await started(startHiveGateway(await composeSupergraph(subgraphs), forDesk));
+  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, question: CROSS_SUBGRAPH_QUERY };
+  const gateway = await started(startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk));
   desk.use(gateway.url);
 
   return `

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
-import { subgraphHeaders } from './subgraph-headers.ts';
+import { subgraphHeaders } from './test-secrets.ts';
 
 /** How tests order something: at the order subgraph as a gateway asks it, or through a gateway. */
 

@@ -6,10 +6,11 @@ import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask as post } from '../support/requests.ts';
 import type { DeviceTrustConfig } from './orders/device-trust.ts';
+import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
 import { ISSUER } from './signer.ts';
-import { ORDERS_SERVICE, subgraphHeaders } from './subgraph-headers.ts';
+import { ORDERS_SERVICE, SECRETS, subgraphHeaders } from './test-secrets.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
 
 /** The order subgraph judges the device of each checkout once, stores what was judged, and shows it to people with the scope. */
@@ -25,7 +26,9 @@ const startReplica = (changes: Partial<DeviceTrustConfig> = {}) =>
   startOrders({
     attestation: { jwksUrl, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { ...deviceTrust, ...changes },
+    secrets: [SECRETS.orders],
     file,
+    seeds: ORDERS,
   });
 const replica = await startReplica();
 afterAll(async () => {
@@ -222,10 +225,10 @@ test.each([
   ['the list', '{ checkouts { id } }', {}, { checkouts: null }],
   ['a checkout', '{ checkout(id: "x") { id } }', {}, { checkout: null }],
   [
-    'the judgement of an order',
+    'an order of somebody else',
     `${ENTITIES} { ... on Order { judgement { sealed } } } }`,
     { of: [{ __typename: 'Order', id: 'order-1' }] },
-    { _entities: [{ judgement: null }] },
+    { _entities: [null] },
   ],
   [
     'what else came from a device',
@@ -240,6 +243,24 @@ test.each([
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
   }
   expect((await ask(query, variables)).errors).toBeUndefined();
+});
+
+test.each([
+  ['a customer', 'users', '{ name }', 'User', 'user-1'],
+  ["a customer's orders", 'orders', '{ orders { id } }', 'User', 'user-1'],
+  ['an order', 'orders', '{ item }', 'Order', 'order-1'],
+] as const)('%s is for the customer and for people with the scope', async (_what, subgraph, fields, type, id) => {
+  const seen = async (person: string, scopes: string) => {
+    const headers = subgraphHeaders(subgraph, { id: person, scopes });
+    const document = `${ENTITIES} { ... on ${type} ${fields} } }`;
+    const { data } = await post(supergraph.subgraphs[subgraph], document, { of: [{ __typename: type, id }] }, headers);
+    return data._entities[0] !== null;
+  };
+  expect(await Promise.all([seen('user-1', ''), seen('user-2', ''), seen('staff-grace', 'risk:read')])).toEqual([
+    true,
+    false,
+    true,
+  ]);
 });
 
 test('the database keeps no token, which is a credential', async () => {

@@ -8,7 +8,7 @@ import { FORGERIES } from './forgeries.ts';
 import { ORDERS_AUDIENCE, type OrdersOptions, startOrders } from './orders.ts';
 import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
-import { SUBGRAPH_SECRETS, subgraphHeaders } from './subgraph-headers.ts';
+import { SECRETS, subgraphHeaders } from './test-secrets.ts';
 import { startUsers } from './users.ts';
 
 /** The order subgraph over HTTP while no device can be judged, so that each order needs a proof: which one it takes, and how often. */
@@ -23,11 +23,11 @@ const start = (changes: Partial<OrdersOptions> = {}) =>
   startOrders({
     attestation,
     deviceTrust: { url: 'http://127.0.0.1:9/graphql', secret: 'any' },
-    seeds: [],
+    secrets: ['the-last-one', SECRETS.orders],
     ...changes,
   });
 const [orders, replica] = [await start({ file }), await start({ file })];
-const users = await startUsers();
+const users = await startUsers({ secrets: [SECRETS.users] });
 afterAll(async () => {
   for (const { stop } of [orders, replica, users, keyServer]) await stop();
   rmSync(folder, { recursive: true });
@@ -52,12 +52,12 @@ const challengeFor = (reason: string) => ({
 const PLACED = { __typename: 'OrderPlaced' };
 
 describe('only a gateway with the secret of the subgraph', () => {
-  const secret = SUBGRAPH_SECRETS.orders;
+  const secret = SECRETS.orders;
   const refused = [{ extensions: { code: 'UNAUTHENTICATED', retryable: false } }];
 
   test.each([
     ['no secret', {}],
-    ['that of another subgraph', { 'router-authorization': SUBGRAPH_SECRETS['device-trust'] }],
+    ['that of another subgraph', { 'router-authorization': SECRETS['device-trust'] }],
     ['more than the secret', { 'router-authorization': `${secret}x` }],
     ['less than the secret', { 'router-authorization': secret.slice(0, -1) }],
     ['the secret in another header', { authorization: `Bearer ${secret}` }],
@@ -68,6 +68,20 @@ describe('only a gateway with the secret of the subgraph', () => {
       expect([status, data]).toEqual([401, undefined]);
       expect(errors).toMatchObject(refused);
     }
+  });
+
+  test('without a secret, or with an empty one, none starts', async () => {
+    for (const secrets of [[], ['']]) await expect(startUsers({ secrets })).rejects.toThrow('expected secrets');
+  });
+
+  test('may send one that is about to be replaced', async () => {
+    const headers = { 'router-authorization': 'the-last-one' };
+    expect((await ask(orders.url, '{ _service { sdl } }', {}, headers)).status).toBe(200);
+  });
+
+  test('asks in 256 KB: a longer request is a 413', async () => {
+    const { status } = await ask(orders.url, `{ __typename } #${'x'.repeat(262_144)}`, {}, subgraphHeaders('orders'));
+    expect(status).toBe(413);
   });
 
   test('with it both answer', async () => {

@@ -3,19 +3,17 @@ import { type AttestationConfig, createVerifier } from './orders/attestation.ts'
 import { createJudging } from './orders/checkouts.ts';
 import { type Checkout, openDatabase } from './orders/database.ts';
 import { createJudge, type DeviceTrustConfig } from './orders/device-trust.ts';
-import { ORDERS, type Seed } from './orders/goods.ts';
+import type { Seed } from './orders/goods.ts';
 import { createResolvers } from './orders/resolvers.ts';
-import { startSubgraph } from './subgraph.ts';
+import { type SubgraphOptions, startSubgraph } from './subgraph.ts';
 
 /** The orders team's subgraph: what was bought, by whom, and from which device. */
 
-export interface OrdersOptions {
+export interface OrdersOptions extends SubgraphOptions {
   /** Which attestations count. */
   readonly attestation: AttestationConfig;
   /** Who judges devices. */
   readonly deviceTrust: DeviceTrustConfig;
-  /** Port 0 picks a free one. */
-  readonly port?: number;
   /** Path of the database; by default it is kept in this process. */
   readonly file?: string;
   /** The orders of a new database. Each is judged as it would have been at its checkout. */
@@ -30,7 +28,7 @@ export interface OrdersOptions {
 export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as const;
 
 export async function startOrders(options: OrdersOptions): Promise<Running> {
-  const { attestation, deviceTrust, port = 0, file = ':memory:', seeds = ORDERS, placed = () => {}, draw } = options;
+  const { attestation, deviceTrust, file = ':memory:', seeds = [], placed = () => {}, draw } = options;
   const database = openDatabase(file, draw);
   const letJudge = createJudging(database, createJudge(deviceTrust));
   // No customer can send the id of these checkouts, so nobody finds an order that they did not place.
@@ -42,7 +40,7 @@ export async function startOrders(options: OrdersOptions): Promise<Running> {
   });
   await Promise.all(added);
   const shop = { database, letJudge, verify: createVerifier(attestation), audience: attestation.audience, placed };
-  const { url, stop } = await startSubgraph('orders', createResolvers(shop), port);
+  const { url, stop } = await startSubgraph('orders', createResolvers(shop), options);
   return {
     url,
     stop: async () => {

@@ -43,8 +43,11 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
     } else if (request.method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
       // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).
       fetch(challengeUrl, { method: 'POST' })
-        .then(async (answer) => response.writeHead(answer.status, headersFor('.json')).end(await answer.text()))
-        .catch(() => response.writeHead(502).end());
+        .then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+        .then(
+          ({ status, text }) => response.writeHead(status, headersFor('.json')).end(text),
+          () => response.writeHead(502).end(),
+        );
     } else if (request.method !== 'GET' || file === undefined) {
       response.writeHead(404).end();
     } else if (gatewayUrl === '') {

@@ -4,6 +4,7 @@ import catalogue from '../fixtures/signals.json' with { type: 'json' };
 import { faultsInEachLook } from '../support/accessibility.ts';
 import { type Visit, visit, visitAgain } from '../support/chromium.ts';
 import { ask } from '../support/requests.ts';
+import { startUpstream } from '../support/upstream.ts';
 import { ITEMS } from './orders/goods.ts';
 import { startPageServer } from './page-server.ts';
 import { startTestPages } from './test-pages.ts';
@@ -163,7 +164,7 @@ test('in an outage of the captcha service a cheap item can be ordered, and an ex
   expect(await order('Place order', 'I am a person')).toMatch(/^Thank you, Ada/);
 });
 
-test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
+test('an order whose answer is lost is not confirmed, and trying again shows, also once the page is loaded anew, the one that was placed', async () => {
   await page.route(shopGateway.url, async (route) => {
     if (supergraph.done.length > 0) return route.continue();
     await route.fetch();
@@ -172,12 +173,32 @@ test('an order whose answer is lost is not confirmed, and trying again shows the
   await press('Place order');
   expect(await outcome()).toMatch(/^Your order is not confirmed\..* the same order is never placed twice\.$/);
   expect(supergraph.done).toEqual(['order placed']);
+  await page.reload();
+  expect(await outcome()).toMatch(/^Your order is not confirmed\./);
   await press('Try again');
   expect(await outcome()).toMatch(PLACED);
   expect(supergraph.done).toEqual(['order placed']);
   expect(supergraph.events()).toBe(1);
+  await page.reload();
+  expect(await page.getByRole('button').allInnerTexts()).toContain('Place order');
   // The browser reports the connection that this test cut.
   expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
+});
+
+test('a challenge that breaks off is a 502, and the server of the page stays', async () => {
+  const broken = await startUpstream((_request, response) => {
+    response.writeHead(200, { 'content-length': '10' }).write('half');
+    setTimeout(() => response.destroy(), 10);
+  });
+  const server = await startPageServer('shop', { challengeUrl: broken.url });
+  try {
+    for (let times = 0; times < 2; times += 1) {
+      expect((await fetch(`${server.origin}/sandbox/challenges`, { method: 'POST' })).status).toBe(502);
+    }
+  } finally {
+    await server.stop();
+    await broken.stop();
+  }
 });
 
 test('a page of a third origin is refused by the browser, before anything reaches the gateway', async () => {

@@ -1,18 +1,20 @@
+import { randomBytes } from 'node:crypto';
+
 /** What the gateways of the example send to each subgraph. */
 
-/** Proves to each subgraph that a gateway asks. Each has a secret of its own, so that none can ask another in this way. */
-export const SUBGRAPH_SECRETS = {
-  'device-trust': 'the-router-secret-of-the-example-supergraph',
-  users: 'the-router-secret-of-the-users-of-the-example',
-  orders: 'the-router-secret-of-the-orders-of-the-example',
-} as const;
+/** One for each subgraph, so that none can ask another as a gateway does; and that of the order subgraph at device-trust. */
+export type Secrets = Readonly<Record<'device-trust' | 'users' | 'orders' | 'ordersService', string>>;
 
-/** The secret with which the order subgraph asks the device-trust subgraph, and what it may see there. */
-export const ORDERS_SERVICE = {
-  name: 'orders',
-  secret: 'the-secret-of-the-order-subgraph-of-the-example',
-  scopes: ['risk:read'],
-} as const;
+/** New ones, for a graph in one process. A company's subgraphs get theirs from where it keeps secrets. */
+export function createSecrets(): Secrets {
+  const secret = () => randomBytes(32).toString('base64url');
+  return { 'device-trust': secret(), users: secret(), orders: secret(), ordersService: secret() };
+}
+
+/** The order subgraph at the device-trust subgraph, and what it may see there. */
+export function ordersService({ ordersService }: Secrets) {
+  return { name: 'orders', secret: ordersService, scopes: ['risk:read'] as const };
+}
 
 /** The headers in which the gateways and the order subgraph say who asks, and what this person may see. */
 export const TRUSTED_HEADERS = { subject: 'x-user-id', scopes: 'x-user-scopes' } as const;
@@ -24,10 +26,9 @@ export interface Person {
   readonly scopes: string;
 }
 
-/** The headers for this subgraph, on behalf of this person, or of nobody where the router itself asks. */
-export function subgraphHeaders(subgraph: string, person?: Person): Record<string, string> {
-  const secrets: Readonly<Record<string, string>> = SUBGRAPH_SECRETS;
-  const secret = secrets[subgraph];
+/** The headers for a subgraph with its secret, on behalf of this person, or of nobody where the router itself asks. */
+export function headersFor(secrets: Secrets, subgraph: string, person?: Person): Record<string, string> {
+  const secret = new Map(Object.entries(secrets)).get(subgraph);
   if (secret === undefined) throw new Error(`expected a subgraph of the example, but got ${subgraph}`);
   return {
     'router-authorization': secret,

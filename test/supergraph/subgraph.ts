@@ -2,11 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, graphql, parse } from 'graphql';
 import { listen, type Running } from './listen.ts';
-import { SUBGRAPH_SECRETS } from './subgraph-headers.ts';
 
 type Resolvers = NonNullable<GraphQLSchemaModule['resolvers']>;
 
@@ -18,22 +16,40 @@ export interface SubgraphContext {
   readonly seesRisk: boolean;
 }
 
+export interface SubgraphOptions {
+  /** Any of them proves that a gateway asks. While a secret is replaced, there are two. */
+  readonly secrets: readonly string[];
+  /** Port 0, the default, picks a free one. */
+  readonly port?: number;
+  /** Gets the name and the code of what was thrown by mistake. Its message may repeat what a client sent. */
+  readonly onError?: (name: string, code: string) => void;
+}
+
+/** The longest request, in bytes. */
+const MAX_BODY = 262_144;
+
 /** Serves a schema of this folder to the gateways alone, on loopback, as a team of its own would. */
-export function startSubgraph(name: 'users' | 'orders', resolvers: Resolvers, port: number): Promise<Running> {
+export async function startSubgraph(
+  name: 'users' | 'orders',
+  resolvers: Resolvers,
+  { secrets, port = 0, onError = () => {} }: SubgraphOptions,
+): Promise<Running> {
+  if (secrets.length === 0 || secrets.includes('')) throw new Error('expected secrets of the router, and none empty');
   const typeDefs = parse(readFileSync(join(import.meta.dirname, `${name}.graphql`), 'utf8'));
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
-  const secret = digest(SUBGRAPH_SECRETS[name]);
+  const accepted = secrets.map(digest);
   return listen((request, response) => {
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     // Whoever else reaches this port could name any person and any scope. Not even the schema is for them.
     const presented = digest(String(request.headers['router-authorization'] ?? ''));
-    if (!timingSafeEqual(presented, secret)) {
+    if (!accepted.some((secret) => timingSafeEqual(presented, secret))) {
       const extensions = { code: 'UNAUTHENTICATED', retryable: false };
       return void send(401, { errors: [{ message: 'Send the secret of the router.', extensions }] });
     }
-    answer(schema, request).then(
-      (result) => send(200, result),
+    answer(schema, request, onError).then(
+      (result) =>
+        result ? send(200, result) : send(413, { errors: [{ message: `Send at most ${MAX_BODY} bytes.` }] }),
       () => send(400, { errors: [{ message: 'Send a GraphQL request as JSON.' }] }),
     );
   }, port);
@@ -44,22 +60,56 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** Rejects if the request is none for GraphQL; whatever happens in its execution is in the result. */
-async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult> {
-  const { query: source, variables: variableValues, operationName } = JSON.parse(await text(request));
+/** The body of a request; undefined if it is too long. */
+async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // The socket stays, for the answer.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+    length += chunk.length;
+    if (length > MAX_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Rejects if the request is none for GraphQL, and is undefined if it is too long; what execution comes to is in the result. */
+async function answer(
+  schema: GraphQLSchema,
+  request: IncomingMessage,
+  onError: NonNullable<SubgraphOptions['onError']>,
+): Promise<ExecutionResult | undefined> {
+  const body = await bodyOf(request);
+  if (body === undefined) return undefined;
+  const { query: source, variables: variableValues, operationName } = JSON.parse(body);
   // A header that was sent twice has a comma in it: it names nobody, and allows nothing.
   const { 'x-user-id': person, 'x-user-scopes': scopes } = request.headers;
   const userId = typeof person === 'string' && /^[\w-]{1,64}$/.test(person) ? person : undefined;
   const seesRisk = typeof scopes === 'string' && !scopes.includes(',') && scopes.split(' ').includes('risk:read');
   const contextValue: SubgraphContext = { userId, seesRisk };
   const result = await graphql({ schema, source, variableValues, operationName, contextValue });
-  return result.errors ? { ...result, errors: result.errors.map(withoutInternals) } : result;
+  return result.errors ? { ...result, errors: result.errors.map((error) => withoutInternals(error, onError)) } : result;
 }
 
 /** What was thrown by mistake was not written for a client. */
-function withoutInternals(error: GraphQLError): GraphQLError {
+function withoutInternals(error: GraphQLError, onError: NonNullable<SubgraphOptions['onError']>): GraphQLError {
   const { originalError, path } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return error;
+  onError(originalError.name, 'code' in originalError ? String(originalError.code) : 'NO_CODE');
   const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false };
   return new GraphQLError('Something went wrong in this service.', { path, extensions });
+}
+
+/** For what has the tag `risk`. */
+export function requireScope({ seesRisk }: SubgraphContext): void {
+  if (!seesRisk) throw failure('FORBIDDEN', 'This needs the scope risk:read.');
+}
+
+/** For what is about this customer. */
+export function requireOwnerOrScope(context: SubgraphContext, customerId: string): void {
+  if (context.userId !== customerId) requireScope(context);
+}
+
+export function failure(code: string, message: string): GraphQLError {
+  return new GraphQLError(message, { extensions: { code, retryable: false } });
 }

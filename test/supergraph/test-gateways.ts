@@ -6,7 +6,7 @@ import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
-import { subgraphHeaders } from './subgraph-headers.ts';
+import { SECRETS, subgraphHeaders } from './test-secrets.ts';
 
 /** The gateways of two makers, in which tests say themselves who asks and with which scopes, as if a login had found that out. */
 
@@ -54,7 +54,8 @@ export const PLANNERS = [
 export const GATEWAYS: readonly (readonly [string, (supergraphSdl: string) => Promise<Running>])[] = [
   ['Apollo Gateway', startApolloGateway],
   ...PLANNERS.map(([name, changes]) => {
-    const start = (supergraphSdl: string) => startHiveGateway(supergraphSdl, { identify: asClaimed, changes });
+    const start = (supergraphSdl: string) =>
+      startHiveGateway(supergraphSdl, { identify: asClaimed, secrets: SECRETS, changes });
     return [name, start] as const;
   }),
 ];

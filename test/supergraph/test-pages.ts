@@ -8,6 +8,7 @@ import { startHiveGateway } from './gateways.ts';
 import type { Running } from './listen.ts';
 import { type PageServer, startPageServer } from './page-server.ts';
 import { asCustomer, createSessions } from './people.ts';
+import { SECRETS } from './test-secrets.ts';
 import { startTestSupergraph, type TestSupergraph } from './test-supergraph.ts';
 
 /** Both pages of the example with their gateways, in front of a supergraph that the test controls, and a browser. */
@@ -32,11 +33,16 @@ export async function startTestPages(): Promise<TestPages> {
   const [browser, supergraph] = await Promise.all([launchChromium(), startTestSupergraph({ ordersFile })]);
   const [shop, desk] = await Promise.all([startPageServer('shop', supergraph), startPageServer('desk', { sessions })]);
   const [shopGateway, deskGateway] = await Promise.all([
-    startHiveGateway(await composeShopVariant(supergraph.subgraphs), {
+    startHiveGateway(await composeShopVariant(supergraph.subgraphs, SECRETS), {
       identify: asCustomer,
+      secrets: SECRETS,
       pageOrigin: shop.origin,
     }),
-    startHiveGateway(supergraph.supergraphSdl, { identify: sessions.identify, pageOrigin: desk.origin }),
+    startHiveGateway(supergraph.supergraphSdl, {
+      identify: sessions.identify,
+      secrets: SECRETS,
+      pageOrigin: desk.origin,
+    }),
   ]);
   shop.use(shopGateway.url);
   desk.use(deskGateway.url);

@@ -8,9 +8,11 @@ import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { type Answer, passOnTo, startUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
+import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER } from './signer.ts';
-import { ORDERS_SERVICE, SUBGRAPH_SECRETS, TRUSTED_HEADERS } from './subgraph-headers.ts';
+import { TRUSTED_HEADERS } from './subgraph-headers.ts';
+import { ORDERS_SERVICE, SECRETS } from './test-secrets.ts';
 import { startUsers, USERS } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -33,7 +35,6 @@ interface Controls {
 export const TRAVELLER = {
   id: 'user-4',
   name: 'Traveller',
-  orderIds: [],
   deviceTokens: Array.from({ length: 50 }, (_, i) => `sandbox:web#${i % 5}`),
 };
 
@@ -78,22 +79,24 @@ export async function startTestSupergraph(options: Options = {}) {
     {
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
-      routerSecrets: [SUBGRAPH_SECRETS['device-trust']],
+      routerSecrets: [SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
       trustedHeaders,
       sealingKeys: SEALING_KEYS,
     },
   );
-  const users = await startUsers(0, [...USERS, TRAVELLER]);
+  const users = await startUsers({ secrets: [SECRETS.users] }, [...USERS, TRAVELLER]);
   const orders = await startOrders({
     attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
+    secrets: [SECRETS.orders],
     file: ordersFile,
+    seeds: ORDERS,
     placed: () => controls.done.push('order placed'),
   });
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
   return Object.assign(controls, {
-    supergraphSdl: await composeSupergraph(subgraphs),
+    supergraphSdl: await composeSupergraph(subgraphs, SECRETS),
     /** Where each subgraph answers, without a gateway. */
     subgraphs,
     /** Everything that our subgraph asked its upstreams. */

@@ -1,47 +1,46 @@
 import type { Running } from './listen.ts';
-import { type SubgraphContext, startSubgraph } from './subgraph.ts';
+import {
+  requireOwnerOrScope,
+  requireScope,
+  type SubgraphContext,
+  type SubgraphOptions,
+  startSubgraph,
+} from './subgraph.ts';
 
-/** The users team's subgraph: who the customers are, and which orders are theirs. */
+/** The users team's subgraph: who the customers are. */
 
 export interface User {
   readonly id: string;
   readonly name: string;
-  /** Numbers of their orders. What an order is, this subgraph leaves to the one that has them. */
-  readonly orderIds: readonly string[];
   /** The tokens of their sign-ins: whoever wants a fresh look at a device refers to it by its token. */
   readonly deviceTokens: readonly string[];
 }
 
 export const USERS: readonly User[] = [
-  {
-    id: 'user-1',
-    name: 'Ada',
-    orderIds: ['order-1', 'order-2'],
-    deviceTokens: ['sandbox:android:EMULATOR', 'sandbox:ios'],
-  },
-  { id: 'user-2', name: 'Grace', orderIds: ['order-3'], deviceTokens: ['sandbox:web'] },
-  {
-    id: 'user-3',
-    name: 'Mallory',
-    orderIds: ['order-4', 'order-5'],
-    deviceTokens: ['sandbox:android', 'not-a-token', 'sandbox:error:500'],
-  },
+  { id: 'user-1', name: 'Ada', deviceTokens: ['sandbox:android:EMULATOR', 'sandbox:ios'] },
+  { id: 'user-2', name: 'Grace', deviceTokens: ['sandbox:web'] },
+  { id: 'user-3', name: 'Mallory', deviceTokens: ['sandbox:android', 'not-a-token', 'sandbox:error:500'] },
 ];
 
 /** @param users the customers */
-export function startUsers(port = 0, users = USERS): Promise<Running> {
+export function startUsers(options: SubgraphOptions, users = USERS): Promise<Running> {
   const byId = new Map(users.map((user) => [user.id, user]));
   const resolvers = {
     Query: {
       me: (_root: unknown, _args: unknown, { userId }: SubgraphContext) => userId && byId.get(userId),
-      user: (_root: unknown, { id }: { id: string }) => byId.get(id),
+      user: (_root: unknown, { id }: { id: string }, context: SubgraphContext) => {
+        requireScope(context);
+        return byId.get(id);
+      },
     },
     User: {
-      __resolveReference: async ({ id }: { id: string }) => byId.get(id),
-      orders: ({ orderIds }: User) => orderIds.map((id) => ({ id })),
+      __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
+        requireOwnerOrScope(context, id);
+        return byId.get(id);
+      },
       sessions: ({ deviceTokens }: User) =>
         deviceTokens.map((token, at) => ({ id: `session-${at + 1}`, deviceFingerprint: { token } })),
     },
   };
-  return startSubgraph('users', resolvers, port);
+  return startSubgraph('users', resolvers, options);
 }

@@ -99,6 +99,7 @@ export function openDatabase(file: string, draw = drawNumber) {
   const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
   const order = prepare(`${CHECKOUT} WHERE order_id = ?`);
   const ordersFrom = prepare(`${CHECKOUT} WHERE device_id = ? AND order_id IS NOT NULL ORDER BY order_id`);
+  const ordersOf = prepare(`${CHECKOUT} WHERE customer_id = ? AND order_id IS NOT NULL ORDER BY id`);
   // An id begins with the time, so the newest checkout has the greatest one.
   const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL AND decision LIKE ? ORDER BY id DESC LIMIT ?`);
   const start = prepare(`INSERT INTO checkouts (id, customer_id, checkout_id, item, price_cents, started_at)
@@ -140,6 +141,7 @@ export function openDatabase(file: string, draw = drawNumber) {
     find: (id: string) => find.get(id) as Checkout | undefined,
     tried: (customerId: string, checkoutId: string) => tried.get(customerId, checkoutId) as Checkout | undefined,
     order: (orderId: string) => order.get(orderId) as Checkout | undefined,
+    ordersOf: (customerId: string) => ordersOf.all(customerId) as unknown as Checkout[],
     ordersFrom: (deviceId: string) => ordersFrom.all(deviceId) as unknown as Checkout[],
     /** Those that were answered, newest first. */
     newest: (first: number, decision?: string | null) => newest.all(decision ?? '%', first) as unknown as Checkout[],

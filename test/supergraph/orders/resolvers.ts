@@ -1,5 +1,4 @@
-import { GraphQLError } from 'graphql';
-import type { SubgraphContext } from '../subgraph.ts';
+import { failure, requireOwnerOrScope, requireScope, type SubgraphContext } from '../subgraph.ts';
 import type { Checkout } from './database.ts';
 import { type PlaceOrderInput, placeOrder, type Shop } from './place-order.ts';
 
@@ -29,7 +28,11 @@ export function createResolvers(shop: Shop) {
     },
     // A checkout that was placed is its order as well.
     Order: {
-      __resolveReference: async ({ id }: { id: string }) => database.order(id),
+      __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
+        const order = database.order(id);
+        if (order) requireOwnerOrScope(context, order.customerId);
+        return order;
+      },
       id: ({ orderId }: Checkout) => orderId,
       number: ({ orderNumber }: Checkout) => orderNumber,
       customer: customerOf,
@@ -51,6 +54,13 @@ export function createResolvers(shop: Shop) {
       },
       judgement: judgementOf,
     },
+    User: {
+      __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
+        requireOwnerOrScope(context, id);
+        return { id };
+      },
+      orders: ({ id }: { id: string }) => database.ordersOf(id),
+    },
     Device: {
       __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
         requireScope(context);
@@ -70,11 +80,3 @@ const customerOf = ({ customerId }: Checkout) => ({ id: customerId });
 
 /** What the gateway opens at the device-trust subgraph, without an event. */
 const judgementOf = ({ sealed }: Checkout) => (sealed === null ? null : { sealed });
-
-function requireScope({ seesRisk }: SubgraphContext): void {
-  if (!seesRisk) throw failure('FORBIDDEN', 'This needs the scope risk:read.');
-}
-
-function failure(code: string, message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code, retryable: false } });
-}

@@ -11,11 +11,13 @@ export interface Outcome {
   readonly text: string;
   /** The order's number for people; only if it was placed. */
   readonly number?: string;
+  /** Nobody knows whether it was placed. */
+  readonly isUnconfirmed?: true;
 }
 
 export const ASKING: Outcome = { kind: 'asking', title: 'Placing your order …', text: 'This takes a moment.' };
 export const CANCELLED = nothingOrdered('You closed the check. Your choice is still here, so you can try again.');
-/** The page itself could not go on. Whether the order arrived before, nobody knows. */
+/** The page itself could not go on, or was loaded anew. Whether the order arrived before, nobody knows. */
 export const BROKEN = unconfirmed('This page could not go on. Please try again');
 
 /** The proof that another attempt can use: none if it is spent, or if the shop wants a better one. */
@@ -31,7 +33,7 @@ export function outcomeOf({ verified, placed }: Checkout): Outcome {
     case 'OrderPlaced': {
       const { number, item, priceCents, customer } = result.order;
       const text = `We have your order: ${item} for ${inCurrency(priceCents)}.`;
-      return { kind: 'placed', title: `Thank you, ${customer.name}`, text, number };
+      return { kind: 'placed', title: customer ? `Thank you, ${customer.name}` : 'Thank you', text, number };
     }
     case 'OrderRefused':
       return { kind: 'refused', ...REFUSALS[result.code] };
@@ -79,6 +81,7 @@ function unconfirmed(advice: string): Outcome {
     kind: 'failed',
     title: 'Your order is not confirmed.',
     text: `${advice}: the same order is never placed twice.`,
+    isUnconfirmed: true,
   };
 }
 

@@ -18,10 +18,26 @@ const placed = find('placed', HTMLElement);
 for (const price of form.querySelectorAll('data')) price.textContent = inCurrency(Number(price.value));
 device.append(...DEVICES.map(([name, token]) => new Option(name, token)));
 
+/** Where the browser keeps a purchase that has no answer yet, until the tab is closed: a page that is loaded anew goes on with it. */
+const UNANSWERED = 'purchase';
+
 /** A purchase keeps its number and its token until it is placed or changed, so that a retry never orders or judges twice. */
-let purchase = startPurchase();
+let purchase = unanswered() ?? startPurchase();
 /** The proof outlives an attempt that failed. The shop says when it needs another one. */
 let attestation: string | null | undefined;
+
+function unanswered(): ReturnType<typeof startPurchase> | undefined {
+  const stored = sessionStorage.getItem(UNANSWERED);
+  if (stored === null) return undefined;
+  const kept: ReturnType<typeof startPurchase> = JSON.parse(stored);
+  for (const choice of form.querySelectorAll<HTMLInputElement>('input[name=item]')) {
+    choice.checked = choice.value === kept.item;
+  }
+  device.value = kept.deviceToken.split('#')[0] ?? '';
+  startPurchase();
+  show(BROKEN);
+  return kept;
+}
 
 function startPurchase() {
   const chosen = form.querySelector<HTMLInputElement>('input[name=item]:checked');
@@ -43,7 +59,10 @@ form.addEventListener('submit', async (event) => {
   if (form.ariaBusy === 'true') return;
   setBusy(true);
   show(ASKING);
-  show(await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN)));
+  sessionStorage.setItem(UNANSWERED, JSON.stringify(purchase));
+  const answer = await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN));
+  if (!answer.isUnconfirmed) sessionStorage.removeItem(UNANSWERED);
+  show(answer);
   setBusy(false);
 });
 

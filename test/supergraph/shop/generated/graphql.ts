@@ -102,7 +102,7 @@ export type PlaceOrderMutationVariables = Exact<{
 
 export type PlaceOrderMutation = { placeOrder:
     | { __typename: 'ChallengeRequired', reason: ChallengeReason, audience: string, action: string }
-    | { __typename: 'OrderPlaced', order: { id: string, number: string, item: string, priceCents: number, customer: { name: string } } }
+    | { __typename: 'OrderPlaced', order: { id: string, number: string, item: string, priceCents: number, customer: { name: string } | null } }
     | { __typename: 'OrderRefused', code: OrderRefusalCode }
    | null };
 
