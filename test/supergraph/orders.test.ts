@@ -203,16 +203,6 @@ describe('an attestation that was used', () => {
   });
 });
 
-test.each(['verified', 'unverified'])(
-  'for a device that is not judged a captcha that is %s is enough for 50.00, and unspent above',
-  async (asr) => {
-    const attestation = await ours.sign({ asr });
-    const refused = { __typename: 'OrderRefused', code: 'UNVERIFIED' };
-    expect(await order({ item: 'Gift card', attestation })).toEqual(refused);
-    expect(await order({ item: 'Lamp', attestation })).toMatchObject(PLACED);
-  },
-);
-
 describe('the same checkout again', () => {
   test('is the same order, whatever comes with it, and leaves another attestation unspent', async () => {
     const checkoutId = 'checkout-1';

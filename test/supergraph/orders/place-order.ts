@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { failure } from '../subgraph.ts';
 import type { createVerifier } from './attestation.ts';
 import type { createJudging } from './checkouts.ts';
 import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
@@ -47,7 +48,7 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
   const checkout = before ?? (item && database.start(customerId, input.checkoutId, item));
   if (!checkout) return { __typename: 'OrderRefused', code: 'UNKNOWN_ITEM' };
   // What was judged and recorded stays what it was about.
-  if (checkout.item !== input.item) throw badInput('checkoutId: expected a new one for another item.');
+  if (checkout.item !== input.item) throw failure('BAD_USER_INPUT', 'checkoutId: expected a new one for another item.');
   if (checkout.orderId) return { __typename: 'OrderPlaced', order: checkout };
   return buy(shop, checkout, input);
 }
@@ -96,14 +97,11 @@ async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promi
 }
 
 function checkInput({ checkoutId, deviceToken }: PlaceOrderInput): void {
-  if (!/^[\w-]{1,64}$/.test(checkoutId)) throw badInput('checkoutId: expected 1 to 64 letters, digits, _ or -.');
+  if (!/^[\w-]{1,64}$/.test(checkoutId))
+    throw failure('BAD_USER_INPUT', 'checkoutId: expected 1 to 64 letters, digits, _ or -.');
   if (deviceToken.length > MAX_DEVICE_TOKEN_LENGTH) {
-    throw badInput(`deviceToken: expected at most ${MAX_DEVICE_TOKEN_LENGTH} characters.`);
+    throw failure('BAD_USER_INPUT', `deviceToken: expected at most ${MAX_DEVICE_TOKEN_LENGTH} characters.`);
   }
-}
-
-function badInput(message: string): GraphQLError {
-  return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
 }
 
 /** Nobody knows whether the proof is one, so nothing is ordered; and the reason is none of the customer's business. */
