@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 import { shared } from '../vitest.config.ts';
 
+/** These try what was built. */
+const PROCESS = 'process/*.test.ts';
 const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'server/worst-request.all.test.ts'];
 
 /**
@@ -16,13 +18,13 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     projects: [
-      { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'], exclude: MEASURED } },
+      { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'], exclude: [...MEASURED, PROCESS] } },
       {
         extends: true,
         test: {
           name: 'build',
-          include: ['process/*.test.ts'],
-          exclude: ['**/*.all.test.ts', '**/*.sources.test.ts'],
+          include: [PROCESS],
+          exclude: ['**/*.sources.test.ts'],
           env: { WITH_BUILD: '1' },
         },
       },
