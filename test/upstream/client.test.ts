@@ -46,8 +46,9 @@ test('a hundred failed calls stop none of the next ones while the probes get the
 
 test('a confirmed outage of an account ends its calls in the queue and the later ones, and no call of others', async () => {
   const failing = await start(503);
+  const working = await start(200);
   const upstream = await start(undefined);
-  const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(upstream.url, () => WELL)] as const];
+  const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(working.url)] as const];
   const client = createTestClient({ probes, upstreamMaxInFlight: 1 });
   onTestFinished(client.close);
   const first = createContext();
