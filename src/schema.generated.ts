@@ -23,19 +23,6 @@ export type Scalars = {
   _FieldSet: { input: string; output: string; }
 };
 
-/** A browser. */
-export type Browser = {
-  __typename?: 'Browser';
-  /** Anything else that was reported; null if nothing was. */
-  additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Major version. */
-  major?: Maybe<Scalars['String']['output']>;
-  /** Such as `Chrome`. */
-  name?: Maybe<Scalars['String']['output']>;
-  /** Full version. */
-  version?: Maybe<Scalars['String']['output']>;
-};
-
 /** What the service knows about a solved challenge. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
@@ -146,8 +133,11 @@ export type CaptchaValidation = {
   proceed: Scalars['Boolean']['output'];
 };
 
+/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
+export type DeviceBasic = Mobile | Web;
+
 /** The client SDK that produced a token. */
-export type ClientType =
+export type DeviceClientType =
   /** An Android app. */
   | 'ANDROID'
   /** An iOS app. */
@@ -155,15 +145,16 @@ export type ClientType =
   /** A web page. */
   | 'WEB_H5';
 
-/** A device; the same one has the same `id` across tokens. This subgraph only names it. */
-export type Device = {
-  __typename?: 'Device';
-  /** The fingerprint service's identifier of the device. */
-  id: Scalars['ID']['output'];
+/** One thing that was wrong with the arguments. */
+export type DeviceFieldError = {
+  __typename?: 'DeviceFieldError';
+  /** The argument as it is called here, such as `eventTime` or `metadata.email`; the service's own name where it has none here. */
+  field: Scalars['String']['output'];
+  /** What is wrong with it, in the service's words. For logs and support, not for end users. */
+  reason: Scalars['String']['output'];
+  /** The kind of problem, for a program, such as `missing` or `value_error`. */
+  type: Scalars['String']['output'];
 };
-
-/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
-export type DeviceBasic = Mobile | Web;
 
 /**
  * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
@@ -174,7 +165,7 @@ export type DeviceBasic = Mobile | Web;
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
-  clientType: ClientType;
+  clientType: DeviceClientType;
   /**
    * What your company's risk policy says to do about this device, so that no team has to interpret signals by itself. The
    * policy sees all signals, whatever the filters of `signals` leave out, and asking for the decision makes no call of its own.
@@ -182,9 +173,9 @@ export type DeviceFingerprint = {
    * A policy can have rules for one `eventType` alone. They can match only below `Query.deviceFingerprint` with that
    * argument, because a reference from another subgraph has no event type.
    */
-  decision?: Maybe<RiskDecision>;
+  decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, to be extended by other subgraphs. */
-  device?: Maybe<Device>;
+  device?: Maybe<FingerprintDevice>;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies this one query; quote it to the fingerprint service's support. */
@@ -224,7 +215,7 @@ export type DeviceFingerprintSignalsArgs = {
 export type DeviceFingerprintRejected = {
   __typename?: 'DeviceFingerprintRejected';
   /** What exactly was wrong, field by field; may be empty. */
-  errors: Array<FieldError>;
+  errors: Array<DeviceFieldError>;
   /** What to branch on. */
   reason: DeviceFingerprintRejectionReason;
 };
@@ -246,11 +237,11 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
   /** Which client SDK produced the token. */
-  clientType: ClientType;
+  clientType: DeviceClientType;
   /** What the risk policy decided then. Any later policy leaves it as it is. */
-  decision?: Maybe<RiskDecision>;
+  decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, to be extended by other subgraphs. */
-  device?: Maybe<Device>;
+  device?: Maybe<FingerprintDevice>;
   /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies the event; quote it to the fingerprint service's support. */
@@ -326,15 +317,51 @@ export type DeviceMetadataInput = {
   wifiBssidPrefix?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** One thing that was wrong with the arguments. */
-export type FieldError = {
-  __typename?: 'FieldError';
-  /** The argument as it is called here, such as `eventTime` or `metadata.email`; the service's own name where it has none here. */
-  field: Scalars['String']['output'];
-  /** What is wrong with it, in the service's words. For logs and support, not for end users. */
-  reason: Scalars['String']['output'];
-  /** The kind of problem, for a program, such as `missing` or `value_error`. */
-  type: Scalars['String']['output'];
+/** An operating system, of a phone or of a machine behind a browser. */
+export type DeviceOperatingSystem = {
+  __typename?: 'DeviceOperatingSystem';
+  /** Anything else that was reported; null if nothing was. */
+  additional?: Maybe<Scalars['JSONObject']['output']>;
+  /** Such as `Android`, `iOS` or `Windows`. */
+  name?: Maybe<Scalars['String']['output']>;
+  /** Version in the maker's own notation. */
+  version?: Maybe<Scalars['String']['output']>;
+};
+
+/** What to do about a device. */
+export type DeviceRiskAction =
+  /** Go on. */
+  | 'ALLOW'
+  /** Let the person prove more first, for example with a captcha. */
+  | 'CHALLENGE'
+  /** Do not go on, and do not tell the person why. */
+  | 'DENY';
+
+/** What to do about a device, and which rule of which policy says so. */
+export type DeviceRiskDecision = {
+  __typename?: 'DeviceRiskDecision';
+  /** What to do. */
+  action: DeviceRiskAction;
+  /** Identifies the content of the policy: the same policy has the same id in every process, and any change gives another one. */
+  policy: Scalars['ID']['output'];
+  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
+  rule: Scalars['ID']['output'];
+};
+
+/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
+export type DeviceSignalEffect =
+  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
+  | 'ALLOW'
+  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
+  | 'DENY'
+  /** Counts towards risk. */
+  | 'RISK';
+
+/** A device; the same one has the same `id` across tokens. This subgraph only names it. */
+export type FingerprintDevice = {
+  __typename?: 'FingerprintDevice';
+  /** The fingerprint service's identifier of the device. */
+  id: Scalars['ID']['output'];
 };
 
 /** What is known about the network address. */
@@ -352,7 +379,7 @@ export type Mobile = {
   /** Model name as the manufacturer gives it. */
   model: Scalars['String']['output'];
   /** Its operating system. */
-  os: OperatingSystem;
+  os: DeviceOperatingSystem;
 };
 
 export type Mutation = {
@@ -373,17 +400,6 @@ export type Mutation = {
 
 export type MutationValidateCaptchaArgs = {
   input: ValidateCaptchaInput;
-};
-
-/** An operating system, of a phone or of a machine behind a browser. */
-export type OperatingSystem = {
-  __typename?: 'OperatingSystem';
-  /** Anything else that was reported; null if nothing was. */
-  additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Such as `Android`, `iOS` or `Windows`. */
-  name?: Maybe<Scalars['String']['output']>;
-  /** Version in the maker's own notation. */
-  version?: Maybe<Scalars['String']['output']>;
 };
 
 export type Query = {
@@ -411,26 +427,6 @@ export type QueryDeviceFingerprintArgs = {
   token: Scalars['String']['input'];
 };
 
-/** What to do about a device. */
-export type RiskAction =
-  /** Go on. */
-  | 'ALLOW'
-  /** Let the person prove more first, for example with a captcha. */
-  | 'CHALLENGE'
-  /** Do not go on, and do not tell the person why. */
-  | 'DENY';
-
-/** What to do about a device, and which rule of which policy says so. */
-export type RiskDecision = {
-  __typename?: 'RiskDecision';
-  /** What to do. */
-  action: RiskAction;
-  /** Identifies the content of the policy: the same policy has the same id in every process, and any change gives another one. */
-  policy: Scalars['ID']['output'];
-  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
-  rule: Scalars['ID']['output'];
-};
-
 /** A risk signal that was hit. */
 export type Signal = {
   __typename?: 'Signal';
@@ -439,7 +435,7 @@ export type Signal = {
   /** How sure the service is, from 0 to 1. */
   confidence: Scalars['Float']['output'];
   /** What the signal asks for; null where `code` is null. */
-  effect?: Maybe<SignalEffect>;
+  effect?: Maybe<DeviceSignalEffect>;
   /** How serious it is. */
   level: SignalLevel;
   /** What the signal means, for a person; null where `code` is null. */
@@ -561,21 +557,12 @@ export type SignalDefinition = {
   /** The confidence it always carries, from 0 to 1. */
   confidence: Scalars['Float']['output'];
   /** What it asks for. */
-  effect: SignalEffect;
+  effect: DeviceSignalEffect;
   /** The level it always carries. */
   level: SignalLevel;
   /** What it means, for a person. */
   meaning: Scalars['String']['output'];
 };
-
-/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
-export type SignalEffect =
-  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
-  | 'ALLOW'
-  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
-  | 'DENY'
-  /** Counts towards risk. */
-  | 'RISK';
 
 /** How serious a signal is, from `LOW` to `HIGH`. */
 export type SignalLevel =
@@ -614,11 +601,24 @@ export type ValidateCaptchaInput = {
 export type Web = {
   __typename?: 'Web';
   /** The browser. */
-  browser: Browser;
+  browser: WebBrowser;
   /** The machine, as far as the browser reports it. */
   device: WebDevice;
   /** Its operating system. */
-  os: OperatingSystem;
+  os: DeviceOperatingSystem;
+};
+
+/** A browser. */
+export type WebBrowser = {
+  __typename?: 'WebBrowser';
+  /** Anything else that was reported; null if nothing was. */
+  additional?: Maybe<Scalars['JSONObject']['output']>;
+  /** Major version. */
+  major?: Maybe<Scalars['String']['output']>;
+  /** Such as `Chrome`. */
+  name?: Maybe<Scalars['String']['output']>;
+  /** Full version. */
+  version?: Maybe<Scalars['String']['output']>;
 };
 
 /** The machine behind a browser. */
@@ -751,9 +751,8 @@ export type ResolversInterfaceTypes<_RefType extends Record<string, unknown>> = 
 
 /** Mapping between all available schema types and the resolvers types */
 export type ResolversTypes = ResolversObject<{
-  Browser: ResolverTypeWrapper<Browser>;
-  String: ResolverTypeWrapper<Scalars['String']['output']>;
   CaptchaDetails: ResolverTypeWrapper<CaptchaDetails>;
+  String: ResolverTypeWrapper<Scalars['String']['output']>;
   CaptchaFailed: ResolverTypeWrapper<CaptchaFailed>;
   Boolean: ResolverTypeWrapper<Scalars['Boolean']['output']>;
   CaptchaFailureCategory: CaptchaFailureCategory;
@@ -762,42 +761,42 @@ export type ResolversTypes = ResolversObject<{
   CaptchaIndeterminateCause: CaptchaIndeterminateCause;
   CaptchaPassed: ResolverTypeWrapper<CaptchaPassed>;
   CaptchaValidation: ResolverTypeWrapper<ResolversInterfaceTypes<ResolversTypes>['CaptchaValidation']>;
-  ClientType: ClientType;
   DateTime: ResolverTypeWrapper<Scalars['DateTime']['output']>;
-  Device: ResolverTypeWrapper<Device>;
-  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   DeviceBasic: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceBasic']>;
+  DeviceClientType: DeviceClientType;
+  DeviceFieldError: ResolverTypeWrapper<DeviceFieldError>;
   DeviceFingerprint: ResolverTypeWrapper<DeviceFingerprint>;
+  ID: ResolverTypeWrapper<Scalars['ID']['output']>;
   Float: ResolverTypeWrapper<Scalars['Float']['output']>;
   DeviceFingerprintRejected: ResolverTypeWrapper<DeviceFingerprintRejected>;
   DeviceFingerprintRejectionReason: DeviceFingerprintRejectionReason;
   DeviceFingerprintResult: ResolverTypeWrapper<ResolversUnionTypes<ResolversTypes>['DeviceFingerprintResult']>;
   DeviceJudgement: ResolverTypeWrapper<DeviceJudgement>;
   DeviceMetadataInput: DeviceMetadataInput;
-  FieldError: ResolverTypeWrapper<FieldError>;
+  DeviceOperatingSystem: ResolverTypeWrapper<DeviceOperatingSystem>;
+  DeviceRiskAction: DeviceRiskAction;
+  DeviceRiskDecision: ResolverTypeWrapper<DeviceRiskDecision>;
+  DeviceSignalEffect: DeviceSignalEffect;
+  FingerprintDevice: ResolverTypeWrapper<FingerprintDevice>;
   IpInfo: ResolverTypeWrapper<IpInfo>;
   JSONObject: ResolverTypeWrapper<Scalars['JSONObject']['output']>;
   Mobile: ResolverTypeWrapper<Mobile>;
   Mutation: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  OperatingSystem: ResolverTypeWrapper<OperatingSystem>;
   Query: ResolverTypeWrapper<Record<PropertyKey, never>>;
-  RiskAction: RiskAction;
-  RiskDecision: ResolverTypeWrapper<RiskDecision>;
   Signal: ResolverTypeWrapper<Signal>;
   SignalCode: SignalCode;
   SignalDefinition: ResolverTypeWrapper<SignalDefinition>;
-  SignalEffect: SignalEffect;
   SignalLevel: SignalLevel;
   ValidateCaptchaInput: ValidateCaptchaInput;
   Web: ResolverTypeWrapper<Web>;
+  WebBrowser: ResolverTypeWrapper<WebBrowser>;
   WebDevice: ResolverTypeWrapper<WebDevice>;
 }>;
 
 /** Mapping between all available schema types and the resolvers parents */
 export type ResolversParentTypes = ResolversObject<{
-  Browser: Browser;
-  String: Scalars['String']['output'];
   CaptchaDetails: CaptchaDetails;
+  String: Scalars['String']['output'];
   CaptchaFailed: CaptchaFailed;
   Boolean: Scalars['Boolean']['output'];
   CaptchaFailureDetails: CaptchaFailureDetails;
@@ -805,35 +804,29 @@ export type ResolversParentTypes = ResolversObject<{
   CaptchaPassed: CaptchaPassed;
   CaptchaValidation: ResolversInterfaceTypes<ResolversParentTypes>['CaptchaValidation'];
   DateTime: Scalars['DateTime']['output'];
-  Device: Device;
-  ID: Scalars['ID']['output'];
   DeviceBasic: ResolversUnionTypes<ResolversParentTypes>['DeviceBasic'];
+  DeviceFieldError: DeviceFieldError;
   DeviceFingerprint: DeviceFingerprint;
+  ID: Scalars['ID']['output'];
   Float: Scalars['Float']['output'];
   DeviceFingerprintRejected: DeviceFingerprintRejected;
   DeviceFingerprintResult: ResolversUnionTypes<ResolversParentTypes>['DeviceFingerprintResult'];
   DeviceJudgement: DeviceJudgement;
   DeviceMetadataInput: DeviceMetadataInput;
-  FieldError: FieldError;
+  DeviceOperatingSystem: DeviceOperatingSystem;
+  DeviceRiskDecision: DeviceRiskDecision;
+  FingerprintDevice: FingerprintDevice;
   IpInfo: IpInfo;
   JSONObject: Scalars['JSONObject']['output'];
   Mobile: Mobile;
   Mutation: Record<PropertyKey, never>;
-  OperatingSystem: OperatingSystem;
   Query: Record<PropertyKey, never>;
-  RiskDecision: RiskDecision;
   Signal: Signal;
   SignalDefinition: SignalDefinition;
   ValidateCaptchaInput: ValidateCaptchaInput;
   Web: Web;
+  WebBrowser: WebBrowser;
   WebDevice: WebDevice;
-}>;
-
-export type BrowserResolvers<ContextType = any, ParentType extends ResolversParentTypes['Browser'] = ResolversParentTypes['Browser']> = ResolversObject<{
-  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
-  major?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
 export type CaptchaDetailsResolvers<ContextType = any, ParentType extends ResolversParentTypes['CaptchaDetails'] = ResolversParentTypes['CaptchaDetails']> = ResolversObject<{
@@ -884,19 +877,21 @@ export interface DateTimeScalarConfig extends GraphQLScalarTypeConfig<ResolversT
   name: 'DateTime';
 }
 
-export type DeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['Device'] = ResolversParentTypes['Device']> = ResolversObject<{
-  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-}>;
-
 export type DeviceBasicResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceBasic'] = ResolversParentTypes['DeviceBasic']> = ResolversObject<{
   __resolveType: TypeResolveFn<'Mobile' | 'Web', ParentType, ContextType>;
 }>;
 
+export type DeviceFieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFieldError'] = ResolversParentTypes['DeviceFieldError']> = ResolversObject<{
+  field?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+  type?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+}>;
+
 export type DeviceFingerprintResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprint'] = ResolversParentTypes['DeviceFingerprint'], FederationReferenceType extends FederationReferenceTypes['DeviceFingerprint'] = FederationReferenceTypes['DeviceFingerprint']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceFingerprint']> | FederationReferenceType, FederationReferenceType, ContextType>;
-  clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
-  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
-  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
+  clientType?: Resolver<ResolversTypes['DeviceClientType'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['DeviceRiskDecision']>, ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['FingerprintDevice']>, ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
@@ -910,7 +905,7 @@ export type DeviceFingerprintResolvers<ContextType = any, ParentType extends Res
 }>;
 
 export type DeviceFingerprintRejectedResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceFingerprintRejected'] = ResolversParentTypes['DeviceFingerprintRejected']> = ResolversObject<{
-  errors?: Resolver<Array<ResolversTypes['FieldError']>, ParentType, ContextType>;
+  errors?: Resolver<Array<ResolversTypes['DeviceFieldError']>, ParentType, ContextType>;
   reason?: Resolver<ResolversTypes['DeviceFingerprintRejectionReason'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
@@ -921,9 +916,9 @@ export type DeviceFingerprintResultResolvers<ContextType = any, ParentType exten
 
 export type DeviceJudgementResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceJudgement'] = ResolversParentTypes['DeviceJudgement'], FederationReferenceType extends FederationReferenceTypes['DeviceJudgement'] = FederationReferenceTypes['DeviceJudgement']> = ResolversObject<{
   __resolveReference?: ReferenceResolver<Maybe<ResolversTypes['DeviceJudgement']> | FederationReferenceType, FederationReferenceType, ContextType>;
-  clientType?: Resolver<ResolversTypes['ClientType'], ParentType, ContextType>;
-  decision?: Resolver<Maybe<ResolversTypes['RiskDecision']>, ParentType, ContextType>;
-  device?: Resolver<Maybe<ResolversTypes['Device']>, ParentType, ContextType>;
+  clientType?: Resolver<ResolversTypes['DeviceClientType'], ParentType, ContextType>;
+  decision?: Resolver<Maybe<ResolversTypes['DeviceRiskDecision']>, ParentType, ContextType>;
+  device?: Resolver<Maybe<ResolversTypes['FingerprintDevice']>, ParentType, ContextType>;
   deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
@@ -937,10 +932,20 @@ export type DeviceJudgementResolvers<ContextType = any, ParentType extends Resol
   version?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
-export type FieldErrorResolvers<ContextType = any, ParentType extends ResolversParentTypes['FieldError'] = ResolversParentTypes['FieldError']> = ResolversObject<{
-  field?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  reason?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  type?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
+export type DeviceOperatingSystemResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceOperatingSystem'] = ResolversParentTypes['DeviceOperatingSystem']> = ResolversObject<{
+  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+}>;
+
+export type DeviceRiskDecisionResolvers<ContextType = any, ParentType extends ResolversParentTypes['DeviceRiskDecision'] = ResolversParentTypes['DeviceRiskDecision']> = ResolversObject<{
+  action?: Resolver<ResolversTypes['DeviceRiskAction'], ParentType, ContextType>;
+  policy?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+  rule?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
+}>;
+
+export type FingerprintDeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['FingerprintDevice'] = ResolversParentTypes['FingerprintDevice']> = ResolversObject<{
+  id?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
 }>;
 
 export type IpInfoResolvers<ContextType = any, ParentType extends ResolversParentTypes['IpInfo'] = ResolversParentTypes['IpInfo']> = ResolversObject<{
@@ -954,7 +959,7 @@ export interface JsonObjectScalarConfig extends GraphQLScalarTypeConfig<Resolver
 export type MobileResolvers<ContextType = any, ParentType extends ResolversParentTypes['Mobile'] = ResolversParentTypes['Mobile']> = ResolversObject<{
   architecture?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
   model?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
-  os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
+  os?: Resolver<ResolversTypes['DeviceOperatingSystem'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
 }>;
 
@@ -962,27 +967,15 @@ export type MutationResolvers<ContextType = any, ParentType extends ResolversPar
   validateCaptcha?: Resolver<Maybe<ResolversTypes['CaptchaValidation']>, ParentType, ContextType, RequireFields<MutationValidateCaptchaArgs, 'input'>>;
 }>;
 
-export type OperatingSystemResolvers<ContextType = any, ParentType extends ResolversParentTypes['OperatingSystem'] = ResolversParentTypes['OperatingSystem']> = ResolversObject<{
-  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
-  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
-}>;
-
 export type QueryResolvers<ContextType = any, ParentType extends ResolversParentTypes['Query'] = ResolversParentTypes['Query']> = ResolversObject<{
   deviceFingerprint?: Resolver<Maybe<ResolversTypes['DeviceFingerprintResult']>, ParentType, ContextType, RequireFields<QueryDeviceFingerprintArgs, 'token'>>;
   signalCatalogue?: Resolver<Maybe<Array<ResolversTypes['SignalDefinition']>>, ParentType, ContextType>;
 }>;
 
-export type RiskDecisionResolvers<ContextType = any, ParentType extends ResolversParentTypes['RiskDecision'] = ResolversParentTypes['RiskDecision']> = ResolversObject<{
-  action?: Resolver<ResolversTypes['RiskAction'], ParentType, ContextType>;
-  policy?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-  rule?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
-}>;
-
 export type SignalResolvers<ContextType = any, ParentType extends ResolversParentTypes['Signal'] = ResolversParentTypes['Signal']> = ResolversObject<{
   code?: Resolver<Maybe<ResolversTypes['SignalCode']>, ParentType, ContextType>;
   confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
-  effect?: Resolver<Maybe<ResolversTypes['SignalEffect']>, ParentType, ContextType>;
+  effect?: Resolver<Maybe<ResolversTypes['DeviceSignalEffect']>, ParentType, ContextType>;
   level?: Resolver<ResolversTypes['SignalLevel'], ParentType, ContextType>;
   meaning?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   name?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
@@ -991,16 +984,23 @@ export type SignalResolvers<ContextType = any, ParentType extends ResolversParen
 export type SignalDefinitionResolvers<ContextType = any, ParentType extends ResolversParentTypes['SignalDefinition'] = ResolversParentTypes['SignalDefinition']> = ResolversObject<{
   code?: Resolver<ResolversTypes['SignalCode'], ParentType, ContextType>;
   confidence?: Resolver<ResolversTypes['Float'], ParentType, ContextType>;
-  effect?: Resolver<ResolversTypes['SignalEffect'], ParentType, ContextType>;
+  effect?: Resolver<ResolversTypes['DeviceSignalEffect'], ParentType, ContextType>;
   level?: Resolver<ResolversTypes['SignalLevel'], ParentType, ContextType>;
   meaning?: Resolver<ResolversTypes['String'], ParentType, ContextType>;
 }>;
 
 export type WebResolvers<ContextType = any, ParentType extends ResolversParentTypes['Web'] = ResolversParentTypes['Web']> = ResolversObject<{
-  browser?: Resolver<ResolversTypes['Browser'], ParentType, ContextType>;
+  browser?: Resolver<ResolversTypes['WebBrowser'], ParentType, ContextType>;
   device?: Resolver<ResolversTypes['WebDevice'], ParentType, ContextType>;
-  os?: Resolver<ResolversTypes['OperatingSystem'], ParentType, ContextType>;
+  os?: Resolver<ResolversTypes['DeviceOperatingSystem'], ParentType, ContextType>;
   __isTypeOf?: IsTypeOfResolverFn<ParentType, ContextType>;
+}>;
+
+export type WebBrowserResolvers<ContextType = any, ParentType extends ResolversParentTypes['WebBrowser'] = ResolversParentTypes['WebBrowser']> = ResolversObject<{
+  additional?: Resolver<Maybe<ResolversTypes['JSONObject']>, ParentType, ContextType>;
+  major?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  name?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
+  version?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
 }>;
 
 export type WebDeviceResolvers<ContextType = any, ParentType extends ResolversParentTypes['WebDevice'] = ResolversParentTypes['WebDevice']> = ResolversObject<{
@@ -1010,7 +1010,6 @@ export type WebDeviceResolvers<ContextType = any, ParentType extends ResolversPa
 }>;
 
 export type Resolvers<ContextType = any> = ResolversObject<{
-  Browser?: BrowserResolvers<ContextType>;
   CaptchaDetails?: CaptchaDetailsResolvers<ContextType>;
   CaptchaFailed?: CaptchaFailedResolvers<ContextType>;
   CaptchaFailureDetails?: CaptchaFailureDetailsResolvers<ContextType>;
@@ -1018,23 +1017,24 @@ export type Resolvers<ContextType = any> = ResolversObject<{
   CaptchaPassed?: CaptchaPassedResolvers<ContextType>;
   CaptchaValidation?: CaptchaValidationResolvers<ContextType>;
   DateTime?: GraphQLScalarType;
-  Device?: DeviceResolvers<ContextType>;
   DeviceBasic?: DeviceBasicResolvers<ContextType>;
+  DeviceFieldError?: DeviceFieldErrorResolvers<ContextType>;
   DeviceFingerprint?: DeviceFingerprintResolvers<ContextType>;
   DeviceFingerprintRejected?: DeviceFingerprintRejectedResolvers<ContextType>;
   DeviceFingerprintResult?: DeviceFingerprintResultResolvers<ContextType>;
   DeviceJudgement?: DeviceJudgementResolvers<ContextType>;
-  FieldError?: FieldErrorResolvers<ContextType>;
+  DeviceOperatingSystem?: DeviceOperatingSystemResolvers<ContextType>;
+  DeviceRiskDecision?: DeviceRiskDecisionResolvers<ContextType>;
+  FingerprintDevice?: FingerprintDeviceResolvers<ContextType>;
   IpInfo?: IpInfoResolvers<ContextType>;
   JSONObject?: GraphQLScalarType;
   Mobile?: MobileResolvers<ContextType>;
   Mutation?: MutationResolvers<ContextType>;
-  OperatingSystem?: OperatingSystemResolvers<ContextType>;
   Query?: QueryResolvers<ContextType>;
-  RiskDecision?: RiskDecisionResolvers<ContextType>;
   Signal?: SignalResolvers<ContextType>;
   SignalDefinition?: SignalDefinitionResolvers<ContextType>;
   Web?: WebResolvers<ContextType>;
+  WebBrowser?: WebBrowserResolvers<ContextType>;
   WebDevice?: WebDeviceResolvers<ContextType>;
 }>;
 

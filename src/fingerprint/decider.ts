@@ -1,4 +1,4 @@
-import type { RiskDecision } from '../schema.generated.ts';
+import type { DeviceRiskDecision } from '../schema.generated.ts';
 import type { JudgedDevice } from './outcome.ts';
 import { decide, outcomesOf, type RiskPolicy } from './policy.ts';
 
@@ -8,7 +8,7 @@ export interface Deciding {
   /** Replaces the risk policy. Requests under way keep their own. */
   readonly usePolicy: (policy: RiskPolicy) => void;
   /** Counts a decision, or what a shadow rule would have decided. */
-  readonly record: (decision: RiskDecision, isShadow: boolean) => void;
+  readonly record: (decision: DeviceRiskDecision, isShadow: boolean) => void;
 }
 
 /** Where decisions are counted. The metrics implement it. */
@@ -28,12 +28,12 @@ export function startDeciding(first: RiskPolicy, { recordDecision, watchPolicy }
 }
 
 /** Decides about a device. Fields that share one lookup share one decision, which is counted once. */
-export type Decider = (device: JudgedDevice) => RiskDecision;
+export type Decider = (device: JudgedDevice) => DeviceRiskDecision;
 
 /** Makes the decider of one GraphQL operation, with the policy that is in use when the operation begins. */
 export function createDecider(policy: RiskPolicy, record: Deciding['record']): Decider {
-  const decisions = new Map<JudgedDevice, RiskDecision>();
-  const onShadow = (decision: RiskDecision) => record(decision, true);
+  const decisions = new Map<JudgedDevice, DeviceRiskDecision>();
+  const onShadow = (decision: DeviceRiskDecision) => record(decision, true);
   return (device) => {
     const known = decisions.get(device);
     if (known) return known;

@@ -1,5 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { DeviceJudgement, RiskDecision } from '../schema.generated.ts';
+import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
 import { JudgementBox } from './judgement-box.ts';
 import type { JudgementOutcome } from './judgement-outcomes.ts';
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
@@ -11,7 +11,7 @@ interface Occasion {
   /** The person on whose behalf the caller asked. */
   readonly subject: string | undefined;
   /** What the risk policy says about the device. It is not called unless the decision is read, or sealed. */
-  readonly decide: () => RiskDecision;
+  readonly decide: () => DeviceRiskDecision;
 }
 
 /** Makes judgements that can be kept, and opens those that were. */

@@ -1,10 +1,10 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type {
-  ClientType,
-  Device,
+  DeviceClientType,
+  DeviceFieldError,
   DeviceFingerprint,
   DeviceFingerprintRejected,
-  FieldError,
+  FingerprintDevice,
   IpInfo,
   Mobile,
   Signal,
@@ -29,7 +29,7 @@ import { findSignal } from './signals.ts';
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
   __typename: 'DeviceFingerprint';
-  device: Device;
+  device: FingerprintDevice;
   ipInfo: IpInfo;
   /** The business event that was asked about. Never known for a reference of another subgraph. */
   eventType: string | undefined;
@@ -108,7 +108,7 @@ const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** The document does not say how `field` names a nested field (2.10), so every usual spelling is understood. */
-function toFieldError({ field, reason, type }: WireFieldError): FieldError {
+function toFieldError({ field, reason, type }: WireFieldError): DeviceFieldError {
   const name = field.replace(/^body\./, '');
   return { field: ARGUMENT_NAMES.get(name) ?? name.replace(/^metadata\./, 'metadata.additional.'), reason, type };
 }
@@ -135,7 +135,7 @@ function toDevice(
   };
 }
 
-const CLIENT_TYPES: Readonly<Record<Detail['client_type'], ClientType>> = {
+const CLIENT_TYPES: Readonly<Record<Detail['client_type'], DeviceClientType>> = {
   Android: 'ANDROID',
   iOS: 'IOS',
   'Web/H5': 'WEB_H5',

@@ -1,9 +1,9 @@
 import type {
-  ClientType,
-  RiskAction,
-  RiskDecision,
+  DeviceClientType,
+  DeviceRiskAction,
+  DeviceRiskDecision,
+  DeviceSignalEffect,
   SignalCode,
-  SignalEffect,
   SignalLevel,
 } from '../schema.generated.ts';
 import { isIn, type PolicySignal, type SignalSet, type SortedSignals, sizeOfBoth, sortSignals } from './signal-set.ts';
@@ -15,14 +15,14 @@ import { LEVEL_RANK } from './signals.ts';
 export interface PolicyDefinition {
   readonly rules: readonly RuleDefinition[];
   /** The action if no rule matches. */
-  readonly otherwise: RiskAction;
+  readonly otherwise: DeviceRiskAction;
 }
 
 /** A rule as it is written in a file. */
 export interface RuleDefinition {
   readonly id: string;
   readonly when: Condition;
-  readonly then: RiskAction;
+  readonly then: DeviceRiskAction;
   /** A shadow rule is counted when it matches, and never decides. */
   readonly shadow?: boolean | undefined;
 }
@@ -31,13 +31,13 @@ export interface RuleDefinition {
 export interface Condition {
   readonly anyOf?: readonly SignalCode[] | undefined;
   readonly noneOf?: readonly SignalCode[] | undefined;
-  readonly effect?: SignalEffect | undefined;
+  readonly effect?: DeviceSignalEffect | undefined;
   readonly minLevel?: SignalLevel | undefined;
   readonly minConfidence?: number | undefined;
   /** How many different signals have to count: 1 unless it is given, or 0 if no key says which signals count. */
   readonly atLeast?: number | undefined;
   readonly eventType?: string | readonly string[] | undefined;
-  readonly clientType?: ClientType | readonly ClientType[] | undefined;
+  readonly clientType?: DeviceClientType | readonly DeviceClientType[] | undefined;
 }
 
 /** A policy that is ready to decide. */
@@ -45,14 +45,14 @@ export interface RiskPolicy {
   /** The first 12 hexadecimal digits of the SHA-256 of its content, whatever the order of keys and spaces in its file. */
   readonly id: string;
   readonly rules: readonly Rule[];
-  readonly otherwise: RiskDecision;
+  readonly otherwise: DeviceRiskDecision;
 }
 
 /** A rule that is ready to be matched. */
 export interface Rule {
   readonly isShadow: boolean;
   /** What the rule decides; the same object each time. */
-  readonly decision: RiskDecision;
+  readonly decision: DeviceRiskDecision;
   /** The number of different signals that have to count. */
   readonly needs: number;
   /** The signals that count, as the catalogue has them. */
@@ -61,16 +61,16 @@ export interface Rule {
   readonly excluded: SignalSet | undefined;
   readonly anyOf: ReadonlySet<string> | undefined;
   readonly noneOf: ReadonlySet<string> | undefined;
-  readonly effect: SignalEffect | undefined;
+  readonly effect: DeviceSignalEffect | undefined;
   readonly minRank: number;
   readonly minConfidence: number;
   readonly eventTypes: ReadonlySet<string> | undefined;
-  readonly clientTypes: ReadonlySet<ClientType> | undefined;
+  readonly clientTypes: ReadonlySet<DeviceClientType> | undefined;
 }
 
 /** What a policy reads of a judged device. */
 export interface PolicyDevice {
-  readonly clientType: ClientType;
+  readonly clientType: DeviceClientType;
   readonly signals: readonly PolicySignal[];
 }
 
@@ -85,7 +85,7 @@ export const OTHERWISE = 'otherwise';
 
 /** The labels under which the decisions of a policy are counted: one for each rule, and the last for no rule. */
 export function outcomesOf({ rules, otherwise }: RiskPolicy) {
-  const outcome = ({ action, rule }: RiskDecision, isShadow: boolean) =>
+  const outcome = ({ action, rule }: DeviceRiskDecision, isShadow: boolean) =>
     ({ action, rule, shadow: isShadow ? 'true' : 'false' }) as const;
   return [...rules.map(({ decision, isShadow }) => outcome(decision, isShadow)), outcome(otherwise, false)];
 }
@@ -100,8 +100,8 @@ export function decide(
   policy: RiskPolicy,
   device: PolicyDevice,
   question: PolicyQuestion,
-  onShadow?: (decision: RiskDecision) => void,
-): RiskDecision {
+  onShadow?: (decision: DeviceRiskDecision) => void,
+): DeviceRiskDecision {
   const signals = sortSignals(device.signals);
   for (const rule of policy.rules) {
     if (!holds(rule, device.clientType, signals, question.eventType)) continue;
@@ -116,7 +116,12 @@ export function matches(rule: Rule, device: PolicyDevice, question: PolicyQuesti
   return holds(rule, device.clientType, sortSignals(device.signals), question.eventType);
 }
 
-function holds(rule: Rule, clientType: ClientType, signals: SortedSignals, eventType: string | undefined): boolean {
+function holds(
+  rule: Rule,
+  clientType: DeviceClientType,
+  signals: SortedSignals,
+  eventType: string | undefined,
+): boolean {
   const { needs, counting, excluded, noneOf, eventTypes, clientTypes } = rule;
   if (clientTypes && !clientTypes.has(clientType)) return false;
   if (eventTypes && (eventType === undefined || !eventTypes.has(eventType))) return false;

@@ -1,4 +1,4 @@
-import type { SignalCode, SignalDefinition, SignalEffect, SignalLevel } from '../schema.generated.ts';
+import type { DeviceSignalEffect, SignalCode, SignalDefinition, SignalLevel } from '../schema.generated.ts';
 
 type Row = readonly [level: SignalLevel, confidence: number, meaning: string];
 
@@ -72,7 +72,7 @@ export const LEVEL_RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIU
  * as a blacklist, and `BLACKLIST_*` as a whitelist. Names stay as the service sends them, and the effect follows the
  * description.
  */
-function effectOf(code: string): SignalEffect {
+function effectOf(code: string): DeviceSignalEffect {
   if (code.startsWith('WHITELIST_')) return 'DENY';
   if (code.startsWith('BLACKLIST_')) return 'ALLOW';
   return 'RISK';

@@ -1,7 +1,7 @@
 import { counts, type RiskPolicy, type Rule } from '../fingerprint/policy.ts';
 import type { PolicySignal } from '../fingerprint/signal-set.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
-import type { ClientType, SignalLevel } from '../schema.generated.ts';
+import type { DeviceClientType, SignalLevel } from '../schema.generated.ts';
 
 /**
  * Which rules of a policy can never match. The service may send any number of signals that are newer than the catalogue, and
@@ -10,9 +10,9 @@ import type { ClientType, SignalLevel } from '../schema.generated.ts';
  */
 
 /** The client types that there are. The compiler reports one that is missing. */
-const CLIENT_TYPE_NAMES: Readonly<Record<ClientType, true>> = { ANDROID: true, IOS: true, WEB_H5: true };
+const CLIENT_TYPE_NAMES: Readonly<Record<DeviceClientType, true>> = { ANDROID: true, IOS: true, WEB_H5: true };
 // Sound: the keys are exactly the client types, and Object.keys widens them to string.
-export const CLIENT_TYPES = Object.keys(CLIENT_TYPE_NAMES) as ClientType[];
+export const CLIENT_TYPES = Object.keys(CLIENT_TYPE_NAMES) as DeviceClientType[];
 
 /** The event types that a policy names, and undefined for every other one and for none. */
 export function eventTypesOf({ rules }: RiskPolicy): (string | undefined)[] {

@@ -8,7 +8,7 @@ import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
 import { findSignal, SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
-import type { DeviceJudgement, RiskDecision } from '../../src/schema.generated.ts';
+import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
 import { DATA } from './support.ts';
 
@@ -24,12 +24,12 @@ const application = prepareApplication({
 });
 const TOKEN = 'token-canary-7f3a';
 const METADATA = { email: 'ada.canary@mail.test', phoneNum: '13800138000', additional: { canary: 'extra-canary' } };
-const DECISION: RiskDecision = { action: 'CHALLENGE', rule: 'serious', policy: 'policy-1' };
+const DECISION: DeviceRiskDecision = { action: 'CHALLENGE', rule: 'serious', policy: 'policy-1' };
 
 interface Given {
   readonly subject?: string;
   readonly eventType?: string;
-  readonly decision?: RiskDecision;
+  readonly decision?: DeviceRiskDecision;
 }
 
 function judge(data: unknown, { subject, eventType, decision = DECISION }: Given = {}, by = judgements) {

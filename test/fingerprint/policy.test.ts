@@ -3,7 +3,7 @@ import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { decide, type PolicyQuestion } from '../../src/fingerprint/policy.ts';
 import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
 import { findSignal } from '../../src/fingerprint/signals.ts';
-import type { ClientType } from '../../src/schema.generated.ts';
+import type { DeviceClientType } from '../../src/schema.generated.ts';
 import { readPage } from '../docs/markdown.ts';
 
 /** What each condition means, and what the built-in policy decides. */
@@ -15,7 +15,7 @@ const signalOf = (name: string) => {
   const row = findSignal(name);
   return row ? { ...row, name } : { name, code: null, effect: null, level: 'HIGH' as const, confidence: 0.7 };
 };
-const device = (names: readonly string[], clientType: ClientType = 'ANDROID'): Device => ({
+const device = (names: readonly string[], clientType: DeviceClientType = 'ANDROID'): Device => ({
   clientType,
   signals: names.map(signalOf),
 });
@@ -54,7 +54,7 @@ test.each<[object, string[], boolean]>([
   expect(hits(when, device(names))).toBe(expected);
 });
 
-test.each<[object, string | undefined, ClientType, boolean]>([
+test.each<[object, string | undefined, DeviceClientType, boolean]>([
   [{ eventType: 'login' }, 'login', 'IOS', true],
   [{ eventType: ['login', 'checkout'] }, 'checkout', 'IOS', true],
   [{ eventType: 'login' }, 'Login', 'IOS', false],

@@ -14,7 +14,7 @@ beforeEach(() => {
 const QUERY = `query ($representations: [_Any!]!) {
   _entities(representations: $representations) {
     __typename
-    ... on Device { id }
+    ... on FingerprintDevice { id }
     ... on DeviceFingerprint { publicKey version device { id } }
   }
 }`;
@@ -24,7 +24,7 @@ const entities = (...representations: unknown[]) => ask(app.graphqlUrl, QUERY, {
 
 describe.each(CANARIES)('%s', (canary) => {
   test.each<[string, unknown]>([
-    ['a Device, which is not resolvable here', { __typename: 'Device', id: canary }],
+    ['a FingerprintDevice, which is not resolvable here', { __typename: 'FingerprintDevice', id: canary }],
     ['a type that is no entity', { __typename: 'IpInfo', ip: canary }],
     ['a type that does not exist', { __typename: canary, id: canary }],
     ['a type that every object has', { __typename: 'constructor', id: canary }],

@@ -38,8 +38,8 @@ const SEALED = [...sealedJudgements().map(({ sealed }) => sealed), 'made up'];
 const LEAVES: Readonly<Record<string, readonly string[]>> = {
   Signal: ['name', 'code', 'level', 'confidence', 'effect', 'meaning', '__typename'],
   SignalDefinition: ['code', 'level', 'confidence', 'effect', 'meaning', '__typename'],
-  OperatingSystem: ['name', 'version', 'additional', '__typename'],
-  Browser: ['name', 'version', 'major', 'additional', '__typename'],
+  DeviceOperatingSystem: ['name', 'version', 'additional', '__typename'],
+  WebBrowser: ['name', 'version', 'major', 'additional', '__typename'],
   WebDevice: ['model', 'vendor', 'additional', '__typename'],
 };
 
@@ -136,8 +136,8 @@ function device(writer: Writer): string {
     'version',
     'clientType',
     '__typename',
-    `decision { ${some(writer, 'RiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
-    `${alias()}device { ${some(writer, 'Device', ['id', '__typename'])} }`,
+    `decision { ${some(writer, 'DeviceRiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
+    `${alias()}device { ${some(writer, 'FingerprintDevice', ['id', '__typename'])} }`,
     `${alias()}ipInfo { ${some(writer, 'IpInfo', ['ip', '__typename'])} }`,
     `${alias()}deviceBasic { __typename ... on Mobile { ${mobile(writer)} } ... on Web { ${web(writer)} } }`,
     `judgement { ${some(writer, 'DeviceJudgement', ['eventId', 'eventType', 'subject', 'decision { action }', 'device { id }', 'signals { name }'])} }`,
@@ -154,7 +154,7 @@ function stored(writer: Writer): string {
     'subject',
     'eventType',
     'j_id: eventId',
-    `j_device: device { ${some(writer, 'Device', ['id', '__typename'])} }`,
+    `j_device: device { ${some(writer, 'FingerprintDevice', ['id', '__typename'])} }`,
     `${alias()}decision { action rule policy }`,
     `j_basic: deviceBasic { __typename ... on Mobile { ${mobile(writer)} } ... on Web { ${web(writer)} } }`,
     `j_signals: signals(minLevel: ${writer.value('SignalLevel', writer.pick(['LOW', 'HIGH', null]))}) { ${leaves(writer, 'Signal')} }`,
@@ -162,14 +162,14 @@ function stored(writer: Writer): string {
 }
 
 function mobile(writer: Writer): string {
-  return some(writer, 'Mobile', ['architecture', 'model', `os { ${leaves(writer, 'OperatingSystem')} }`]);
+  return some(writer, 'Mobile', ['architecture', 'model', `os { ${leaves(writer, 'DeviceOperatingSystem')} }`]);
 }
 
 function web(writer: Writer): string {
   return some(writer, 'Web', [
-    `browser { ${leaves(writer, 'Browser')} }`,
+    `browser { ${leaves(writer, 'WebBrowser')} }`,
     `${writer.alias()}device { ${leaves(writer, 'WebDevice')} }`,
-    `os { ${leaves(writer, 'OperatingSystem')} }`,
+    `os { ${leaves(writer, 'DeviceOperatingSystem')} }`,
   ]);
 }
 

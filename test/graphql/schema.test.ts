@@ -110,9 +110,9 @@ describe('the SDL that a router reads', async () => {
     expect(type).toMatch(/^ {2}token: ID! @inaccessible$/m);
   });
 
-  test('Device is for others to extend', () => {
-    expect(printed(Kind.OBJECT_TYPE_DEFINITION, 'Device')).toMatch(
-      /^type Device @key\(fields: "id", resolvable: false\) @tag\(name: "risk"\) \{$/m,
+  test('FingerprintDevice is for others to extend', () => {
+    expect(printed(Kind.OBJECT_TYPE_DEFINITION, 'FingerprintDevice')).toMatch(
+      /^type FingerprintDevice @key\(fields: "id", resolvable: false\) @tag\(name: "risk"\) \{$/m,
     );
   });
 

@@ -56,7 +56,7 @@ test('these fields and types have the tag', () => {
   const names = TAGGED.map(([type, { name }]) => `${type}.${name}`);
   expect(names).toEqual(expect.arrayContaining(EXPECTED));
   expect([...typeTags].filter(([, is]) => is).map(([name]) => name)).toEqual(
-    expect.arrayContaining(['Device', 'IpInfo', 'Signal', 'SignalDefinition']),
+    expect.arrayContaining(['FingerprintDevice', 'IpInfo', 'Signal', 'SignalDefinition']),
   );
 });
 const EXPECTED = [

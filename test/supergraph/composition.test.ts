@@ -82,10 +82,12 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
 
   test('without that exclusion there is more, so the list would fail', () => {
     const everything = contractOf(contract(services, 'a-tag-that-nothing-has'));
-    expect(Object.keys(everything)).toEqual(expect.arrayContaining(['SignalCode', 'SignalLevel', 'RiskDecision']));
+    expect(Object.keys(everything)).toEqual(
+      expect.arrayContaining(['SignalCode', 'SignalLevel', 'DeviceRiskDecision']),
+    );
     expect(everything['DeviceFingerprint']).toContain('signals');
     expect(everything['DeviceFingerprint']).not.toContain('token');
-    expect(everything['Device']).toContain('orders');
+    expect(everything['FingerprintDevice']).toContain('orders');
   });
 });
 

@@ -232,8 +232,8 @@ test.each([
   ],
   [
     'what else came from a device',
-    `${ENTITIES} { ... on Device { orders { id } } } }`,
-    { of: [{ __typename: 'Device', id: 'd' }] },
+    `${ENTITIES} { ... on FingerprintDevice { orders { id } } } }`,
+    { of: [{ __typename: 'FingerprintDevice', id: 'd' }] },
     { _entities: [null] },
   ],
 ])('without the scope risk:read %s is FORBIDDEN', async (_what, query, variables, expected) => {

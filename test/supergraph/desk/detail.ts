@@ -1,5 +1,5 @@
 import { make } from '../shop/dom.ts';
-import type { CheckoutQuery, ClientType, JudgementFragment, SignalEffect } from './generated/graphql.ts';
+import type { CheckoutQuery, DeviceClientType, DeviceSignalEffect, JudgementFragment } from './generated/graphql.ts';
 import { troubleView } from './trouble.ts';
 import { captchaOf, decisionView, known, outcomeOf, reasonOf, timeView } from './words.ts';
 
@@ -30,7 +30,11 @@ export function detailView(checkout: NonNullable<CheckoutQuery['checkout']>, cod
   ];
 }
 
-const CLIENTS: Readonly<Record<ClientType, string>> = { ANDROID: 'Android app', IOS: 'iOS app', WEB_H5: 'Web page' };
+const CLIENTS: Readonly<Record<DeviceClientType, string>> = {
+  ANDROID: 'Android app',
+  IOS: 'iOS app',
+  WEB_H5: 'Web page',
+};
 const WITHHELD = 'not shown to you';
 
 function judgementView(judgement: JudgementFragment): Node[] {
@@ -61,7 +65,7 @@ function machineOf({ deviceBasic }: JudgementFragment): Fact[] {
   return [['Browser', known(browser.name, browser.version)], ['Machine', known(device.vendor, device.model)], system];
 }
 
-const EFFECTS: Readonly<Record<SignalEffect, string>> = {
+const EFFECTS: Readonly<Record<DeviceSignalEffect, string>> = {
   RISK: 'counts towards risk',
   // The service calls its blacklists WHITELIST_ and its whitelists BLACKLIST_.
   DENY: 'on your blacklist, in spite of the name: refuse',

@@ -61,7 +61,7 @@ export function createResolvers(shop: Shop) {
       },
       orders: ({ id }: { id: string }) => database.ordersOf(id),
     },
-    Device: {
+    FingerprintDevice: {
       __resolveReference: async ({ id }: { id: string }, context: SubgraphContext) => {
         requireScope(context);
         return { id };

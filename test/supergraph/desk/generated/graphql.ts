@@ -32,13 +32,31 @@ export type CheckoutStatus =
   | 'REFUSED';
 
 /** The client SDK that produced a token. */
-export type ClientType =
+export type DeviceClientType =
   /** An Android app. */
   | 'ANDROID'
   /** An iOS app. */
   | 'IOS'
   /** A web page. */
   | 'WEB_H5';
+
+/** What to do about a device. */
+export type DeviceRiskAction =
+  /** Go on. */
+  | 'ALLOW'
+  /** Let the person prove more first, for example with a captcha. */
+  | 'CHALLENGE'
+  /** Do not go on, and do not tell the person why. */
+  | 'DENY';
+
+/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
+export type DeviceSignalEffect =
+  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
+  | 'ALLOW'
+  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
+  | 'DENY'
+  /** Counts towards risk. */
+  | 'RISK';
 
 /** Why the device of a checkout was not judged. */
 export type NotJudgedReason =
@@ -59,15 +77,6 @@ export type OrderRefusalCode =
   | 'UNKNOWN_ITEM'
   /** Too little could be verified about the device or the captcha for an item of this price. Try again later. */
   | 'UNVERIFIED';
-
-/** What to do about a device. */
-export type RiskAction =
-  /** Go on. */
-  | 'ALLOW'
-  /** Let the person prove more first, for example with a captcha. */
-  | 'CHALLENGE'
-  /** Do not go on, and do not tell the person why. */
-  | 'DENY';
 
 /** Every signal that the fingerprint service documents. */
 export type SignalCode =
@@ -174,15 +183,6 @@ export type SignalCode =
   /** The IP address is on your blacklist, in spite of the name. */
   | 'WHITELIST_IP';
 
-/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
-export type SignalEffect =
-  /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
-  | 'ALLOW'
-  /** Is on one of your blacklists: refuse. These are the signals named `WHITELIST_…`. */
-  | 'DENY'
-  /** Counts towards risk. */
-  | 'RISK';
-
 /** How serious a signal is, from `LOW` to `HIGH`. */
 export type SignalLevel =
   /** Worth acting on. */
@@ -206,15 +206,15 @@ export type CheckoutQueryVariables = Exact<{
 }>;
 
 
-export type CheckoutQuery = { checkout: { id: string, startedAt: string, item: string, status: CheckoutStatus, refusal: OrderRefusalCode | null, captcha: CaptchaAssurance | null, decision: CheckoutDecision, notJudged: NotJudgedReason | null, judgement: { judgedAt: string, eventType: string | null, eventId: string, requestId: string, clientType: ClientType, deviceBasic:
+export type CheckoutQuery = { checkout: { id: string, startedAt: string, item: string, status: CheckoutStatus, refusal: OrderRefusalCode | null, captcha: CaptchaAssurance | null, decision: CheckoutDecision, notJudged: NotJudgedReason | null, judgement: { judgedAt: string, eventType: string | null, eventId: string, requestId: string, clientType: DeviceClientType, deviceBasic:
         | { __typename: 'Mobile', model: string, architecture: string, os: { name: string | null, version: string | null } }
         | { __typename: 'Web', browser: { name: string | null, version: string | null }, device: { vendor: string | null, model: string | null }, os: { name: string | null, version: string | null } }
-      , device: { id: string } | null, ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> | null, decision: { action: RiskAction, rule: string, policy: string } | null } | null, customer: { id: string, name: string } | null, order: { id: string, number: string } | null } | null };
+      , device: { id: string } | null, ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: DeviceSignalEffect | null, meaning: string | null }> | null, decision: { action: DeviceRiskAction, rule: string, policy: string } | null } | null, customer: { id: string, name: string } | null, order: { id: string, number: string } | null } | null };
 
-export type JudgementFragment = { judgedAt: string, eventType: string | null, eventId: string, requestId: string, clientType: ClientType, deviceBasic:
+export type JudgementFragment = { judgedAt: string, eventType: string | null, eventId: string, requestId: string, clientType: DeviceClientType, deviceBasic:
     | { __typename: 'Mobile', model: string, architecture: string, os: { name: string | null, version: string | null } }
     | { __typename: 'Web', browser: { name: string | null, version: string | null }, device: { vendor: string | null, model: string | null }, os: { name: string | null, version: string | null } }
-  , device: { id: string } | null, ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: SignalEffect | null, meaning: string | null }> | null, decision: { action: RiskAction, rule: string, policy: string } | null };
+  , device: { id: string } | null, ipInfo: { ip: string } | null, signals: Array<{ name: string, code: SignalCode | null, level: SignalLevel, confidence: number, effect: DeviceSignalEffect | null, meaning: string | null }> | null, decision: { action: DeviceRiskAction, rule: string, policy: string } | null };
 
 export const SummaryFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Summary"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Checkout"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"startedAt"}},{"kind":"Field","name":{"kind":"Name","value":"item"}},{"kind":"Field","name":{"kind":"Name","value":"customer"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}},{"kind":"Field","name":{"kind":"Name","value":"status"}},{"kind":"Field","name":{"kind":"Name","value":"refusal"}},{"kind":"Field","name":{"kind":"Name","value":"order"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"number"}}]}},{"kind":"Field","name":{"kind":"Name","value":"captcha"}},{"kind":"Field","name":{"kind":"Name","value":"decision"}},{"kind":"Field","name":{"kind":"Name","value":"notJudged"}}]}}]} as unknown as DocumentNode<SummaryFragment, unknown>;
 export const JudgementFragmentDoc = {"kind":"Document","definitions":[{"kind":"FragmentDefinition","name":{"kind":"Name","value":"Judgement"},"typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"DeviceJudgement"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"judgedAt"}},{"kind":"Field","name":{"kind":"Name","value":"eventType"}},{"kind":"Field","name":{"kind":"Name","value":"eventId"}},{"kind":"Field","name":{"kind":"Name","value":"requestId"}},{"kind":"Field","name":{"kind":"Name","value":"clientType"}},{"kind":"Field","name":{"kind":"Name","value":"deviceBasic"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"__typename"}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Mobile"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"model"}},{"kind":"Field","name":{"kind":"Name","value":"architecture"}},{"kind":"Field","name":{"kind":"Name","value":"os"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"version"}}]}}]}},{"kind":"InlineFragment","typeCondition":{"kind":"NamedType","name":{"kind":"Name","value":"Web"}},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"browser"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"version"}}]}},{"kind":"Field","name":{"kind":"Name","value":"device"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"vendor"}},{"kind":"Field","name":{"kind":"Name","value":"model"}}]}},{"kind":"Field","name":{"kind":"Name","value":"os"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"version"}}]}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"device"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}}]}},{"kind":"Field","name":{"kind":"Name","value":"ipInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"ip"}}]}},{"kind":"Field","name":{"kind":"Name","value":"signals"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"code"}},{"kind":"Field","name":{"kind":"Name","value":"level"}},{"kind":"Field","name":{"kind":"Name","value":"confidence"}},{"kind":"Field","name":{"kind":"Name","value":"effect"}},{"kind":"Field","name":{"kind":"Name","value":"meaning"}}]}},{"kind":"Field","name":{"kind":"Name","value":"decision"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"action"}},{"kind":"Field","name":{"kind":"Name","value":"rule"}},{"kind":"Field","name":{"kind":"Name","value":"policy"}}]}}]}}]} as unknown as DocumentNode<JudgementFragment, unknown>;
