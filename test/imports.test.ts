@@ -11,11 +11,10 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 /** For each folder, and each file beside the folders, what it may import of ours: a folder, or one file of a folder. */
 const RULES = `
   errors, schema.generated, runtime, config, explorer:
-  upstream: runtime, errors
-  fingerprint, captcha: upstream, runtime, errors, schema.generated
-  graphql: fingerprint, captcha, upstream, runtime, errors, schema.generated
-  observability: captcha/attestation-refusals, fingerprint/drift, fingerprint/judgement-outcomes, upstream/bulkhead,
-    upstream/health, upstream/finding, upstream/quota, upstream/call-context, runtime, errors
+  observability: runtime, errors
+  upstream: observability, runtime, errors
+  fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
+  graphql: fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
   keys: captcha/attestation-keys, fingerprint/sealing-key
   server: graphql, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config

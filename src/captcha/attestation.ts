@@ -1,9 +1,9 @@
 import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { AttestationRefusal } from '../observability/metrics.ts';
 import { SlidingWindow } from '../runtime/sliding-window.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { AttestationRefusal } from './attestation-refusals.ts';
 import type { Assurance, AttestationSigner } from './attestation-signer.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 

@@ -1,8 +1,5 @@
+import type { SignalDrift } from '../observability/metrics.ts';
 import type { FingerprintOutcome, JudgedSignal } from './outcome.ts';
-
-/** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
-export const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
-export type SignalDrift = (typeof SIGNAL_DRIFTS)[number];
 
 /** Counts each signal of a device. Call it once for each upstream response, however many fields share it. */
 export function countSignals(

@@ -1,7 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
+import type { JudgementOutcome } from '../observability/metrics.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
 import { JudgementBox } from './judgement-box.ts';
-import type { JudgementOutcome } from './judgement-outcomes.ts';
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
 import type { JudgedDevice } from './outcome.ts';
 import type { SealingKey } from './sealing-key.ts';

@@ -6,7 +6,6 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Side } from '../errors.ts';
-import type { CallSpan, CallTarget } from '../upstream/call-context.ts';
 import { VERSION } from './build.ts';
 import { createSampler, type SamplerName } from './sampler.ts';
 import { parseTraceparent } from './traceparent.ts';
@@ -27,6 +26,24 @@ export interface OperationSpan {
   /** Absent if there is neither a span nor a header to make. */
   readonly startCall: ((target: CallTarget) => CallSpan) | undefined;
   end(result: TracedResult): void;
+}
+
+/** Where a call goes, as far as a trace may say it. */
+export interface CallTarget {
+  readonly service: string;
+  readonly region: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The path as the service's document has it, with names in braces in the place of ids. */
+  readonly pathTemplate: string;
+}
+
+/** One call in a trace. */
+export interface CallSpan {
+  /** Sent with the call, so that the upstream can continue the trace. Empty unless it may. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** @param status the HTTP status of the response; undefined if there was none */
+  end(outcome: string, status: number | undefined): void;
 }
 
 /** What is traced of an operation when it ends. */

@@ -1,7 +1,5 @@
 import type { Logger } from 'pino';
-import type { HealthState } from '../upstream/finding.ts';
-import type { AccountHealth } from '../upstream/health.ts';
-import type { Metrics } from './metrics.ts';
+import type { HealthState, Metrics, ReportedHealth } from './metrics.ts';
 
 /**
  * What logs and counts how the health of a service's accounts changes: one line for each change, which says whose fault it
@@ -14,9 +12,9 @@ export function reportHealth(
   log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>,
   { recordOutage }: Pick<Metrics, 'recordOutage'>,
   levelOfRefusals: 'debug' | 'error',
-): (health: AccountHealth, before: HealthState, isObstacle: boolean) => void {
+): (health: ReportedHealth, before: HealthState, isObstacle: boolean) => void {
   /** Accounts about which the log has said that something is wrong. */
-  const complained = new WeakSet<AccountHealth>();
+  const complained = new WeakSet<ReportedHealth>();
   return (health, before, isObstacle) => {
     const { account, finding, probe } = health;
     const { state, hasWorked, reason } = finding;

@@ -1,3 +1,5 @@
+import type { CallSpan, CallTarget } from '../observability/tracing.ts';
+
 /** The operation for which calls are made. */
 export interface CallContext {
   /** All log lines about the operation have this id. */
@@ -7,24 +9,6 @@ export interface CallContext {
   recordCall(ms: number): void;
   /** Starts the span of a call; absent unless the operation is traced. */
   readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
-}
-
-/** Where a call goes, as far as a trace may say it. */
-export interface CallTarget {
-  readonly service: string;
-  readonly region: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
-  /** The path as the service's document has it, with names in braces in the place of ids. */
-  readonly pathTemplate: string;
-}
-
-/** One call in a trace. */
-export interface CallSpan {
-  /** Sent with the call, so that the upstream can continue the trace. Empty unless it may. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** @param status the HTTP status of the response; undefined if there was none */
-  end(outcome: string, status: number | undefined): void;
 }
 
 /** Work that can be aborted. */

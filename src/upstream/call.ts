@@ -1,7 +1,8 @@
 import { asError, DeviceTrustError } from '../errors.ts';
+import type { CallSpan } from '../observability/tracing.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
 import type { Admissible, Bulkhead } from './bulkhead.ts';
-import type { CallSpan, Cancellable } from './call-context.ts';
+import type { Cancellable } from './call-context.ts';
 import type { Pauses } from './pauses.ts';
 import type { Quota } from './quota.ts';
 import type { UpstreamRequest } from './request.ts';

@@ -1,9 +1,10 @@
+import type { QuotaState } from '../observability/metrics.ts';
 import type { Resolver } from '../runtime/dns.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Call, type CallService } from './call.ts';
 import { Pauses } from './pauses.ts';
 import type { ProbeTools } from './probe.ts';
-import { Quota, type QuotaLimits, type QuotaState, type QuotaStore } from './quota.ts';
+import { Quota, type QuotaLimits, type QuotaStore } from './quota.ts';
 import type { QuotaWindow } from './quota-count.ts';
 import type { UpstreamRequest } from './request.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';

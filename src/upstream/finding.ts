@@ -1,12 +1,4 @@
-/**
- * What is known about an account:
- * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
- * - `well`: its last answer was documented and did not blame us.
- * - `refused`: the service refuses the account, or its address or certificate is wrong.
- * - `outage`: our own probes have confirmed that the service is down.
- */
-export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
-export type HealthState = (typeof HEALTH_STATES)[number];
+import type { HealthState } from '../observability/metrics.ts';
 
 /** The health of an account at one moment. */
 export interface Finding {

@@ -1,6 +1,7 @@
+import type { HealthState } from '../observability/metrics.ts';
 import { Sleep } from '../runtime/sleep.ts';
 import { Waiters } from '../runtime/waiters.ts';
-import type { Finding, HealthState } from './finding.ts';
+import type { Finding } from './finding.ts';
 import { OutageError } from './outage-error.ts';
 import { type Probe, type ProbeResult, type ProbeTools, sendProbe, silenceMs } from './probe.ts';
 

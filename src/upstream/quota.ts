@@ -1,4 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
+import type { QuotaState } from '../observability/metrics.ts';
 import { Count, type Limit, type QuotaWindow, type SharedCounter, WINDOW_SECONDS } from './quota-count.ts';
 
 /** How many calls may be sent for one account. */
@@ -19,13 +20,6 @@ export interface QuotaStore {
 
 /** Whether the store can be used. `cause` is the code or the name of the error that made it unusable. */
 export type StoreState = { readonly isAway: false } | { readonly isAway: true; readonly cause: string };
-
-/** One limit of a quota, and what is left of it. */
-export interface QuotaState {
-  readonly limit: number;
-  /** Of the account that has the least left. */
-  readonly left: number;
-}
 
 interface QuotaOptions {
   readonly service: string;

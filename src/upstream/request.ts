@@ -1,4 +1,5 @@
-import type { CallContext, CallTarget } from './call-context.ts';
+import type { CallTarget } from '../observability/tracing.ts';
+import type { CallContext } from './call-context.ts';
 
 /** One POST to an upstream. */
 export interface UpstreamRequest {

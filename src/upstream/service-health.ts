@@ -1,4 +1,4 @@
-import type { HealthState } from './finding.ts';
+import type { HealthState } from '../observability/metrics.ts';
 import { AccountHealth } from './health.ts';
 import type { Probe, ProbeTools } from './probe.ts';
 

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { judgeCaptcha } from '../../src/captcha/probe.ts';
 import { type FailOpenPolicy, indeterminate, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
+import { HEALTH_STATES } from '../../src/observability/metrics.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import { type Finding, HEALTH_STATES } from '../../src/upstream/finding.ts';
+import type { Finding } from '../../src/upstream/finding.ts';
 import { ARGS, PASS } from './support.ts';
 
 /**
