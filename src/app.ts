@@ -7,13 +7,10 @@ import { causeOf } from './captcha/verdict.ts';
 import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
-import { createFingerprintClient } from './fingerprint/client.ts';
+import { createFingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
 import { type Deciding, startDeciding } from './fingerprint/decider.ts';
 import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
-import { countSignals } from './fingerprint/drift.ts';
 import { createJudgements } from './fingerprint/judgement.ts';
-import { fingerprintProbe } from './fingerprint/probe.ts';
-import { prepareApplication } from './fingerprint/request.ts';
 import { subgraphSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/open-tracing.ts';
@@ -87,11 +84,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const captchaLimits = { timeoutMs: config.captchaTimeoutMs, quotaLimits: config.captchaQuota };
     const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
     closers.push(fingerprint.close, captcha.close);
-    const queryFingerprint = createFingerprintClient({
-      ...config,
-      upstream: fingerprint,
-      onOutcome: (outcome) => countSignals(outcome, metrics.recordSignal),
-    });
+    const queryFingerprint = createFingerprintClient({ ...config, upstream: fingerprint, metrics });
     const validateCaptcha = createCaptchaValidator({
       ...config,
       upstream: captcha,

@@ -1,9 +1,148 @@
-import { DeviceTrustError } from '../errors.ts';
+import DataLoader from 'dataloader';
+import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { QUERY_TEMPLATE } from './contract.ts';
-import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
-import type { FingerprintRequest } from './request.ts';
+import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
+import {
+  anyEnvelope,
+  invalidRequestEnvelope,
+  METADATA_KEYS,
+  QUERY_TEMPLATE,
+  queryPath,
+  successEnvelope,
+} from './contract.ts';
+import { driftOf, type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
+
+/** From the arguments of `deviceFingerprint` to an outcome: the request, the loader that shares calls, and the call. */
+
+/** A configured application, prepared for calls: it has the credentials and the address of its region. */
+export interface Application {
+  readonly publicKey: string;
+  readonly region: string;
+  readonly origin: string;
+  readonly path: string;
+  /** Holds the secret. Never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** An application as it is configured, with the address of its region. */
+interface ApplicationAccount {
+  readonly publicKey: string;
+  readonly secret: string;
+  readonly region: string;
+  readonly baseUrl: string;
+}
+
+/** Prepares an application once, so that its calls need not. */
+export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
+  const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  return { publicKey, region, origin, path, headers };
+}
+
+/** A query that is ready to be sent. */
+export interface FingerprintRequest {
+  readonly application: Application;
+  readonly token: string;
+  /** The business event, for the risk policy and for the record of a judgement. */
+  readonly eventType: string | undefined;
+  /** The body as canonical JSON: equal arguments give equal text. */
+  readonly body: string;
+  /** Requests with the same key can share a call. */
+  readonly key: string;
+}
+
+/**
+ * Turns the arguments of `deviceFingerprint` into a request.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, or metadata that names a key twice
+ */
+export function toRequest(
+  args: QueryDeviceFingerprintArgs,
+  applicationFor: (publicKey: string | null | undefined) => Application | undefined,
+): FingerprintRequest {
+  const application = applicationFor(args.publicKey);
+  if (!application) throw badUserInput('publicKey', 'the public key of a configured application', 'an unknown one');
+  const body = toBody(args);
+  const eventType = args.eventType ?? undefined;
+  return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
+}
+
+/**
+ * The request body (document, 2.1) with its keys in a fixed order. Null arguments, null metadata keys and empty
+ * metadata are left out, so that requests which differ only in them share a call. The time is sent as it was written.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT for metadata that names a key twice
+ */
+export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
+  const wireMetadata = metadata && toMetadata(metadata);
+  return JSON.stringify({
+    device_token: token,
+    metadata: wireMetadata && Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
+    event_type: eventType ?? undefined,
+    event_time: eventTime ?? undefined,
+  });
+}
+
+// Sound: METADATA_KEYS is a Record over exactly these names, and Object.entries widens them to string.
+const DOCUMENTED = Object.entries(METADATA_KEYS) as [keyof typeof METADATA_KEYS, string][];
+const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) => key));
+
+function toMetadata(given: NonNullable<QueryDeviceFingerprintArgs['metadata']>): Record<string, unknown> {
+  const metadata: Record<string, unknown> = {};
+  for (const [name, key] of DOCUMENTED) {
+    if (given[name] != null) metadata[key] = given[name];
+  }
+  for (const [key, value] of Object.entries(given.additional ?? {}).sort(byKey)) {
+    if (DOCUMENTED_KEYS.has(key)) {
+      throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
+    }
+    if (value !== null) metadata[key] = sorted(value);
+  }
+  return metadata;
+}
+
+/** A copy of a JSON value with the keys of every object sorted. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).sort(byKey);
+  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
+}
+
+function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/**
+ * Makes the loader of one GraphQL operation, in which equal requests share a call. It is never shared itself, because
+ * outcomes belong to one client. The service judges one token per call, so nothing is batched, and a quick response is not
+ * held up by a slow one. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
+ */
+export function createFingerprintLoader(
+  query: FingerprintClient,
+  maxCalls: number,
+  context: CallContext,
+): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
+  let calls = 0;
+  const load = async (request: FingerprintRequest): Promise<FingerprintOutcome> => {
+    calls += 1;
+    if (calls <= maxCalls) return query(request, context);
+    throw new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' });
+  };
+  // DataLoader forgets a key whose batch was rejected, but not one whose value is an Error, and a failed call is not repeated.
+  return new DataLoader(async (requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
+    batch: false,
+    cacheKeyFn: ({ key }) => key,
+  });
+}
+
+function tooManyTokens(maxCalls: number): string {
+  return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
+}
 
 /**
  * Asks the fingerprint service about one token.
@@ -16,12 +155,11 @@ interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
   /** The deadline of one whole call, in ms. */
   readonly fingerprintTimeoutMs: number;
-  /** Called with the outcome of each call that had one. */
-  readonly onOutcome: (outcome: FingerprintOutcome) => void;
+  readonly metrics: Pick<Metrics, 'recordSignal'>;
 }
 
 /** Makes a client that calls the service once for each request, except for an empty token, whose outcome is known. */
-export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutcome }: Options): FingerprintClient {
+export function createFingerprintClient({ upstream, fingerprintTimeoutMs, metrics }: Options): FingerprintClient {
   return async (request, context) => {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
@@ -31,28 +169,44 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, onOutc
     const health = upstream.health.find(account);
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, timeoutMs, context };
-      const response = await upstream.post(sent);
-      const outcome = toOutcome(request, response, Date.now());
+      const outcome = toOutcome(request, await upstream.post(sent), Date.now());
       health?.recordAnswer();
-      onOutcome(outcome);
+      const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
+      for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
       return outcome;
     } catch (error) {
-      if (error instanceof DeviceTrustError && DOUBTS.has(error.code)) health?.doubt();
+      if (error instanceof DeviceTrustError && MAY_BE_OUTAGE.has(error.code)) health?.doubt();
       throw error;
     }
   };
 }
-
-/** After a failure with one of these codes, a probe finds out whether the service is well. */
-const DOUBTS: ReadonlySet<string> = new Set([
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_REJECTED',
-  'UPSTREAM_PROTOCOL_ERROR',
-]);
 
 const EMPTY_TOKEN = {
   field: 'device_token',
   reason: 'expected a token of at least 1 character, but got none',
   type: 'string_too_short',
 };
+
+/** After a failure with one of these codes, a probe finds out whether the service is well. */
+const MAY_BE_OUTAGE: ReadonlySet<string> = new Set([
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_REJECTED',
+  'UPSTREAM_PROTOCOL_ERROR',
+]);
+
+/** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
+export function fingerprintProbe({ region, origin, path, headers }: Application): Probe {
+  return { region, origin, path, headers, body: () => toBody({ token: '' }), judge };
+}
+
+/** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
+function judge({ status, json }: UpstreamResponse): ProbeResult {
+  if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
+  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
+  const envelope = anyEnvelope.safeParse(json).data;
+  if (envelope && envelope.code !== status) {
+    return { kind: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
+  }
+  return judgeStatus(status);
+}

@@ -1,4 +1,5 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
+import type { SignalDrift } from '../observability/metrics.ts';
 import type {
   DeviceClientType,
   DeviceFieldError,
@@ -8,7 +9,6 @@ import type {
   IpInfo,
   Mobile,
   Signal,
-  SignalDefinition,
   Web,
 } from '../schema.generated.ts';
 import { describeIssues } from '../upstream/issues.ts';
@@ -17,13 +17,10 @@ import {
   anyEnvelope,
   type FingerprintData,
   invalidRequestEnvelope,
-  isInvalidRequest,
-  isSuccess,
   METADATA_KEYS,
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
-import type { FingerprintRequest } from './request.ts';
 import { findSignal } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
@@ -35,17 +32,21 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   eventType: string | undefined;
   /** When the service answered, in ms since 1970. */
   answeredAt: number;
-  signals: JudgedSignal[];
+  signals: Signal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
-
-/** A signal with its row of the catalogue; undefined if the catalogue does not have it. */
-export type JudgedSignal = Signal & { readonly documented: SignalDefinition | undefined };
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 type Detail = FingerprintData['detail'];
+
+/** What an outcome repeats of its request. */
+interface Question {
+  readonly token: string;
+  readonly eventType: string | undefined;
+  readonly application: { readonly publicKey: string };
+}
 
 /**
  * Turns a response into a type of the graph (document, sections 2 and 7).
@@ -54,30 +55,30 @@ type Detail = FingerprintData['detail'];
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
-  request: FingerprintRequest,
+  question: Question,
   { status, json, flaw }: UpstreamResponse,
   answeredAt: number,
 ): FingerprintOutcome {
-  if (status === 200 && isSuccess(json)) return toDevice(request, json.data, answeredAt);
-  if (status === 400 && isInvalidRequest(json)) return toRejection(json.data.errors);
-  const envelope = anyEnvelope.safeParse(json);
-  if (envelope.success && envelope.data.code !== status) {
-    throw protocolError(`HTTP status ${status} with code ${envelope.data.code}`);
+  const envelope = anyEnvelope.safeParse(json).data;
+  if (envelope && envelope.code !== status) {
+    throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
+  }
+  if (status === 200) {
+    const { data: success, error } = successEnvelope.safeParse(json);
+    if (success) return toDevice(question, success.data, answeredAt);
+    throw protocolError(flaw ?? describeIssues(error));
   }
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
-  const side = !envelope.success && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};
-  if (status === 200) throw protocolError(flaw ?? describeIssues(successEnvelope.safeParse(json).error));
+  const side = !envelope && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};
   if (status === 400) {
-    const rejection = invalidRequestEnvelope.safeParse(json);
-    if (rejection.success) return toRejection(rejection.data.data.errors);
-    throw protocolError(describeIssues(rejection.error), side);
+    const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
+    if (rejection) return toRejection(rejection.data.errors);
+    throw protocolError(describeIssues(error), side);
   }
   if ([401, 403, 404].includes(status)) {
-    throw new DeviceTrustError('UPSTREAM_REJECTED', {
-      internal: `HTTP status ${status} for application ${request.application.publicKey}`,
-      ...side,
-    });
+    const internal = `HTTP status ${status} for application ${question.application.publicKey}`;
+    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, ...side });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
@@ -114,8 +115,8 @@ function toFieldError({ field, reason, type }: WireFieldError): DeviceFieldError
 }
 
 function toDevice(
-  { application, token, eventType }: FingerprintRequest,
-  data: FingerprintData,
+  { application, token, eventType }: Question,
+  { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
   answeredAt: number,
 ): JudgedDevice {
   return {
@@ -124,14 +125,14 @@ function toDevice(
     answeredAt,
     token,
     publicKey: application.publicKey,
-    requestId: data.request_id,
-    eventId: data.event_id,
-    version: data.fp_detail.version,
-    clientType: CLIENT_TYPES[data.detail.client_type],
-    device: { id: data.fp_detail.device_id },
-    deviceBasic: toDeviceBasic(data.detail),
-    ipInfo: { ip: data.detail.ip_info.ip },
-    signals: data.signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
+    requestId: request_id,
+    eventId: event_id,
+    version: fp_detail.version,
+    clientType: CLIENT_TYPES[detail.client_type],
+    device: { id: fp_detail.device_id },
+    deviceBasic: toDeviceBasic(detail),
+    ipInfo: detail.ip_info,
+    signals: signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
   };
 }
 
@@ -162,26 +163,26 @@ function toDeviceBasic(detail: Detail): JudgedDevice['deviceBasic'] {
  */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[]) {
   const picked: Partial<Record<Name, string>> = {};
-  const additional: Record<string, unknown> = { ...object };
+  const additional = { ...object };
   for (const name of names) {
     const value = object[name];
     if (typeof value !== 'string') continue;
     picked[name] = value;
     delete additional[name];
   }
-  return { ...picked, additional: Object.keys(additional).length > 0 ? additional : null };
+  return Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
 }
 
 /** A signal with what the catalogue knows about it. */
-export function toSignal({ name, level, confidence }: Pick<Signal, 'name' | 'level' | 'confidence'>): JudgedSignal {
+export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>): Signal {
+  const { code = null, effect = null, meaning = null } = findSignal(signal.name) ?? {};
+  return { ...signal, code, effect, meaning };
+}
+
+/** How a signal differs from the catalogue; undefined if it does not. */
+export function driftOf({ name, level, confidence }: Signal): SignalDrift | undefined {
   const documented = findSignal(name);
-  return {
-    name,
-    code: documented?.code ?? null,
-    level,
-    confidence,
-    effect: documented?.effect ?? null,
-    meaning: documented?.meaning ?? null,
-    documented,
-  };
+  if (!documented) return 'unknown_signal';
+  if (documented.level !== level) return 'level';
+  return documented.confidence === confidence ? undefined : 'confidence';
 }

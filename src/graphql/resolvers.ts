@@ -1,6 +1,6 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { toRequest } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
-import { toRequest } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';

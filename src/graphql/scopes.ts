@@ -14,8 +14,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
+import type { FingerprintRequest } from '../fingerprint/client.ts';
 import type { JudgedDevice } from '../fingerprint/outcome.ts';
-import type { FingerprintRequest } from '../fingerprint/request.ts';
 import { maySeeRisk } from './caller.ts';
 import type { GraphQLContext } from './context.ts';
 import { createSelectionCosts } from './selection-cost.ts';

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { CompactEncrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
+import { prepareApplication, toRequest } from '../../src/fingerprint/client.ts';
 import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
-import { prepareApplication, toRequest } from '../../src/fingerprint/request.ts';
 import { findSignal, SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
@@ -45,9 +45,9 @@ function inGraph({ deviceBasic, ...judgement }: DeviceJudgement) {
   const { browser, device, os } = deviceBasic;
   const filled = {
     __typename: 'Web',
-    browser: { name: null, version: null, major: null, ...browser },
-    device: { model: null, vendor: null, ...device },
-    os: { name: null, version: null, ...os },
+    browser: { name: null, version: null, major: null, additional: null, ...browser },
+    device: { model: null, vendor: null, additional: null, ...device },
+    os: { name: null, version: null, additional: null, ...os },
   };
   return { ...judgement, deviceBasic: filled };
 }

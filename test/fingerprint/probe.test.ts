@@ -1,6 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fingerprintProbe } from '../../src/fingerprint/probe.ts';
-import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { fingerprintProbe, prepareApplication } from '../../src/fingerprint/client.ts';
 import { Resolver } from '../../src/runtime/dns.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';

@@ -1,11 +1,11 @@
 import { execute, type GraphQLError, type OperationDefinitionNode, parse, validate } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
+import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
-import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { compile } from '../../src/graphql/compile.ts';
 import { type Capabilities, createContext } from '../../src/graphql/context.ts';
 import { formatError, inOrder } from '../../src/graphql/errors.ts';

@@ -1,9 +1,9 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
+import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { createJudgements } from '../../src/fingerprint/judgement.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
-import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { compile } from '../../src/graphql/compile.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
