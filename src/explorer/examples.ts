@@ -1,12 +1,9 @@
 /** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for each. */
 
-interface Operation {
+interface Example {
+  readonly title: string;
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
-}
-
-interface Example extends Operation {
-  readonly title: string;
 }
 
 const FINGERPRINT_EXAMPLE: Example = {
@@ -56,58 +53,10 @@ const CAPTCHA_EXAMPLE: Example = {
 export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
 /** Every example as an operation that works as it is, because the captcha's has a challenge that was issued just now. */
-export async function operationsWith(issueChallenge: IssueChallenge): Promise<Operation[]> {
+export async function operationsWith(issueChallenge: IssueChallenge): Promise<Example[]> {
   const challenge = await issueChallenge();
   const input = Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
   return [FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE, { ...CAPTCHA_EXAMPLE, variables: { input } }];
-}
-
-/** A command to paste into a shell. */
-export interface ExampleCommand {
-  readonly title: string;
-  readonly command: string;
-}
-
-/** The secrets that a request may have to bring. */
-interface Secrets {
-  readonly routerSecrets: readonly unknown[];
-  readonly services: readonly unknown[];
-}
-
-/**
- * A shell command for each example, against a running subgraph in sandbox mode.
- *
- * @param graphqlUrl of the subgraph
- * @param challengeUrl where the sandbox issues a captcha challenge
- * @param secrets with any, the first command sets one, and the others send it. None is printed, because terminals are recorded.
- */
-export function exampleCommands(graphqlUrl: string, challengeUrl: string, secrets: Secrets): ExampleCommand[] {
-  const secret = secretAmong(secrets);
-  const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${secret ? ` -H "${secret.header} $SECRET"` : ''}`;
-  return [
-    ...(secret ? [{ title: 'Put your secret here first', command: `SECRET='${secret.placeholder}'` }] : []),
-    ...[FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE].map((example) => ({
-      title: example.title,
-      command: `${post} -d '${JSON.stringify({ query: oneLine(example.document), variables: example.variables })}'`,
-    })),
-    { title: CAPTCHA_EXAMPLE.title, command: captchaCommand(post, challengeUrl) },
-  ];
-}
-
-function secretAmong({ routerSecrets, services }: Secrets): { header: string; placeholder: string } | undefined {
-  if (routerSecrets.length > 0) return { header: 'Router-Authorization:', placeholder: 'one of ROUTER_SECRETS' };
-  if (services.length > 0) return { header: 'Authorization: Bearer', placeholder: 'a secret of SERVICES' };
-  return undefined;
-}
-
-/**
- * A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
- * response to those of the schema, and sends them as the input of the mutation.
- */
-function captchaCommand(post: string, challengeUrl: string): string {
-  const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
-  const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
-  return `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`;
 }
 
 /** The name of each field in the sandbox's response and in the schema. */
@@ -118,6 +67,43 @@ const FIELD_NAMES = [
   ['pass_token', 'passToken'],
   ['gen_time', 'genTime'],
 ] as const;
+
+/** A command to paste into a shell. */
+export interface ExampleCommand {
+  readonly title: string;
+  readonly command: string;
+}
+
+/**
+ * A shell command for each example, against a running subgraph in sandbox mode.
+ *
+ * @param graphqlUrl of the subgraph
+ * @param challengeUrl where the sandbox issues a captcha challenge
+ * @param secrets with any, the first command sets one, and the others send it. None is printed, because terminals are recorded.
+ */
+export function exampleCommands(
+  graphqlUrl: string,
+  challengeUrl: string,
+  secrets: { readonly routerSecrets: readonly unknown[]; readonly services: readonly unknown[] },
+): ExampleCommand[] {
+  let post = `curl -s ${graphqlUrl} -H 'content-type: application/json'`;
+  const commands: ExampleCommand[] = [];
+  if (secrets.routerSecrets.length > 0 || secrets.services.length > 0) {
+    const isRouter = secrets.routerSecrets.length > 0;
+    const placeholder = isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES';
+    commands.push({ title: 'Put your secret here first', command: `SECRET='${placeholder}'` });
+    post += ` -H "${isRouter ? 'Router-Authorization:' : 'Authorization: Bearer'} $SECRET"`;
+  }
+  for (const { title, document, variables } of [FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE]) {
+    commands.push({ title, command: `${post} -d '${JSON.stringify({ query: oneLine(document), variables })}'` });
+  }
+  // A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
+  // response to those of the schema, and sends them as the input of the mutation.
+  const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
+  const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
+  const command = `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`;
+  return [...commands, { title: CAPTCHA_EXAMPLE.title, command }];
+}
 
 function oneLine(document: string): string {
   return document.replace(/\s+/g, ' ');

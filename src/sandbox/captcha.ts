@@ -1,73 +1,80 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { EXCEPTIONS } from '../captcha/contract.ts';
 import { findCaptcha, type SandboxCaptcha, type SandboxRegion } from './accounts.ts';
-import type { Challenge, ChallengeStore } from './challenges.ts';
-import { type JsonResponse, mediaType } from './http.ts';
-import { exception, failed, passed } from './verdicts.ts';
-
-/** An HTTP request for a verification. */
-interface ValidationRequest {
-  /** The region whose address received the request. */
-  readonly region: SandboxRegion;
-  readonly method: 'GET' | 'POST';
-  readonly contentType: string | undefined;
-  readonly query: URLSearchParams;
-  /** Undefined if the body is too long. */
-  readonly body: Buffer | undefined;
-}
-
-const LOT_NUMBER = /^[0-9a-f]{32}$/;
-const FORCED_LOT_NUMBER = /^sandbox:(?:fail:(?<reason>.+)|exception:(?<code>-\d+))$/s;
+import { type JsonResponse, mediaType, readBody } from './http.ts';
+import type { Challenge, Memory } from './memory.ts';
 
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
 export function issueChallenge(
-  region: SandboxRegion,
   query: URLSearchParams,
-  challenges: ChallengeStore,
+  region: SandboxRegion,
+  { challenges, challengeLifetimeMs }: Memory,
 ): JsonResponse {
   const captcha = findCaptcha(query.get('captcha_id') ?? '', region);
   if (typeof captcha === 'string') return exception(captcha);
-  return { status: 200, body: { captcha_id: captcha.captchaId, ...challenges.issue(captcha.captchaId) } };
+  const { captchaId } = captcha;
+  const now = Date.now();
+  const challenge: Challenge = {
+    lot_number: randomBytes(16).toString('hex'),
+    captcha_output: randomBytes(96).toString('base64url'),
+    pass_token: randomBytes(32).toString('hex'),
+    gen_time: String(Math.floor(now / 1000)),
+  };
+  const expiresAtMs = now + challengeLifetimeMs;
+  challenges.set(challenge.lot_number, { ...challenge, captchaId, expiresAtMs, isVerified: false });
+  return { status: 200, body: { captcha_id: captchaId, ...challenge } };
 }
 
 /**
  * Verifies a challenge (captcha document, 4). The document leaves the order of the checks open; README.md states this one:
  * the configuration, the form, each parameter, the signature, and the challenge last, so that a request without the key
- * reveals nothing about it. Only a pass consumes the challenge.
+ * reveals nothing about it.
+ *
+ * @throws if the client disconnects before the body is read
  */
-export function validateChallenge(request: ValidationRequest, challenges: ChallengeStore): JsonResponse {
-  if (!request.body) return exception('-50000', 413);
-  const form = formOf(request, request.body);
-  const captcha = captchaOf(request, form);
+export async function validateChallenge(
+  request: IncomingMessage,
+  query: URLSearchParams,
+  region: SandboxRegion,
+  memory: Memory,
+): Promise<JsonResponse> {
+  const body = await readBody(request);
+  if (!body) return exception('-50000', 413);
+  const form = formOf(request, query, body);
+  const captcha = captchaOf(query, form, region);
   if (typeof captcha === 'string') return exception(captcha);
   // Section 4, rule 2: a wrong format is the typical cause of -50005.
   if (!form) return exception('-50005');
 
-  const challenge = challengeOf(form);
-  const code = findInvalidParameter(challenge);
+  const claimed = challengeIn(form);
+  const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
-  if (!isSignature(form.get('sign_token') ?? '', challenge.lot_number, captcha.captchaKey)) {
-    return failed('illegal sign_token', challenge.lot_number);
+  if (form.get('sign_token') !== signatureOf(claimed.lot_number, captcha.captchaKey)) {
+    return failed('illegal sign_token', claimed.lot_number);
   }
-  return forcedOutcome(challenge.lot_number) ?? verify(challenge, captcha.captchaId, challenges);
+  return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
 }
 
 /** The parameters: the form of a POST or the query of a GET; undefined for a POST without a form. */
-function formOf({ method, contentType, query }: ValidationRequest, body: Buffer): URLSearchParams | undefined {
-  if (method === 'GET') return query;
-  return mediaType(contentType) === 'application/x-www-form-urlencoded'
-    ? new URLSearchParams(body.toString())
-    : undefined;
+function formOf(request: IncomingMessage, query: URLSearchParams, body: Buffer): URLSearchParams | undefined {
+  if (request.method === 'GET') return query;
+  const isForm = mediaType(request.headers['content-type']) === 'application/x-www-form-urlencoded';
+  return isForm ? new URLSearchParams(body.toString()) : undefined;
 }
 
-/** The configuration that the URL or the form names. If both name one, it has to be the same. */
-function captchaOf({ region, query }: ValidationRequest, form: URLSearchParams | undefined): SandboxCaptcha | string {
+/** The configuration that the URL or the form names, or the code of an exception. If both name one, it has to be the same. */
+function captchaOf(
+  query: URLSearchParams,
+  form: URLSearchParams | undefined,
+  region: SandboxRegion,
+): SandboxCaptcha | string {
   const named = [...query.getAll('captcha_id'), ...(form?.getAll('captcha_id') ?? [])].filter((id) => id !== '');
   const [captchaId = '', another] = new Set(named);
   return another === undefined ? findCaptcha(captchaId, region) : '-50102';
 }
 
-function challengeOf(form: URLSearchParams): Challenge {
+function challengeIn(form: URLSearchParams): Challenge {
   return {
     lot_number: form.get('lot_number') ?? '',
     captcha_output: form.get('captcha_output') ?? '',
@@ -80,7 +87,7 @@ function challengeOf(form: URLSearchParams): Challenge {
 function findInvalidParameter({ lot_number, captcha_output, pass_token, gen_time }: Challenge): string | undefined {
   if (!/^[0-9]+$/.test(gen_time)) return '-50005';
   if (lot_number === '') return '-50302';
-  if (!LOT_NUMBER.test(lot_number) && !forcedOutcome(lot_number)) return '-50303';
+  if (!/^[0-9a-f]{32}$/.test(lot_number) && !forcedOutcome(lot_number)) return '-50303';
   if (captcha_output === '') return '-50002';
   if (pass_token === '') return '-50306';
   return undefined;
@@ -88,29 +95,48 @@ function findInvalidParameter({ lot_number, captcha_output, pass_token, gen_time
 
 /** The outcome that a lot number names in plain text; undefined if it names none, or an unknown exception. */
 function forcedOutcome(lotNumber: string): JsonResponse | undefined {
-  const { reason, code } = FORCED_LOT_NUMBER.exec(lotNumber)?.groups ?? {};
-  if (reason !== undefined) return failed(reason, lotNumber);
-  return code !== undefined && EXCEPTIONS.has(code) ? exception(code) : undefined;
+  const [, outcome, value = ''] = /^sandbox:(fail|exception):(.+)$/s.exec(lotNumber) ?? [];
+  if (outcome === 'fail') return failed(value, lotNumber);
+  return outcome === 'exception' && EXCEPTIONS.has(value) ? exception(value) : undefined;
 }
 
-/** Is this the HMAC-SHA256 of the lot number under the key, in lower-case hexadecimal (section 5)? */
-function isSignature(signToken: string, lotNumber: string, captchaKey: string): boolean {
-  const expected = Buffer.from(createHmac('sha256', captchaKey).update(lotNumber).digest('hex'));
-  const actual = Buffer.from(signToken);
-  return actual.length === expected.length && timingSafeEqual(actual, expected);
+/** The HMAC-SHA256 of the lot number under the key, in lower-case hexadecimal (section 5). */
+function signatureOf(lotNumber: string, captchaKey: string): string {
+  return createHmac('sha256', captchaKey).update(lotNumber).digest('hex');
 }
 
-/** Compares the values with the challenge that was issued. A pass consumes it. */
-function verify(claimed: Challenge, captchaId: string, challenges: ChallengeStore): JsonResponse {
+/** Compares the values with the challenge that was issued. Only a pass consumes it. */
+function verify(claimed: Challenge, captchaId: string, { challenges }: Memory): JsonResponse {
   const lotNumber = claimed.lot_number;
-  const issued = challenges.find(lotNumber);
+  const issued = challenges.peek(lotNumber);
   if (!issued) return exception('-50301');
   if (issued.captchaId !== captchaId) return failed('lot_number not match', lotNumber);
   if (issued.captcha_output !== claimed.captcha_output) return exception('-50002');
   if (issued.pass_token !== claimed.pass_token) return exception('-50306');
   if (issued.gen_time !== claimed.gen_time) return exception('-50005');
-  if (issued.verified) return exception('-50003');
-  if (issued.expired) return failed('pass_token expire', lotNumber);
-  challenges.markVerified(lotNumber);
+  if (issued.isVerified) return exception('-50003');
+  if (Date.now() >= issued.expiresAtMs) return failed('pass_token expire', lotNumber);
+  issued.isVerified = true;
   return passed(lotNumber);
+}
+
+/** How the challenge was solved, and from which address: one reserved for documentation (RFC 5737). */
+const SOLVED_BY = { used_type: 'slide', user_ip: '203.0.113.40' };
+
+/** The verification passed (2.4). Only this response has a scene and a referer (2.3). */
+function passed(lotNumber: string): JsonResponse {
+  const args = { ...SOLVED_BY, lot_number: lotNumber, scene: 'login', referer: 'https://shop.example/login' };
+  return { status: 200, body: { status: 'success', result: 'success', reason: '', captcha_args: args } };
+}
+
+/** The verification failed (2.4), for a reason of 7.1 or one that the lot number names. */
+function failed(reason: string, lotNumber: string): JsonResponse {
+  const args = { ...SOLVED_BY, lot_number: lotNumber };
+  return { status: 200, body: { status: 'success', result: 'fail', reason, captcha_args: args } };
+}
+
+/** A documented exception (7.2). Its HTTP status is 200, as for every verification, unless the body was too long. */
+function exception(code: string, status = 200): JsonResponse {
+  const type = code === '-50000' ? 'undefined error' : 'defined error';
+  return { status, body: { status: 'error', code, msg: EXCEPTIONS.get(code)?.msg, desc: { type } } };
 }

@@ -1,79 +1,93 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { v7 as uuidV7 } from 'uuid';
+import type { FingerprintData, WireFieldError } from '../fingerprint/contract.ts';
 import { findApplication, type SandboxRegion } from './accounts.ts';
-import { DEVICES } from './devices.ts';
-import { errorResponse, invalidRequest, invalidToken, success } from './envelopes.ts';
-import type { JsonResponse } from './http.ts';
-import { deviceId, eventId, requestId } from './ids.ts';
-import { parseToken, type TokenMeaning, withTokenExpired } from './token.ts';
-import type { UsedTokens } from './used-tokens.ts';
-import { validateQuery } from './validation.ts';
-
-/** An HTTP request for a query. */
-interface QueryRequest {
-  /** The region whose address received the request. */
-  readonly region: SandboxRegion;
-  readonly publicKey: string;
-  readonly authorization: string | undefined;
-  readonly contentType: string | undefined;
-  /** The address of the connection. Any client can send a forwarded header, so the allow-list must not trust one. */
-  readonly remoteAddress: string | undefined;
-  /** Reads the body; undefined if it is too long. Called only for a caller with the right secret. */
-  readonly readBody: () => Promise<Buffer | undefined>;
-  /** Aborted when the client disconnects; ends a delay. */
-  readonly abortSignal: AbortSignal;
-}
+import { type JsonResponse, readBody } from './http.ts';
+import type { Memory } from './memory.ts';
+import { parseQuery } from './query.ts';
+import { parseToken } from './token.ts';
 
 /**
  * Answers one query (fingerprint document, 4). The document leaves the order of the checks open; README.md states this one:
- * the application, its secret, whether it is disabled, the allow-list, the fields, the token. Rejects only if the client
- * disconnects.
+ * the application, its secret, whether it is disabled, the allow-list, the fields, the token. The allow-list is compared with
+ * the address of the connection, because any client can send a forwarded header.
+ *
+ * @throws if the client disconnects before the body is read
  */
-export async function queryFingerprint(request: QueryRequest, usedTokens: UsedTokens): Promise<JsonResponse> {
-  const application = findApplication(request.publicKey, request.region);
-  if (!application) return errorResponse(404);
-  if (!isBearer(request.authorization, application.secret)) return errorResponse(401);
-  if (application.disabled || !isAllowed(request.remoteAddress, application.allowlist)) return errorResponse(403);
-
-  const query = validateQuery(request.contentType, await request.readBody());
-  if ('errors' in query) return invalidRequest(query.errors);
-
-  const meaning = parseToken(query.deviceToken);
-  if (!meaning) return invalidToken();
-  if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { signal: request.abortSignal });
-  return responseFor(meaning, application.publicKey, query.deviceToken, usedTokens);
-}
-
-function responseFor(
-  meaning: TokenMeaning,
+export async function queryFingerprint(
+  request: IncomingMessage,
   publicKey: string,
-  deviceToken: string,
-  usedTokens: UsedTokens,
-): JsonResponse {
+  region: SandboxRegion,
+  memory: Memory,
+): Promise<JsonResponse> {
+  const application = findApplication(publicKey, region);
+  if (!application) return errorResponse(404);
+  // The name of the scheme is case-insensitive (RFC 9110, 11.1).
+  const credential = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
+  if (credential !== application.secret) return errorResponse(401);
+  const isAllowed = application.allowlist?.includes(request.socket.remoteAddress ?? '') ?? true;
+  if (application.disabled || !isAllowed) return errorResponse(403);
+
+  const query = parseQuery(request.headers['content-type'], await readBody(request));
+  if ('errors' in query) return invalidRequest(query.errors);
+  const { deviceToken } = query;
+  const deviceId = sha256(deviceToken).toString('hex');
+  const meaning = parseToken(deviceToken, memory.usedTokens.has(deviceId));
+  if (!meaning) return invalidToken();
+  if (meaning.isForOneQuery) memory.usedTokens.set(deviceId, true);
+  // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
+  if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
-  const isExpired = meaning.isForOneQuery === true && usedTokens.use(deviceToken);
-  return success({
+  const data: FingerprintData = {
     request_id: requestId(publicKey, deviceToken),
-    event_id: eventId(),
-    fp_detail: { device_id: deviceId(deviceToken), version: '1.0' },
-    signals: isExpired ? withTokenExpired(meaning.signals) : meaning.signals,
-    detail: DEVICES[meaning.device],
-  });
+    event_id: `evt_${uuidV7()}`,
+    fp_detail: { device_id: deviceId, version: '1.0' },
+    signals: meaning.signals,
+    detail: meaning.detail,
+  };
+  return envelope(200, 'Success', data);
 }
 
-/** Does the header have the secret (section 5)? The name of the scheme is case-insensitive (RFC 9110, 11.1). */
-function isBearer(authorization: string | undefined, secret: string): boolean {
-  const credential = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  return credential !== undefined && timingSafeEqual(sha256(credential), sha256(secret));
+/** The start of 2025, in ms since 1970. The time of each analysis lies in the fifty days that follow it. */
+const FIRST_ANALYSIS_MS = Date.UTC(2025, 0, 1);
+
+/** The id of the analysis of a token for an application (2.4). The same key and token always give the same id. */
+function requestId(publicKey: string, deviceToken: string): string {
+  // As JSON, so that no other pair of key and token can give the same text.
+  const digest = sha256(JSON.stringify([publicKey, deviceToken]));
+  // A UUID v7 begins with a time. It comes from the digest as well, because the clock would make each id a new one.
+  return `req_${uuidV7({ msecs: FIRST_ANALYSIS_MS + digest.readUInt32BE(0), random: digest.subarray(4) })}`;
 }
 
-/** Is the address on the list? Without a list every address is allowed. A dual-stack socket writes IPv4 as `::ffff:192.0.2.1`. */
-export function isAllowed(remoteAddress: string | undefined, allowlist: readonly string[] | undefined): boolean {
-  if (!allowlist) return true;
-  return remoteAddress !== undefined && allowlist.includes(remoteAddress.replace(/^::ffff:/i, ''));
-}
-
-/** A digest, because timingSafeEqual compares only values of the same length. */
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** The messages of the errors whose `data` is empty (section 7). */
+const MESSAGES = {
+  401: 'Invalid bearer token',
+  403: 'Forbidden',
+  404: 'integration not found',
+  500: 'Internal server error',
+} as const;
+
+/** An error without details (section 7). */
+export function errorResponse(status: keyof typeof MESSAGES): JsonResponse {
+  return envelope(status, MESSAGES[status], {});
+}
+
+/** The 400 for an invalid device token, word for word as in section 7. */
+function invalidToken(): JsonResponse {
+  return invalidRequest([{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }]);
+}
+
+function invalidRequest(errors: readonly WireFieldError[]): JsonResponse {
+  return envelope(400, 'Invalid request', { errors });
+}
+
+/** The envelope of every response (2.3, 2.10). Its `code` is always the HTTP status (section 4, rule 1). */
+function envelope(code: number, message: string, data: object): JsonResponse {
+  return { status: code, body: { code, message, data } };
 }

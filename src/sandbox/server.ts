@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { createServer, listenOn } from '../runtime/http.ts';
 import {
   SANDBOX_APPLICATIONS,
@@ -8,9 +8,10 @@ import {
   type SandboxCaptcha,
   type SandboxRegion,
 } from './accounts.ts';
-import { createChallengeStore } from './challenges.ts';
-import { createRequestListener } from './router.ts';
-import { createUsedTokens } from './used-tokens.ts';
+import { issueChallenge, validateChallenge } from './captcha.ts';
+import { errorResponse, queryFingerprint } from './fingerprint.ts';
+import { type JsonResponse, send } from './http.ts';
+import { Memory } from './memory.ts';
 
 /** A running sandbox. */
 export interface Sandbox {
@@ -38,10 +39,8 @@ export async function startSandbox(options: {
   challengeLifetimeMs?: number;
 }): Promise<Sandbox> {
   const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
-  // One store for all regions, so that a challenge in the wrong region is recognised as one of another captcha id.
-  const challenges = createChallengeStore(challengeLifetimeMs);
-  const usedTokens = createUsedTokens();
-  const servers = SANDBOX_REGIONS.map((region) => createServer(createRequestListener(region, challenges, usedTokens)));
+  const memory = new Memory(challengeLifetimeMs);
+  const servers = SANDBOX_REGIONS.map((region) => createServer(listenerFor(region, memory)));
   const stop = async () => {
     await Promise.all(servers.map(close));
   };
@@ -71,4 +70,37 @@ function close(server: Server): Promise<void> {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+}
+
+/** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
+function listenerFor(region: SandboxRegion, memory: Memory): RequestListener {
+  return async (request, response) => {
+    // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
+    const result = await route(request, region, memory).catch(() => errorResponse(500));
+    if (!response.destroyed) send(response, result);
+  };
+}
+
+async function route(request: IncomingMessage, region: SandboxRegion, memory: Memory): Promise<JsonResponse> {
+  const { method, url = '' } = request;
+  // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
+  const [path = '', search = ''] = url.split(/\?(.*)/s);
+  const query = new URLSearchParams(search);
+  const publicKey = publicKeyIn(path);
+  if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
+  if ((method === 'POST' || method === 'GET') && path === '/validate') {
+    return validateChallenge(request, query, region, memory);
+  }
+  if (method === 'POST' && path === '/sandbox/challenges') return issueChallenge(query, region, memory);
+  return errorResponse(404);
+}
+
+/** The public key in the path of a query, decoded; undefined for any other path and for broken percent-encoding. */
+function publicKeyIn(path: string): string | undefined {
+  const encoded = /^\/api\/v2\/fp_query\/([^/]+)$/.exec(path)?.[1];
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch {
+    return undefined;
+  }
 }

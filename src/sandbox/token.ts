@@ -1,20 +1,43 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
 import { findSignal } from '../fingerprint/signals.ts';
-import type { ErrorStatus } from './envelopes.ts';
 
-/** The device tokens of the sandbox. Each says in plain text what the response is to be. */
+/**
+ * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses are from the ranges reserved for
+ * documentation (RFC 5737, RFC 3849).
+ */
+const DEVICES = {
+  android: {
+    client_type: 'Android',
+    device_basic: { os: 'Android', pla: 'arm64-v8a', mod: 'Pixel 8', osv: '15' },
+    ip_info: { ip: '203.0.113.10' },
+  },
+  ios: {
+    client_type: 'iOS',
+    device_basic: { os: 'iOS', pla: 'arm64', mod: 'iPhone16,1', osv: '18.2' },
+    ip_info: { ip: '2001:db8::20' },
+  },
+  // The document allows keys that it does not list (2.7). Here these are `type` and `arch`.
+  web: {
+    client_type: 'Web/H5',
+    device_basic: {
+      browser: { name: 'Chrome', version: '131.0.6778.86', major: '131', type: 'desktop' },
+      device: { model: 'Macintosh', vendor: 'Apple' },
+      os: { name: 'macOS', version: '15.1', arch: 'arm64' },
+    },
+    ip_info: { ip: '203.0.113.30' },
+  },
+} satisfies Record<string, FingerprintData['detail']>;
 
-export type DeviceKind = 'android' | 'ios' | 'web';
+type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
-/** What a token asks for: a device with signals or an error, after a delay in ms. */
-export type TokenMeaning = { readonly delayMs: number } & (
-  | {
-      readonly device: DeviceKind;
-      readonly signals: FingerprintData['signals'];
-      /** From the second query on, the token has the signal TOKEN_EXPIRED as well. */
-      readonly isForOneQuery?: true;
-    }
-  | { readonly error: 400 | ErrorStatus }
+/** What a device token asks for in plain text: a device with signals or an error, after a delay in ms. */
+type TokenMeaning = {
+  readonly delayMs: number;
+  /** From the second query on, the token has the signal TOKEN_EXPIRED as well. */
+  readonly isForOneQuery: boolean;
+} & (
+  | { readonly detail: FingerprintData['detail']; readonly signals: FingerprintData['signals'] }
+  | { readonly error: ErrorStatus }
 );
 
 /** The longest delay of a token, in ms. */
@@ -26,37 +49,28 @@ const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${
 
 /**
  * Parses a token; undefined if the service would call it invalid. Grammar:
- * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`. A signal has
- * the level and confidence of the catalogue (2.9), and is reported once even if the token repeats it.
+ * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`.
+ *
+ * @param isUsed whether there was a query with this token before
  */
-export function parseToken(token: string): TokenMeaning | undefined {
+export function parseToken(token: string, isUsed: boolean): TokenMeaning | undefined {
   const groups = TOKEN.exec(token)?.groups;
   if (!groups) return undefined;
   const { delay = '0', once, device, names, error } = groups;
   const delayMs = Number(delay);
   if (delayMs > MAX_DELAY_MS) return undefined;
+  const isForOneQuery = once !== undefined;
   // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
-  if (error !== undefined) return { delayMs, error: Number(error) as 400 | ErrorStatus };
-  const signals = namedSignals(names);
-  return signals && { delayMs, device: device as DeviceKind, signals, ...(once && { isForOneQuery: true }) };
+  if (error !== undefined) return { delayMs, isForOneQuery, error: Number(error) as ErrorStatus };
+  const detail = DEVICES[device as keyof typeof DEVICES];
+  const signals = signalsNamed([...(names?.split(',') ?? []), ...(isForOneQuery && isUsed ? ['TOKEN_EXPIRED'] : [])]);
+  return signals && { delayMs, isForOneQuery, detail, signals };
 }
 
-/** The signals of a comma-separated list; undefined if one of them is not in the catalogue. */
-function namedSignals(names: string | undefined): FingerprintData['signals'] | undefined {
-  const wanted = names === undefined ? [] : [...new Set(names.split(','))];
-  const signals = wanted.flatMap(signalsNamed);
-  return signals.length < wanted.length ? undefined : signals;
-}
-
-/** The signal of this name, with the level and confidence of the catalogue; none if the catalogue does not have it. */
-function signalsNamed(name: string): FingerprintData['signals'] {
-  const row = findSignal(name);
-  return row ? [{ signal: row.code, level: row.level, confidence: row.confidence }] : [];
-}
-
-/** These signals with TOKEN_EXPIRED, which is reported once. */
-export function withTokenExpired(signals: FingerprintData['signals']): FingerprintData['signals'] {
-  return signals.some(({ signal }) => signal === 'TOKEN_EXPIRED')
-    ? signals
-    : [...signals, ...signalsNamed('TOKEN_EXPIRED')];
+/** Each of these signals once, as the catalogue has it (2.9); undefined if it does not have one of them. */
+function signalsNamed(names: readonly string[]): FingerprintData['signals'] | undefined {
+  const wanted = [...new Set(names)];
+  const rows = wanted.flatMap((name) => findSignal(name) ?? []);
+  if (rows.length < wanted.length) return undefined;
+  return rows.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
 }

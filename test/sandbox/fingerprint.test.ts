@@ -1,13 +1,27 @@
 import { request } from 'node:http';
 import { afterAll, describe, expect, test } from 'vitest';
-import { isAllowed, queryFingerprint } from '../../src/sandbox/fingerprint.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { createUsedTokens } from '../../src/sandbox/used-tokens.ts';
-import { dataOf, errorsOf, INVALID_TOKEN, query } from './support.ts';
+import { parseToken } from '../../src/sandbox/token.ts';
+import { dataOf, errorsOf, query } from './support.ts';
 
 const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
 const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
+
+async function ask(deviceToken: string, region: 'GLB' | 'EU' = 'GLB') {
+  const name = `sandbox_${region.toLowerCase()}`;
+  const headers = { authorization: `Bearer sk_${name}`, 'content-type': 'application/json' };
+  const options = { publicKey: `pk_${name}`, headers };
+  return dataOf(await query(sandbox.urls[region], { device_token: deviceToken }, options));
+}
+
+async function signalsOf(deviceToken: string, region?: 'EU') {
+  const { signals } = await ask(deviceToken, region);
+  return signals.map(({ signal, level, confidence }) => `${signal} ${level} ${confidence}`);
+}
+
+/** Fingerprint document, 2.9. */
+const EXPIRED = 'TOKEN_EXPIRED MEDIUM 0.9';
 
 describe('the order of the checks', () => {
   const wrong = { authorization: 'Bearer wrong', 'content-type': 'text/plain' };
@@ -40,36 +54,9 @@ describe('the order of the checks', () => {
   });
 });
 
-describe('the authentication of a caller', () => {
-  test('accepts the scheme in any case', async () => {
-    const headers = { authorization: 'bearer sk_sandbox_glb', 'content-type': 'application/json; charset=utf-8' };
-    expect((await query(url, { device_token: 'sandbox:web' }, { headers })).status).toBe(200);
-  });
-
-  test('compares the address of the connection with the allow-list, with both spellings of IPv4', () => {
-    expect(isAllowed('192.0.2.1', ['192.0.2.1'])).toBe(true);
-    expect(isAllowed('::ffff:192.0.2.1', ['192.0.2.1'])).toBe(true);
-    expect(isAllowed('192.0.2.2', ['192.0.2.1'])).toBe(false);
-    expect(isAllowed(undefined, ['192.0.2.1'])).toBe(false);
-    expect(isAllowed('192.0.2.2', undefined)).toBe(true);
-  });
-
-  test.each(['x-forwarded-for', 'forwarded', 'x-real-ip'])(
-    'ignores the header %s for an allow-list',
-    async (header) => {
-      const headers = {
-        authorization: 'Bearer sk_sandbox_glb',
-        'content-type': 'application/json',
-        [header]: '192.0.2.1',
-      };
-      const response = await query(
-        url,
-        { device_token: 'sandbox:web' },
-        { publicKey: 'pk_sandbox_allowlist', headers },
-      );
-      expect(response.status).toBe(403);
-    },
-  );
+test('the scheme of the credential may be in any case', async () => {
+  const headers = { authorization: 'bearer sk_sandbox_glb', 'content-type': 'application/json' };
+  expect((await query(url, { device_token: 'sandbox:web' }, { headers })).status).toBe(200);
 });
 
 describe('field errors that the document does not have', () => {
@@ -82,11 +69,11 @@ describe('field errors that the document does not have', () => {
     };
     expect(await errorsOf(await query(url, body))).toEqual([
       { field: 'device_token', reason: 'Field required', type: 'missing' },
-      { field: 'colour', reason: 'Extra inputs are not permitted', type: 'extra_forbidden' },
       { field: 'metadata.email', reason: 'Input should be a valid string', type: 'string_type' },
       { field: 'metadata.ja4', reason: 'Input should be a valid string', type: 'string_type' },
       { field: 'event_type', reason: 'Input should be a valid string', type: 'string_type' },
       { field: 'event_time', reason: 'Input should be an RFC 3339 date-time with an offset', type: 'datetime_parsing' },
+      { field: 'colour', reason: 'Extra inputs are not permitted', type: 'extra_forbidden' },
     ]);
   });
 
@@ -123,12 +110,6 @@ describe('field errors that the document does not have', () => {
 });
 
 describe('a device token', () => {
-  test('is invalid if it is unknown or sandbox:error:400', async () => {
-    for (const token of ['anything', 'sandbox:web:NO_SUCH_SIGNAL', 'sandbox:error:400']) {
-      expect(await errorsOf(await query(url, { device_token: token }))).toEqual(INVALID_TOKEN);
-    }
-  });
-
   test.each([
     [401, 'Invalid bearer token'],
     [403, 'Forbidden'],
@@ -139,40 +120,98 @@ describe('a device token', () => {
     expect([response.status, await response.json()]).toEqual([code, { code, message, data: {} }]);
   });
 
-  test('with another suffix is another analysis of another device', async () => {
-    const ask = async (token: string) => dataOf(await query(url, { device_token: token }));
-    const [one, same, other] = [await ask('sandbox:ios#1'), await ask('sandbox:ios#1'), await ask('sandbox:ios#2')];
-    expect([same.request_id, same.fp_detail, same.signals]).toEqual([one.request_id, one.fp_detail, []]);
-    expect(other.request_id).not.toBe(one.request_id);
-    expect(other.fp_detail.device_id).not.toBe(one.fp_detail.device_id);
+  test('sandbox:error:400 is invalid', async () => {
+    const errors = await errorsOf(await query(url, { device_token: 'sandbox:error:400' }));
+    expect(errors).toEqual([{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }]);
+  });
+
+  test.each([
+    ['android', 'Android'],
+    ['ios', 'iOS'],
+    ['web', 'Web/H5'],
+  ])('sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
+    const { detail, signals } = await ask(`sandbox:${name}`);
+    expect([detail.client_type, signals]).toEqual([client_type, []]);
+    // The order of the token, and the level and confidence of the catalogue (2.9); each signal once.
+    expect(await signalsOf(`sandbox:${name}:VPN_ENABLED,EMULATOR,VPN_ENABLED`)).toEqual([
+      'VPN_ENABLED LOW 1',
+      'EMULATOR HIGH 0.95',
+    ]);
   });
 
   test('for the web gets keys that the document does not list', async () => {
-    const { detail } = await dataOf(await query(url, { device_token: 'sandbox:web' }));
-    expect(detail.device_basic).toMatchObject({ browser: { type: 'desktop' }, os: { arch: 'arm64' } });
+    const { device_basic } = (await ask('sandbox:web')).detail;
+    expect(device_basic).toMatchObject({ browser: { type: 'desktop' }, os: { arch: 'arm64' } });
+  });
+
+  test.each(['#', '#2', '#a#b', '#line\nbreak', '#sandbox:error:500'])(
+    'with the suffix %j is another analysis of another device',
+    async (suffix) => {
+      const [one, same, other] = [
+        await ask('sandbox:ios'),
+        await ask('sandbox:ios'),
+        await ask(`sandbox:ios${suffix}`),
+      ];
+      expect([same.request_id, same.fp_detail]).toEqual([one.request_id, one.fp_detail]);
+      expect([other.detail, other.signals]).toEqual([one.detail, []]);
+      expect(other.request_id).not.toBe(one.request_id);
+      expect(other.fp_detail.device_id).not.toBe(one.fp_detail.device_id);
+    },
+  );
+
+  test('is another analysis of the same device for another application', async () => {
+    const [glb, eu] = [await ask('sandbox:ios'), await ask('sandbox:ios', 'EU')];
+    expect(glb.request_id).not.toBe(eu.request_id);
+    expect(glb.fp_detail).toEqual(eu.fp_detail);
   });
 
   test('with a delay gets its response after that delay', async () => {
     const begin = performance.now();
-    await dataOf(await query(url, { device_token: 'sandbox:delay:200:android' }));
+    expect((await query(url, { device_token: 'sandbox:delay:200:error:500' })).status).toBe(500);
     expect(performance.now() - begin).toBeGreaterThan(190);
+    expect(parseToken('sandbox:delay:60000:web', false)).toMatchObject({ delayMs: 60_000 });
   });
 
-  test('with a delay stops waiting when the client disconnects', async () => {
-    const client = new AbortController();
-    const body = JSON.stringify({ device_token: 'sandbox:delay:60000:android' });
-    const request = {
-      region: 'GLB',
-      publicKey: 'pk_sandbox_glb',
-      authorization: 'Bearer sk_sandbox_glb',
-      contentType: 'application/json',
-      remoteAddress: '127.0.0.1',
-      readBody: async () => Buffer.from(body),
-      abortSignal: client.signal,
-    } as const;
-    const response = queryFingerprint(request, createUsedTokens());
-    client.abort();
-    await expect(response).rejects.toMatchObject({ name: 'AbortError' });
+  test.each([
+    ...[
+      'sandbox',
+      'sandbox:',
+      'sandbox:windows',
+      'sandbox:Android',
+      ' sandbox:android',
+      'sandbox:android\n',
+      '#anything',
+    ],
+    ...['', 'NO_SUCH_SIGNAL', 'EMULATOR,', 'EMULATOR, VPN_ENABLED', '__proto__'].map((names) => `sandbox:web:${names}`),
+    ...['', ':', ':error:500', ':once:web', ':delay:5:web'].map((rest) => `sandbox:once${rest}`),
+    ...['', ':200', ':418', ':500:EMULATOR'].map((rest) => `sandbox:error${rest}`),
+    ...[':2000', '::android', ':-1:android', ':60001:android', ':1:delay:1:android'].map(
+      (rest) => `sandbox:delay${rest}`,
+    ),
+  ])('%j is invalid', (token) => {
+    expect(parseToken(token, false)).toBeUndefined();
+  });
+});
+
+describe('a token that is for one query', () => {
+  test.each(['android', 'ios', 'web'])('is expired from the second one on: %s', async (device) => {
+    const token = `sandbox:once:${device}`;
+    expect(await signalsOf(token)).toEqual([]);
+    expect(await signalsOf(token)).toEqual([EXPIRED]);
+    // In all regions and applications together.
+    expect(await signalsOf(token, 'EU')).toEqual([EXPIRED]);
+    expect(await signalsOf(`${token}#another`)).toEqual([]);
+  });
+
+  test('keeps its own signals, and reports the one that it names once', async () => {
+    const token = 'sandbox:delay:1:once:web:VPN_ENABLED';
+    expect(await signalsOf(token)).toEqual(['VPN_ENABLED LOW 1']);
+    expect(await signalsOf(token)).toEqual(['VPN_ENABLED LOW 1', EXPIRED]);
+    for (const _time of [1, 2]) expect(await signalsOf('sandbox:once:web:TOKEN_EXPIRED')).toEqual([EXPIRED]);
+  });
+
+  test('is one with `once:` only', async () => {
+    for (const _time of [1, 2]) expect(await signalsOf('sandbox:android')).toEqual([]);
   });
 });
 

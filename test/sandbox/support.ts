@@ -36,8 +36,6 @@ export async function errorsOf(response: Response) {
   return invalidRequestEnvelope.parse(await response.json()).data.errors;
 }
 
-export const INVALID_TOKEN = [{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }];
-
 /** The captcha ids of the sandbox: GLB, NA, EU, deleted, paused. */
 export const [A = '', B = '', C = '', D = '', E = ''] = SANDBOX_CAPTCHAS.map((row) => row.captchaId);
 

@@ -1,0 +1,35 @@
+import { LRUCache } from 'lru-cache';
+
+/** What the client SDK returns for a solved challenge (captcha document, 2.1). Each value is opaque to the client. */
+export interface Challenge {
+  readonly lot_number: string;
+  readonly captcha_output: string;
+  readonly pass_token: string;
+  /** Seconds since 1970, as digits. */
+  readonly gen_time: string;
+}
+
+interface IssuedChallenge extends Challenge {
+  readonly captchaId: string;
+  readonly expiresAtMs: number;
+  isVerified: boolean;
+}
+
+/** How many challenges and how many tokens are kept; of more, the first is forgotten. Each takes some hundred bytes. */
+const CAPACITY = 10_000;
+
+/**
+ * What the sandbox remembers until it stops, for all regions together, so that a challenge in the wrong region is recognised
+ * as one of another captcha id. Neither `peek` nor `has` makes an entry younger.
+ */
+export class Memory {
+  /** By lot number. */
+  readonly challenges = new LRUCache<string, IssuedChallenge>({ max: CAPACITY });
+  /** Digests of the tokens for one query, because a token may be as long as a body. */
+  readonly usedTokens = new LRUCache<string, true>({ max: CAPACITY });
+  readonly challengeLifetimeMs: number;
+
+  constructor(challengeLifetimeMs: number) {
+    this.challengeLifetimeMs = challengeLifetimeMs;
+  }
+}
