@@ -3,7 +3,17 @@ import { join } from 'node:path';
 import * as apollo from '@apollo/composition';
 import * as guild from '@theguild/federation-composition';
 import * as cosmo from '@wundergraph/composition';
-import { buildSchema, type DocumentNode, type GraphQLSchema, isEnumType, isUnionType, Kind, visit } from 'graphql';
+import {
+  buildASTSchema,
+  buildSchema,
+  type DocumentNode,
+  type GraphQLSchema,
+  isEnumType,
+  isUnionType,
+  Kind,
+  parse,
+  visit,
+} from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { readSubgraphs } from './public-schema.ts';
 
@@ -67,6 +77,26 @@ const forCosmo = (services: Services) =>
   services.map(({ name, url, typeDefs }) => ({ name, url, definitions: typeDefs }));
 
 const services = readSubgraphs();
+/** With it as the tag to exclude, a contract has everything. */
+const NO_TAG = 'a-tag-that-nothing-has';
+/** A subgraph of a fourth team, with the plain names that nobody owns. Ours would merge with these, without any complaint. */
+const FLEET = {
+  name: 'fleet',
+  url: 'http://fleet:4004/graphql',
+  typeDefs: parse(`
+    extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key"])
+    type Query { fleet: [Device!]! }
+    type Device @key(fields: "serial") {
+      serial: ID! browser: Browser system: OperatingSystem runs: ClientType problems: [FieldError!] todo: RiskAction shows: SignalEffect
+    }
+    type Browser { engine: String }
+    type OperatingSystem { kernel: String }
+    type FieldError { path: [String!] }
+    enum ClientType { KIOSK }
+    enum RiskAction { REBOOT }
+    enum SignalEffect { BLINKS }
+  `),
+};
 /** The types that this subgraph defines, and fields of the root types. What neighbours alone define is theirs. */
 const ours = definedBy('device-trust');
 const theirs = definedBy('users', 'orders');
@@ -81,7 +111,7 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
   });
 
   test('without that exclusion there is more, so the list would fail', () => {
-    const everything = contractOf(contract(services, 'a-tag-that-nothing-has'));
+    const everything = contractOf(contract(services, NO_TAG));
     expect(Object.keys(everything)).toEqual(
       expect.arrayContaining(['SignalCode', 'SignalLevel', 'DeviceRiskDecision']),
     );
@@ -89,18 +119,38 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
     expect(everything['DeviceFingerprint']).not.toContain('token');
     expect(everything['FingerprintDevice']).toContain('orders');
   });
+
+  test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {
+    const [ours, theirs] = [contract(services, NO_TAG), buildASTSchema(FLEET.typeDefs, { assumeValidSDL: true })];
+    const together = [...services, FLEET];
+    expect(complaints(together)).toEqual([]);
+    const { Query: ourQueries = [], ...ourTypes } = typesOf(ours);
+    const { Query: theirQueries = [], ...theirTypes } = typesOf(theirs);
+    expect(typesOf(contract(together, NO_TAG))).toEqual({
+      ...ourTypes,
+      ...theirTypes,
+      Query: [...ourQueries, ...theirQueries].sort(),
+    });
+  });
 });
 
+/** The types of this subgraph. */
 function contractOf(schema: GraphQLSchema) {
-  const named = Object.values(schema.getTypeMap()).filter(({ name }) => ours.has(name) || !theirs.has(name));
+  const named = Object.entries(typesOf(schema)).filter(([name]) => ours.has(name) || !theirs.has(name));
   return Object.fromEntries(
-    named
-      .filter(({ name }) => !/^(__.*|String|Int|Float|Boolean|ID)$/.test(name))
-      .map((type) => {
-        const shared = (/^(Query|Mutation)$/.test(type.name) && theirs.get(type.name)) || new Set();
-        return [type.name, membersOf(type).filter((member) => !shared.has(member))];
-      }),
+    named.map(([name, members]) => {
+      const shared = (/^(Query|Mutation)$/.test(name) && theirs.get(name)) || new Set();
+      return [name, members.filter((member) => !shared.has(member))];
+    }),
   );
+}
+
+/** The types that are not GraphQL's own, each with its fields, values or members. */
+function typesOf(schema: GraphQLSchema): Record<string, string[]> {
+  const named = Object.values(schema.getTypeMap()).filter(
+    ({ name }) => !/^(__.*|String|Int|Float|Boolean|ID)$/.test(name),
+  );
+  return Object.fromEntries(named.map((type) => [type.name, membersOf(type)]));
 }
 
 function membersOf(type: ReturnType<GraphQLSchema['getTypeMap']>[string]): string[] {
