@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { describeIssues } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, Cancellable } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { Finding } from '../upstream/finding.ts';
 import type { AccountHealth } from '../upstream/health.ts';
-import { describeIssues } from '../upstream/issues.ts';
 import { OutageError } from '../upstream/outage-error.ts';
 import { AccountPausedError } from '../upstream/pauses.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
@@ -153,12 +153,12 @@ function recordEvidence(
  */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
-  { status, json, flaw }: UpstreamResponse,
+  { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; captchaId: string },
   log: Options['log'],
 ): void {
-  const flaws = () => flaw ?? describeIssues(passBody.safeParse(json).error);
+  const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {
     const isSignature = verdict.category === 'ILLEGAL_SIGN_TOKEN';
     const isOther = verdict.details.lotNumber !== lotNumber;

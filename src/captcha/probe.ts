@@ -3,7 +3,7 @@ import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/pro
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { causeOfException, isDocumentedRejection, isJudgement, passBody } from './contract.ts';
 import { type CaptchaConfiguration, FORM_HEADERS, toForm } from './request.ts';
-import { lenientBody, readException, readRejection } from './verdict.ts';
+import { readException, readRejection } from './verdict.ts';
 
 /**
  * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
@@ -22,8 +22,9 @@ export function captchaProbe({ captchaKey, region, origin, path }: CaptchaConfig
 const MADE_UP = 'health-check-of-device-trust';
 
 /** What an answer shows about the account and the service, whoever has asked (captcha document, section 7). */
-export function judgeCaptcha(response: UpstreamResponse): ProbeResult {
-  const body = lenientBody(response);
+export function judgeCaptcha({ status, json: body, unreadable }: UpstreamResponse): ProbeResult {
+  // The service is not down, but nobody can tell what it says.
+  if (unreadable !== undefined && status < 500) return { kind: 'inconclusive', reason: unreadable };
   const rejection = readRejection(body);
   if (rejection?.reason === 'illegal sign_token') return { kind: 'refused', reason: 'illegal sign_token' };
   if (isDocumentedRejection(body)) return WELL;
@@ -34,7 +35,7 @@ export function judgeCaptcha(response: UpstreamResponse): ProbeResult {
   }
 
   const exception = readException(body);
-  if (!exception) return judgeStatus(response.status);
+  if (!exception) return judgeStatus(status);
   const { code = '' } = exception;
   // The risk type belongs to the challenge, not to the account.
   if (code !== '-50001' && causeOfException(code) === 'CONFIGURATION') return { kind: 'refused', reason: code };

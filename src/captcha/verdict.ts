@@ -45,6 +45,8 @@ export interface NoVerdict {
   /** The code of the exception. */
   readonly code: string | null;
   readonly type: string | null;
+  /** Was there an answer that could not be read? It may have been a rejection, so it proceeds under no policy. */
+  readonly isUnreadable?: boolean;
 }
 
 /**
@@ -55,13 +57,14 @@ export interface NoVerdict {
  * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
  * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
  * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
- * - A proxy may change a long response, and a bot can make a response long.
+ * - A proxy may change or compress a long response, and a bot can make a response long. What cannot be read for such a reason
+ *   may have been a rejection, so it does not proceed under `always` either.
  * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
  *   could let people through until this subgraph knows the new form. The log names the fields that differ.
  */
 export function readVerdict(response: UpstreamResponse, lotNumber: string): CaptchaVerdict | NoVerdict {
-  const { status, json } = response;
-  const body = lenientBody(response);
+  const { status, json: body, unreadable } = response;
+  if (unreadable !== undefined) return { ...noVerdict('CLIENT'), isUnreadable: true };
   const rejection = readRejection(body);
   if (rejection) return toFailed(rejection, lotNumber);
 
@@ -84,7 +87,7 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
     };
   }
 
-  const pass = passBody.safeParse(json);
+  const pass = passBody.safeParse(body);
   if (status !== 200 || !pass.success) return noVerdict(causeOfNoVerdict(status, body));
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   return {
@@ -103,11 +106,6 @@ function causeOfNoVerdict(status: number, body: unknown, exception?: Exception):
   // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
   // firewall's 403 or a rate limit's 429 at will.
   return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
-}
-
-/** The body, even if it is not JSON in UTF-8. Everything except a pass is read from it. */
-export function lenientBody({ json, lossyJson }: UpstreamResponse): unknown {
-  return json ?? lossyJson;
 }
 
 // Both functions look at a few fields before they parse, because a parse that fails costs more than the whole call.
@@ -142,7 +140,7 @@ export function indeterminate(given: NoVerdict, { policy, isDefaultId }: FailOpe
   const hasNeverWorked = !finding.hasWorked && finding.state !== 'well';
   const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
   const isConfirmed = finding.hasWorked && isConfirmedBy(finding, cause, code, isDefaultId);
-  const proceed = policy === 'faults' ? isConfirmed : policy === 'always';
+  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !given.isUnreadable;
   const message = proceed ? MESSAGES[cause] : `${MESSAGES[cause]} ${ADVICE[cause]}`;
   return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isConfirmed };
 }

@@ -1,5 +1,6 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { SignalDrift } from '../observability/metrics.ts';
+import { describeIssues } from '../runtime/json.ts';
 import type {
   DeviceClientType,
   DeviceFieldError,
@@ -11,7 +12,6 @@ import type {
   Signal,
   Web,
 } from '../schema.generated.ts';
-import { describeIssues } from '../upstream/issues.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
@@ -56,7 +56,7 @@ interface Question {
  */
 export function toOutcome(
   question: Question,
-  { status, json, flaw }: UpstreamResponse,
+  { status, json, unreadable }: UpstreamResponse,
   answeredAt: number,
 ): FingerprintOutcome {
   const envelope = anyEnvelope.safeParse(json).data;
@@ -66,7 +66,7 @@ export function toOutcome(
   if (status === 200) {
     const { data: success, error } = successEnvelope.safeParse(json);
     if (success) return toDevice(question, success.data, answeredAt);
-    throw protocolError(flaw ?? describeIssues(error));
+    throw protocolError(unreadable ?? describeIssues(error));
   }
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.

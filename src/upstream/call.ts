@@ -7,7 +7,7 @@ import type { Pauses } from './pauses.ts';
 import type { Quota } from './quota.ts';
 import type { UpstreamRequest } from './request.ts';
 import type { ServiceHealth } from './service-health.ts';
-import { PendingRequest, type Transport, type UpstreamResponse } from './transport.ts';
+import type { PendingRequest, Transport, UpstreamResponse } from './transport.ts';
 
 /** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
 const MAX_DOUBT_AFTER_MS = 700;
@@ -116,8 +116,8 @@ export class Call implements Admissible, Cancellable {
     this.#sentAt = performance.now();
     this.#span = context.startSpan?.({ service, region, origin, pathTemplate });
     const allHeaders = this.#span ? { ...headers, ...this.#span.headers } : headers;
-    this.#pending = new PendingRequest(pool, { path, method: 'POST', headers: allHeaders, body });
-    return this.#pending.send();
+    this.#pending = pool.post({ path, headers: allHeaders, body });
+    return this.#pending.response;
   }
 
   #receive(response: UpstreamResponse): void {

@@ -2,8 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Resolver } from '../runtime/dns.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
 import { pauseMs } from './pauses.ts';
-import { UpstreamPool } from './pool.ts';
-import { PendingRequest, type UpstreamResponse } from './transport.ts';
+import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { UnknownHostError } from './transport-errors.ts';
 
 /**
@@ -81,7 +80,7 @@ export async function sendProbe(
   const startedAt = performance.now();
   const lagBeforeMs = eventLoop.totalLagMs();
   const pool = new UpstreamPool(origin, resolver);
-  const pending = new PendingRequest(pool, { path, method: 'POST', headers: { ...headers }, body: body() });
+  const pending = pool.post({ path, headers, body: body() });
   const isOurFault = () => {
     const elapsedMs = performance.now() - startedAt;
     return lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
@@ -103,7 +102,7 @@ export async function sendProbe(
   signal.addEventListener('abort', () => pending.abort(new DeviceTrustError('CANCELLED')));
   let response: UpstreamResponse;
   try {
-    response = await pending.send();
+    response = await pending.response;
   } catch (error) {
     if (!(error instanceof DeviceTrustError)) throw error;
     // That there is no such host is an answer of the resolver, however long it took.

@@ -26,11 +26,6 @@ const LOCAL_FAILURES: ReadonlySet<unknown> = new Set([
   'EACCES',
 ]);
 
-/** Did the other side close the connection or reset it? */
-export function isClosed(error: Error): boolean {
-  return error instanceof errors.SocketError || ['ECONNRESET', 'EPIPE'].includes(Object(error).code);
-}
-
 /**
  * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
  * addresses fail here, which is no reason to doubt what the others have shown.

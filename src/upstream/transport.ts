@@ -1,19 +1,44 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Dispatcher } from 'undici';
+import { isIP } from 'node:net';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import type { Resolver } from '../runtime/dns.ts';
-import { isFailedConnect, UpstreamPool } from './pool.ts';
-import { COMPRESSED, encodingOf, type ResponseBody, readBody, readEncodedBody } from './response-body.ts';
-import { isClosed, toUpstreamError } from './transport-errors.ts';
+import type { HostName, Resolver } from '../runtime/dns.ts';
+import { decodeUtf8, parseJson } from '../runtime/json.ts';
+import { toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
-export interface UpstreamResponse extends ResponseBody {
+export interface UpstreamResponse {
   readonly status: number;
+  /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
+  readonly json: unknown;
+  /**
+   * Why the body was not read although it may hold an answer: it is compressed, or an object is only a part of it. Nobody may
+   * take such a response for a better one than the service can have meant.
+   */
+  readonly unreadable?: string;
   /** The header `Retry-After` of a 429. */
-  readonly retryAfter?: string | undefined;
+  readonly retryAfter?: string;
 }
 
-/** The sockets to one upstream service: a pool for each address. The policies limit how many are in use. */
+/** The longest body that is read, in bytes. No documented response is nearly as long. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+/** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
+const CONNECT_TIMEOUT_MS = 1_500;
+
+/**
+ * How long a socket may be idle and still be used if the upstream does not say how long it keeps it, in ms. Many servers
+ * close idle connections after one or two seconds, and a request that crosses the close is lost.
+ */
+const MAX_IDLE_MS = 500;
+
+/**
+ * How long a socket may be idle if the upstream says in `Keep-Alive` that it keeps it longer, in ms. A firewall on the way
+ * may forget a connection without a word.
+ */
+const MAX_IDLE_WITH_HINT_MS = 10_000;
+
+/** The sockets to one upstream service: a pool for each address. The bulkheads limit how many are in use. */
 export class Transport {
   readonly #pools = new Map<string, UpstreamPool>();
   readonly #resolver: Resolver;
@@ -42,60 +67,131 @@ export class Transport {
   }
 }
 
+/** One POST as it is sent. */
+interface Post {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** The sockets to one address, which are opened as they are needed. */
+export class UpstreamPool {
+  readonly #pool: Pool;
+  /** Undefined if the origin has an IP address, which needs no look-up. */
+  readonly #name: HostName | undefined;
+  readonly #connect: buildConnector.connector;
+
+  /**
+   * @param origin scheme, host and port
+   * @throws the error of undici, if this is not an origin
+   */
+  constructor(origin: string, resolver: Resolver) {
+    this.#pool = new Pool(origin, {
+      maxResponseSize: MAX_BODY_BYTES,
+      allowH2: false,
+      // Both are off, because they measure only the idle time between bytes. The deadline of the call covers that as well.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: MAX_IDLE_MS,
+      keepAliveMaxTimeout: MAX_IDLE_WITH_HINT_MS,
+      connect: (options, callback) => this.#open(options, callback),
+    });
+    const { hostname } = new URL(origin);
+    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : resolver.nameFor(hostname);
+    this.#name = name;
+    this.#connect = buildConnector({
+      allowH2: false,
+      timeout: CONNECT_TIMEOUT_MS,
+      // By then the name is looked up, so the timeout is for the upstream alone. Node tries the addresses of both families.
+      lookup: (_hostname, { all }, callback) =>
+        name?.resolve((error, addresses) => {
+          const [first] = addresses;
+          if (error || !first) callback(error, []);
+          else if (all) callback(null, [...addresses]);
+          else callback(null, first.address, first.family);
+        }),
+    });
+  }
+
+  /** For how long, in total, requests have waited for a look-up of this address, in ms. */
+  totalLookupMs(): number {
+    return this.#name?.totalWaitMs() ?? 0;
+  }
+
+  /** Sends a request, on an idle socket or on a new one. */
+  post(post: Post): PendingRequest {
+    return new PendingRequest(this, this.#pool, { method: 'POST', ...post });
+  }
+
+  /** Closes every socket. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
+  }
+
+  #open(options: buildConnector.Options, callback: buildConnector.Callback): void {
+    if (!this.#name) this.#connect(options, callback);
+    else
+      this.#name.resolve((error) => {
+        if (error) callback(toLookupError(error), null);
+        else if (this.#pool.destroyed) callback(new DeviceTrustError('CANCELLED'), null);
+        else this.#connect(options, callback);
+      });
+  }
+}
+
 /**
  * One request until its whole response has arrived. It handles undici's dispatch itself, because `request()` with its
- * streams and signals costs twice as much. An abort settles it at once, even while undici still waits for a connection.
+ * streams and signals costs twice as much. An abort ends it at once, even while undici still waits for a connection.
  */
 export class PendingRequest implements Dispatcher.DispatchHandler {
-  readonly #chunks: Buffer[] = [];
   readonly #response = Promise.withResolvers<UpstreamResponse>();
-  readonly #pool: UpstreamPool;
+  readonly #chunks: Buffer[] = [];
+  readonly #address: UpstreamPool;
+  readonly #pool: Pool;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #lookupMsBefore: number;
+  /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
-  #status = 0;
-  /** Of the response; undefined if it is not compressed. */
-  #encoding: string | undefined;
-  #retryAfter: string | undefined;
-  #isSettled = false;
-  #isSecondAttempt = false;
-  #isOnReusedSocket = false;
-  /** Known once the request has a socket. */
   #lookupMs: number | undefined;
+  #isSecondAttempt = false;
+  #status = 0;
+  #isEncoded = false;
+  #retryAfter: string | undefined;
+  #isOver = false;
 
-  constructor(pool: UpstreamPool, options: Dispatcher.DispatchOptions) {
+  constructor(address: UpstreamPool, pool: Pool, options: Dispatcher.DispatchOptions) {
+    this.#address = address;
     this.#pool = pool;
     this.#options = options;
-    this.#lookupMsBefore = pool.totalLookupMs();
+    this.#lookupMsBefore = address.totalLookupMs();
+    pool.dispatch(options, this);
+  }
+
+  /**
+   * The response.
+   *
+   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
+   *   no more sockets, or if its resolver fails; or the reason of the abort
+   */
+  get response(): Promise<UpstreamResponse> {
+    return this.#response.promise;
   }
 
   /** For how long this request has waited for a look-up, in ms. */
   get lookupMs(): number {
-    return this.#lookupMs ?? this.#pool.totalLookupMs() - this.#lookupMsBefore;
+    return this.#lookupMs ?? this.#address.totalLookupMs() - this.#lookupMsBefore;
   }
 
-  /**
-   * Sends the request.
-   *
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has no more
-   *   sockets, if its resolver fails, or if an old socket was closed; or the reason of the abort
-   */
-  send(): Promise<UpstreamResponse> {
-    this.#pool.dispatch(this.#options, this);
-    return this.#response.promise;
-  }
-
-  /** Rejects with this reason, unless it has settled, and closes the socket. */
+  /** Rejects with this reason, unless it is over, and closes the socket. */
   abort(reason: Error): void {
-    if (this.#isSettled) return;
+    if (this.#isOver) return;
     this.#reject(reason);
     this.#controller?.abort(reason);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isSettled) controller.abort(new DeviceTrustError('CANCELLED'));
+    if (this.#isOver) controller.abort(new DeviceTrustError('CANCELLED'));
     this.#controller = controller;
-    this.#isOnReusedSocket = !this.#pool.isOpening;
     this.#lookupMs = this.lookupMs;
   }
 
@@ -105,8 +201,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     // A list if it was sent twice, whatever its type says. Nobody can tell then for how long to wait.
     const retryAfter: unknown = headers['retry-after'];
     if (status === 429 && typeof retryAfter === 'string') this.#retryAfter = retryAfter;
-    const encodings = headers['content-encoding'];
-    if (encodings !== undefined) this.#encoding = encodingOf(encodings);
+    const codings = headers['content-encoding'];
+    if (codings !== undefined) this.#isEncoded = /[^\s,]/.test(String(codings).replace(/\bidentity\b/gi, ''));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -116,44 +212,42 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const [first, ...others] = this.#chunks;
     const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    const body = this.#encoding === undefined ? readBody(bytes) : readEncodedBody(bytes, this.#encoding);
-    if (body) this.#resolve(body);
-    else this.#failBody(new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal: COMPRESSED }));
+    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
+    const json = text === undefined ? undefined : parseJson(text);
+    if (json !== undefined) this.#resolve(json);
+    else if (this.#isEncoded) this.#resolve(json, 'a body with a content encoding, though none was asked for');
+    else if (HAS_OBJECT.test(bytes.toString('latin1')))
+      this.#resolve(json, 'a body that is not JSON in UTF-8 as a whole');
+    else this.#resolve(json);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#isSettled) return;
-    if (isFailedConnect(error) && !this.#isSecondAttempt) {
+    if (this.#isOver) return;
+    // Without a socket nothing was sent, so the request can be sent again. A look-up has no second attempt.
+    if (!this.#controller && !this.#isSecondAttempt && !(error instanceof DeviceTrustError)) {
       this.#isSecondAttempt = true;
       this.#pool.dispatch(this.#options, this);
-      return;
-    }
-    if (this.#isOnReusedSocket && this.#status === 0 && isClosed(error)) {
-      // Nobody can tell whether the upstream has read the request, so it is not sent again. It may just have closed an idle
-      // connection, and using that one was our choice.
-      this.#reject(new DeviceTrustError('OVERLOADED', { internal: 'an old socket was closed' }));
-      return;
-    }
-    this.#failBody(toUpstreamError(error));
+    } else if (this.#status >= 400) {
+      // That status is a response by itself, whatever is wrong with its body.
+      this.#resolve(undefined);
+    } else this.#reject(toUpstreamError(error));
   }
 
-  /** A status of 400 or more is a response by itself, whatever is wrong with its body. */
-  #failBody(error: DeviceTrustError): void {
-    if (this.#status >= 400) this.#resolve({ json: undefined });
-    else this.#reject(error);
-  }
-
-  #resolve(body: ResponseBody): void {
-    this.#isSettled = true;
+  #resolve(json: unknown, unreadable?: string): void {
+    this.#isOver = true;
     this.#response.resolve({
       status: this.#status,
-      ...body,
-      ...(this.#retryAfter && { retryAfter: this.#retryAfter }),
+      json,
+      ...(unreadable !== undefined && { unreadable }),
+      ...(this.#retryAfter !== undefined && { retryAfter: this.#retryAfter }),
     });
   }
 
   #reject(error: Error): void {
-    this.#isSettled = true;
+    this.#isOver = true;
     this.#response.reject(error);
   }
 }
+
+/** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
+const HAS_OBJECT = /\{[\s\0]*"/;

@@ -74,12 +74,12 @@ describe('an answer that is not documented', () => {
     expect(judge(body, status)).toMatchObject({ kind });
   });
 
-  test('that is not UTF-8 is read as far as it can be', () => {
-    expect(judgeCaptcha({ status: 200, json: undefined, lossyJson: FAIL })).toEqual(WELL);
-    expect(judgeCaptcha({ status: 200, json: undefined, lossyJson: { ...EXCEPTION, code: '-50105' } })).toEqual({
-      kind: 'refused',
-      reason: '-50105',
-    });
+  test('that cannot be read shows nothing, unless its status is that of a failure', () => {
+    const judgeUnreadable = (status: number) => judgeCaptcha({ status, json: undefined, unreadable: 'JSONP' }).kind;
+    expect([200, 302, 403, 429, 500, 503].map(judgeUnreadable)).toEqual([
+      ...Array(4).fill('inconclusive'),
+      ...Array(2).fill('failed'),
+    ]);
   });
 });
 

@@ -62,6 +62,8 @@ export const NO_ANSWER = {
 };
 /** There is no verdict, and a bot can provoke a bare 4xx: it does not proceed in an outage either. */
 export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT' };
+/** What came may hold a rejection that nobody can read, so that it never proceeds, whatever the policy is. */
+export const UNREADABLE = { ...REFUSAL };
 /** The service has never answered this process, so the address or the account is wrong: it never proceeds. */
 export const NEVER_WORKED = { ...NO_ANSWER, cause: 'CONFIGURATION' };
 

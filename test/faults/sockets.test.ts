@@ -1,12 +1,23 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { answer, type Behaviour, bytes, hang, head, type RawRequest, reset, thenClose } from '../support/hostile.ts';
+import {
+  answer,
+  type Behaviour,
+  bytes,
+  closeConnection,
+  hang,
+  head,
+  type RawRequest,
+  reset,
+  thenClose,
+} from '../support/hostile.ts';
 import { ANDROID, altered, FAIL, KEPT_OPEN } from './documented.ts';
+import { NO_ANSWER } from './fault-table.ts';
 import {
   askTimed,
   crowd,
   expectData,
+  expectError,
   expectGood,
-  expectOverloaded,
   FINGERPRINT,
   good,
   SERVICES,
@@ -63,13 +74,21 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 
   /** Nobody can know whether the upstream processed the request before the reset, or was just closing the connection. */
-  test('an idle connection that the upstream resets at the next request is OVERLOADED, and nothing is sent again', async () => {
-    const { upstream, app } = await start((exchange) => (exchange.nth === 1 ? good(question) : reset)(exchange));
-    expectGood(question, await askTimed(app, question));
-    expect(upstream.open).toBe(1);
-    expectOverloaded(question, await askTimed(app, question));
-    expect(upstream).toMatchObject({ requests: 2, spokenTo: 1, connections: 1 });
-  });
+  test.each<[string, Behaviour]>([
+    ['resets', reset],
+    ['closes', closeConnection],
+  ])(
+    'an idle connection that the upstream %s at the next request is its failure, and nothing is sent again',
+    async (_how, ends) => {
+      const { upstream, app } = await start((exchange) => (exchange.nth === 1 ? good(question) : ends)(exchange));
+      expectGood(question, await askTimed(app, question));
+      expect(upstream.open).toBe(1);
+      const answered = await askTimed(app, question);
+      if (question === FINGERPRINT) expectError(answered, 'UPSTREAM_UNAVAILABLE');
+      else expectData(answered, 'validateCaptcha', NO_ANSWER);
+      expect(upstream).toMatchObject({ requests: 2, spokenTo: 1, connections: 1 });
+    },
+  );
 
   test('a connection that works is used again', async () => {
     const { upstream, app } = await start(good(question));
@@ -112,12 +131,13 @@ test('captchas that cross the end of their idle connections do not proceed, and 
   });
   const outcomes = async () => {
     const all = await Promise.all(Array.from({ length: calls }, () => verify(app)));
-    return all.map(({ __typename, code }) => __typename ?? code);
+    expect(all.filter(({ proceed }) => proceed !== false)).toEqual([]);
+    return all.map(({ __typename, cause }) => cause ?? __typename);
   };
   expect(await outcomes()).toEqual(Array(calls).fill('CaptchaFailed'));
   const crossing = await outcomes();
-  expect(crossing).toContain('OVERLOADED');
-  expect(crossing.filter((outcome) => !['CaptchaFailed', 'OVERLOADED'].includes(outcome))).toEqual([]);
+  expect(crossing).toContain('TRANSPORT');
+  expect(crossing.filter((outcome) => !['CaptchaFailed', 'TRANSPORT'].includes(outcome))).toEqual([]);
   expect(app.logged()).not.toContain('"health":"outage"');
   // Each reset has emptied the pool of that connection.
   await expect.poll(async () => new Set(await outcomes())).toEqual(new Set(['CaptchaFailed']));

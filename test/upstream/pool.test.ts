@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
-import { answer, type Behaviour, type Hostile, hang, reset, startHostile, thenReset } from '../support/hostile.ts';
+import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
 import { createContext, createTestClient, requestTo } from './support.ts';
 
 /** Which socket a request gets: how its host name is looked up, how old the socket may be, and how many there are. */
@@ -180,34 +180,5 @@ describe('a socket', () => {
       .toBe(100);
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(100).fill(200));
     expect(upstream.connections).toBe(8);
-  });
-
-  test.each<[string, Behaviour]>([
-    ['reset', reset],
-    ['closed', ({ socket }) => void socket.end()],
-  ])(
-    'that was used before and is %s before the response begins is OVERLOADED, and nothing is sent again',
-    async (_how, behave) => {
-      const upstream = await start((exchange) => (exchange.nth === 1 ? good(exchange) : behave(exchange)));
-      const { post, postFirst } = startClient(() => {});
-      await postFirst(upstream.url);
-      await expect(post(upstream.url)).rejects.toMatchObject({
-        code: 'OVERLOADED',
-        internal: 'an old socket was closed',
-      });
-      expect([upstream.connections, upstream.requests]).toEqual([1, 2]);
-      // The next call gets a new socket, on which a reset is the upstream's own doing.
-      await expect(post(upstream.url)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-      expect([upstream.connections, upstream.requests]).toEqual([2, 3]);
-    },
-  );
-
-  test('that was used before and is reset after the response began is UPSTREAM_UNAVAILABLE', async () => {
-    const cut = thenReset(answer(200, '{}', { 'content-length': '9' }));
-    const upstream = await start((exchange) => (exchange.nth === 1 ? good(exchange) : cut(exchange)));
-    const { post, postFirst } = startClient(() => {});
-    await postFirst(upstream.url);
-    await expect(post(upstream.url)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
-    expect(upstream.connections).toBe(1);
   });
 });
