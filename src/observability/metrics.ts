@@ -1,10 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, type RegistryContentType } from 'prom-client';
+import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type Side } from '../errors.ts';
-import { VERSION } from './build.ts';
-import { type CountedDecision, DecisionCounter, type DecisionLabels } from './decision-counter.ts';
-import { DurationBuffer } from './duration-buffer.ts';
-import { LabelCounter } from './label-counter.ts';
-import { createRenderer, type RenderedMetrics } from './render-metrics.ts';
 
 /** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
 const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
@@ -57,56 +53,14 @@ interface BulkheadState {
   readonly maxInFlight: number;
 }
 
-/** Counts what happens in this process, for Prometheus to read. */
-export interface Metrics {
-  /** Everything counted so far, in the format that this `Accept` header prefers. */
-  readonly render: (accept: string | undefined) => Promise<RenderedMetrics>;
-  readonly operationStarted: () => void;
-  /** To be called for every operation that started, even if its request turns out not to be one. */
-  readonly operationEnded: () => void;
-  readonly recordOperation: (operation: FinishedOperation) => void;
-  /** A request that was refused before it became an operation, by its code of `errors.ts`. */
-  readonly recordRefusal: (code: string) => void;
-  /** An upstream call that was made: `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
-  readonly recordCall: (service: string, region: string, outcome: string, ms: number) => void;
-  /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
-  readonly recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => void;
-  /** A decision of the risk policy, or what one of its shadow rules would have decided. */
-  readonly recordDecision: (decision: CountedDecision, isShadow: boolean) => void;
-  /** Reads the labels of the rules of the policy in use whenever Prometheus reads. Other rules have no series. */
-  readonly watchPolicy: (rules: () => readonly DecisionLabels[]) => void;
-  /** The outcome of a captcha verification, with its cause if it has one. */
-  readonly recordVerdict: (verdict: Verdict, cause: string) => void;
-  /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
-  readonly recordDroppedMetadata: (key: string, count: number) => void;
-  /** Attestations for an audience that were issued; 0 creates the counter. */
-  readonly recordAttestation: (audience: string, assurance: string, count: number) => void;
-  readonly recordAttestationRefusal: (reason: AttestationRefusal) => void;
-  /** A judgement that was sealed, opened, or could not be opened. */
-  readonly recordJudgement: (outcome: JudgementOutcome) => void;
-  /** An upstream call that was refused because its quota is used up. */
-  readonly recordQuotaRefusal: (service: string, window: string) => void;
-  /** Is the store of the quotas away? */
-  readonly recordQuotaStore: (isAway: boolean) => void;
-  /** Reads the limits of a service's quota, and what is left of them, whenever Prometheus reads. */
-  readonly watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) => void;
-  /** Reads what a service's bulkheads hold, one for each region, whenever Prometheus reads. */
-  readonly watchBulkheads: (
-    service: string,
-    bulkheads: () => Iterable<readonly [region: string, BulkheadState]>,
-  ) => void;
-  /** Reads the health of a service's accounts whenever Prometheus reads. Accounts that a rotation has removed are left out. */
-  readonly watchHealth: (service: string, all: () => Iterable<ReportedHealth>) => void;
-  /** Probes have confirmed that the service is down for this account. */
-  readonly recordOutage: (health: ReportedHealth) => void;
-  /** A probe that was sent, and what it has shown. */
-  readonly recordProbe: (service: string, region: string, result: string) => void;
-  /** Reads whether readiness succeeds, whenever Prometheus reads. */
-  readonly watchReadiness: (isReady: () => boolean) => void;
-  /** A connection that had brought no operation was closed for a newer one. */
-  readonly recordEviction: () => void;
+/** A rule of a risk policy as the labels of a metric. */
+interface DecisionLabels {
+  readonly action: string;
+  readonly rule: string;
+  readonly shadow: 'true' | 'false';
 }
 
+/** What is counted of an operation when it ends. */
 interface FinishedOperation {
   /** The name of who sent it: `router`, `anyone` or a configured service. */
   readonly caller: string;
@@ -124,103 +78,103 @@ interface FinishedOperation {
   readonly traceId: string | undefined;
 }
 
-/** What is counted of a captcha verification. */
-interface Verdict {
-  readonly __typename: string;
-  readonly proceed: boolean;
-}
+/** Counts what happens in this process, for Prometheus to read. */
+export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. */
-export function createMetrics(): Metrics {
-  // Only such a registry takes exemplars. `createRenderer` renders it in both formats.
-  const registry = new Registry<RegistryContentType>();
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  collectDefaultMetrics({ register: registry });
-  const metrics = defineMetrics(registry);
-
-  // What happens in every request is counted here, and moved into the metrics before they are read.
-  const operationSeconds = new DurationBuffer<Record<'field' | 'outcome', string>>(metrics.operationSeconds);
-  const callSeconds = new DurationBuffer<Record<'service' | 'region' | 'outcome', string>>(metrics.callSeconds);
-  const operations = new LabelCounter();
-  const signals = new LabelCounter();
-  const decisions = new DecisionCounter(metrics.decisions);
-  let operationsInFlight = 0;
-  let lookups = 0;
-  let fingerprintCalls = 0;
-  // Kept with the account and not in the metric, so that the series of a removed account goes with it.
+export function createMetrics() {
+  const openMetrics = new Registry<RegistryContentType>();
+  openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+  collectDefaultMetrics({ register: openMetrics });
+  const metrics = defineMetrics(openMetrics);
+  const names = openMetrics.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
+  const text = new Registry();
+  for (const { name } of names) {
+    const metric = openMetrics.getSingleMetric(name);
+    if (metric) text.registerMetric(metric);
+  }
+  /** What brings metrics up to date that show a state. */
+  const updates: (() => void)[] = [];
+  /** Kept with the account and not in the metric, so that the series of a removed account goes with it. */
   const outages = new WeakMap<ReportedHealth, number>();
 
-  function flush(): void {
-    operationSeconds.flush();
-    callSeconds.flush();
-    operations.drain((caller, outcome, count) => metrics.operations.inc({ caller, outcome }, count));
-    signals.drain((code, level, count) => metrics.signals.inc({ code, level }, count));
-    metrics.operationsInFlight.set(operationsInFlight);
-    metrics.lookups.inc(lookups);
-    metrics.fingerprintCalls.inc(fingerprintCalls);
-    lookups = 0;
-    fingerprintCalls = 0;
-    // A rotation can remove an account, and otherwise its series would stay as they were.
-    for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
-  }
-  const beforeRender = [flush];
-
   return {
-    render: createRenderer(registry, () => {
-      for (const update of beforeRender) update();
-    }),
-    operationStarted: () => {
-      operationsInFlight += 1;
+    /** Everything counted so far: as OpenMetrics, with exemplars, if the `Accept` header has it, else in the text format. */
+    render: async (accept = ''): Promise<{ contentType: string; text: string }> => {
+      // A rotation can remove an account, and otherwise its series would stay as they were.
+      for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
+      for (const update of updates) update();
+      const registry = accept.includes('application/openmetrics-text') ? openMetrics : text;
+      const rendered = registry.metrics();
+      // For OpenMetrics prom-client cuts `_total` off the names of counters, and leaves them so. It has read them by now.
+      for (const { metric, name } of names) metric.name = name;
+      return { contentType: registry.contentType, text: await rendered };
     },
-    operationEnded: () => {
-      operationsInFlight -= 1;
-    },
-    recordOperation: (operation) => {
-      const { caller, field, outcome, side, traceId } = operation;
-      operations.increment(caller, outcome);
-      operationSeconds.add({ field, outcome }, operation.ms / 1_000, traceId);
+    operationStarted: () => metrics.operationsInFlight.inc(),
+    /** To be called for every operation that started, even if its request turns out not to be one. */
+    operationEnded: () => metrics.operationsInFlight.dec(),
+    recordOperation: ({ caller, field, outcome, ms, errors, side, lookups, traceId }: FinishedOperation) => {
+      metrics.operations.inc({ caller, outcome });
+      const exemplar = traceId !== undefined && { exemplarLabels: { trace_id: traceId } };
+      metrics.operationSeconds.observe({ labels: { field, outcome }, value: ms / 1_000, ...exemplar });
       if (side !== undefined) metrics.failures.inc({ side });
-      lookups += operation.lookups;
-      for (const code of operation.errors) metrics.errors.inc({ code });
+      metrics.lookups.inc(lookups);
+      for (const code of errors) metrics.errors.inc({ code });
     },
-    recordRefusal: (code) => metrics.refusals.inc({ code }),
-    recordCall: (service, region, outcome, ms) => {
-      callSeconds.add({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') fingerprintCalls += 1;
+    /** A request that was refused before it became an operation, by its code of `errors.ts`. */
+    recordRefusal: (code: string) => metrics.refusals.inc({ code }),
+    /** An upstream call that was made: `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
+    recordCall: (service: string, region: string, outcome: string, ms: number) => {
+      metrics.callSeconds.observe({ service, region, outcome }, ms / 1_000);
+      if (service === 'fingerprint') metrics.fingerprintCalls.inc();
     },
-    recordSignal: (code, level, drift) => {
-      signals.increment(code ?? 'unknown', level);
+    /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
+    recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
+      metrics.signals.inc({ code: code ?? 'unknown', level });
       if (drift) metrics.drift.inc({ kind: drift });
     },
-    recordDecision: (decision, isShadow) => decisions.increment(decision, isShadow),
-    watchPolicy: (rules) => beforeRender.push(() => decisions.flush(rules())),
-    recordVerdict: ({ __typename: type, proceed }, cause) =>
+    /** A decision of the risk policy, or what one of its shadow rules would have decided. */
+    recordDecision: ({ action, rule }: Pick<DecisionLabels, 'action' | 'rule'>, isShadow: boolean) =>
+      metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }),
+    /** Reads the rules of the policy in use whenever Prometheus reads, so that the first decision of each is an increase. */
+    watchPolicy: (rules: () => readonly DecisionLabels[]) =>
+      updates.push(() => {
+        for (const { action, rule, shadow } of rules()) metrics.decisions.inc({ action, rule, shadow }, 0);
+      }),
+    /** The outcome of a captcha verification, with its cause if it has one. */
+    recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
-    recordDroppedMetadata: (key, count) => metrics.droppedMetadata.inc({ key }, count),
-    recordAttestation: (audience, assurance, count) => metrics.attestations.inc({ audience, assurance }, count),
-    recordAttestationRefusal: (reason) => metrics.attestationRefusals.inc({ reason }),
-    recordJudgement: (outcome) => metrics.judgements.inc({ outcome }),
-    recordQuotaRefusal: (service, window) => metrics.quotaRefusals.inc({ service, window }),
-    recordQuotaStore: (isAway) => metrics.quotaStoreAway.set(Number(isAway)),
-    watchQuota: (service, states) => {
-      beforeRender.push(() => {
+    /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
+    recordDroppedMetadata: (key: string, count: number) => metrics.droppedMetadata.inc({ key }, count),
+    /** Attestations for an audience that were issued; 0 creates the counter. */
+    recordAttestation: (audience: string, assurance: string, count: number) =>
+      metrics.attestations.inc({ audience, assurance }, count),
+    recordAttestationRefusal: (reason: AttestationRefusal) => metrics.attestationRefusals.inc({ reason }),
+    recordJudgement: (outcome: JudgementOutcome) => metrics.judgements.inc({ outcome }),
+    /** An upstream call that was refused because its quota is used up. */
+    recordQuotaRefusal: (service: string, window: string) => metrics.quotaRefusals.inc({ service, window }),
+    /** Is the store of the quotas away? */
+    recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
+    /** Reads the limits of a service's quota, and what is left of them, whenever Prometheus reads. */
+    watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) =>
+      updates.push(() => {
         for (const [window, { limit, left }] of states()) {
           metrics.quotaLimit.set({ service, window }, limit);
           metrics.quotaRemaining.set({ service, window }, left);
         }
-      });
-    },
-    watchBulkheads: (service, bulkheads) => {
-      beforeRender.push(() => {
+      }),
+    /** Reads what a service's bulkheads hold, one for each region, whenever Prometheus reads. */
+    watchBulkheads: (service: string, bulkheads: () => Iterable<readonly [region: string, BulkheadState]>) =>
+      updates.push(() => {
         for (const [region, { inFlight, queued, maxInFlight }] of bulkheads()) {
           metrics.callsInFlight.set({ service, region }, inFlight);
           metrics.callsLimit.set({ service, region }, maxInFlight);
           metrics.callsQueued.set({ service, region }, queued);
         }
-      });
-    },
-    watchHealth: (service, all) => {
-      beforeRender.push(() => {
+      }),
+    /** Reads the health of a service's accounts whenever Prometheus reads. */
+    watchHealth: (service: string, all: () => Iterable<ReportedHealth>) =>
+      updates.push(() => {
         for (const health of all()) {
           const { account, finding, probe } = health;
           const ids = { service, region: probe.region, account };
@@ -228,13 +182,14 @@ export function createMetrics(): Metrics {
           metrics.hasWorked.set(ids, Number(finding.hasWorked));
           metrics.outages.inc(ids, outages.get(health) ?? 0);
         }
-      });
-    },
-    recordOutage: (health) => outages.set(health, (outages.get(health) ?? 0) + 1),
-    recordProbe: (service, region, result) => metrics.probes.inc({ service, region, result }),
-    watchReadiness: (isReady) => {
-      beforeRender.push(() => metrics.ready.set(Number(isReady())));
-    },
+      }),
+    /** Probes have confirmed that the service is down for this account. */
+    recordOutage: (health: ReportedHealth) => void outages.set(health, (outages.get(health) ?? 0) + 1),
+    /** A probe that was sent, and what it has shown. */
+    recordProbe: (service: string, region: string, result: string) => metrics.probes.inc({ service, region, result }),
+    /** Reads whether readiness succeeds, whenever Prometheus reads. */
+    watchReadiness: (isReady: () => boolean) => updates.push(() => metrics.ready.set(Number(isReady()))),
+    /** A connection that had brought no operation was closed for a newer one. */
     recordEviction: () => metrics.evictions.inc(),
   };
 }
@@ -261,26 +216,20 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
     new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name: `device_trust_${name}`, help, labelNames, registers });
-  // prom-client's types take the labels of an exemplar for labels of the metric.
-  const histogram = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-    new Histogram<Label | 'trace_id'>({
-      name: `device_trust_${name}`,
-      help,
-      labelNames,
-      buckets: BUCKETS,
-      registers,
-      enableExemplars: true,
-    });
 
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;
   const metrics = {
-    operationSeconds: histogram(
-      'operation_duration_seconds',
-      'Duration of GraphQL operations, by root field and outcome',
-      ['field', 'outcome'],
-    ),
+    // prom-client's types take the labels of an exemplar for labels of the metric.
+    operationSeconds: new Histogram<'field' | 'outcome' | 'trace_id'>({
+      name: 'device_trust_operation_duration_seconds',
+      help: 'Duration of GraphQL operations, by root field and outcome',
+      labelNames: ['field', 'outcome'],
+      buckets: BUCKETS,
+      registers,
+      enableExemplars: true,
+    }),
     operations: counter('operations_total', 'GraphQL operations, by who sent them and by outcome', [
       'caller',
       'outcome',
@@ -294,10 +243,13 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
     ready: gauge('ready', '1 while readiness succeeds, else 0'),
     evictions: counter('connections_evicted_total', 'Connections without an operation that were closed for newer ones'),
     errors: counter('errors_total', 'Errors in responses, by error code', ['code']),
-    callSeconds: histogram('upstream_duration_seconds', 'Duration of upstream calls, by service, region and outcome', [
-      ...perRegion,
-      'outcome',
-    ]),
+    callSeconds: new Histogram({
+      name: 'device_trust_upstream_duration_seconds',
+      help: 'Duration of upstream calls, by service, region and outcome',
+      labelNames: [...perRegion, 'outcome'],
+      buckets: BUCKETS,
+      registers,
+    }),
     callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
     callsLimit: gauge('upstream_in_flight_limit', 'Upstream calls that may be in flight at once', perRegion),
     callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
@@ -344,7 +296,7 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
   // fire at the first of them.
   for (const code of Object.keys(ERROR_CATALOGUE)) metrics.errors.inc({ code }, 0);
   for (const side of ['operator', 'upstream', 'caller'] satisfies Side[]) metrics.failures.inc({ side }, 0);
-  metrics.buildInfo.set({ version: VERSION, node: process.versions.node }, 1);
+  metrics.buildInfo.set({ version: packageJson.version, node: process.versions.node }, 1);
   for (const code of REFUSALS) metrics.refusals.inc({ code }, 0);
   for (const service of ['fingerprint', 'captcha']) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);

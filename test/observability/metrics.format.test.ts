@@ -36,7 +36,6 @@ describe('the format', () => {
     ['text/plain', TEXT],
     ['*/*', TEXT],
     ['image/png', TEXT],
-    ['application/openmetrics-text; version=9', TEXT],
   ])('that Accept: %s gets', async (accept, type) => {
     expect((await read(app, accept)).type).toBe(type);
   });
