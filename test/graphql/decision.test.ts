@@ -126,21 +126,16 @@ describe('the metric', () => {
     expect(await countedDuring(asking)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
   });
 
-  test('has a series for each rule of the policy in use from the start, and none of another one', async () => {
-    expect(Object.keys(await counted()).sort()).toEqual(
-      [
-        'DENY listed',
-        'DENY tools-in-use shadow',
-        'CHALLENGE reused-token',
-        'ALLOW trusted',
-        'CHALLENGE serious',
-        'CHALLENGE guided',
-        'CHALLENGE several',
-        'ALLOW otherwise',
-      ].sort(),
+  test('has a series for each rule of the policy in use from the start', async () => {
+    const rules = ['DENY listed', 'DENY tools-in-use shadow', 'CHALLENGE reused-token', 'ALLOW trusted']
+      .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
+      .map((rule) => [rule, expect.any(Number)]);
+    expect(await counted()).toMatchObject(Object.fromEntries(rules));
+    app.usePolicy(
+      parsePolicy(
+        '{ "rules": [{ "id": "new", "when": { "minLevel": "LOW" }, "then": "DENY" }], "otherwise": "ALLOW" }',
+      ),
     );
-    app.usePolicy(LOGIN_ONLY);
-    expect(Object.keys(await counted()).sort()).toEqual(['ALLOW otherwise', 'DENY login', 'DENY watch shadow']);
-    expect(await counted()).toMatchObject({ 'DENY login': 0, 'DENY watch shadow': 0 });
+    expect(await counted()).toMatchObject({ 'DENY new': 0 });
   });
 });
