@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import { openAttestationIssuer } from './captcha/attestation-issuer.ts';
-import { createCaptchaValidator } from './captcha/client.ts';
+import { AttestationIssuer } from './captcha/attestation.ts';
+import { CaptchaClient, prepareCaptcha } from './captcha/client.ts';
 import { captchaProbe } from './captcha/probe.ts';
-import { prepareCaptcha } from './captcha/request.ts';
-import { causeOf } from './captcha/verdict.ts';
 import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
@@ -85,29 +83,19 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
     closers.push(fingerprint.close, captcha.close);
     const queryFingerprint = createFingerprintClient({ ...config, upstream: fingerprint, metrics });
-    const validateCaptcha = createCaptchaValidator({
-      ...config,
-      upstream: captcha,
-      captchas,
-      log,
-      onVerdict: (verdict) => metrics.recordVerdict(verdict, causeOf(verdict)),
-    });
+    const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
     const judgements = createJudgements(sealingKeysOf(config), metrics.recordJudgement);
-    const attestations = await openAttestationIssuer(attestationOf(config), {
-      captchas,
-      onIssued: metrics.recordAttestation,
-      onRefused: metrics.recordAttestationRefusal,
-    });
-    const { permit: permitAttestation, jwks } = attestations;
+    const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
+    const jwks = () => attestations.jwks;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = {
       applicationFor,
       queryFingerprint,
       deciding,
       judgements,
-      validateCaptcha,
-      permitAttestation,
+      captchaClient,
+      attestations,
       limits: config,
     };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;

@@ -1,16 +1,16 @@
-import { createHmac, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import type { AttestationRefusal } from '../observability/metrics.ts';
+import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import { SlidingWindow } from '../runtime/sliding-window.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { Assurance, AttestationSigner } from './attestation-signer.ts';
+import { type Assurance, type AttestationKey, type AttestationSigner, createSigner } from './attestation-keys.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** A service that verifies attestations, as `ATTESTATION` configures it. */
 interface Audience {
   readonly id: string;
-  /** What a person can prove to be allowed to do there. */
+  /** What a person can be attested for there. */
   readonly actions: readonly string[];
   /** Must an attestation name the person on whose behalf the caller asked? */
   readonly subject: 'required' | 'optional';
@@ -26,93 +26,106 @@ export interface AttestationSettings {
   readonly audiences: readonly Audience[];
 }
 
-/** The permission to attest one verification, checked before the verification is made. */
-export interface AttestationPermit {
-  /** The attestation of this verdict; null if it deserves none. The first call signs, and further ones get the same. */
-  attest(verdict: CaptchaVerdict): Promise<string | null>;
+/** What is attested, and the keys that sign it. */
+export interface Attesting {
+  readonly settings: AttestationSettings;
+  readonly keys: readonly AttestationKey[];
 }
-
-/**
- * Checks whether a verification may be attested. Undefined if the input names no audience.
- *
- * @throws DeviceTrustError BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
- */
-export type PermitAttestation = (
-  input: ValidateCaptchaInput,
-  subject: string | undefined,
-) => AttestationPermit | undefined;
 
 interface CaptchaAccount {
   readonly captchaId: string;
   readonly captchaKey: string;
 }
 
-export interface IssuingOptions {
+interface Options {
   readonly captchas: Pick<Accounts<CaptchaAccount>, 'find' | 'default'>;
-  /** Called with 1 for each attestation, and at the start with 0 for each audience and assurance. */
-  readonly onIssued: (audience: string, assurance: Assurance, count: 0 | 1) => void;
-  readonly onRefused: (reason: AttestationRefusal) => void;
+  readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
   /** The time in ms since 1970. */
   readonly now?: () => number;
 }
 
-interface Options extends IssuingOptions {
-  /** Undefined if nothing is configured, so that every audience is unknown. */
-  readonly settings: AttestationSettings | undefined;
-  readonly signer: Pick<AttestationSigner, 'sign'> | undefined;
+/** A request for an attestation that was accepted before the challenge is verified. */
+export interface AttestationRequest {
+  /** The attestation of this verdict; null if it deserves none. The first call signs, and further ones get the same. */
+  attest(verdict: CaptchaVerdict): Promise<string | null>;
 }
 
-/** Makes the check for the configured audiences. */
-export function createPermits(options: Options): PermitAttestation {
-  const { settings, signer, captchas, onIssued, onRefused, now = Date.now } = options;
-  const audiences = new Map(settings?.audiences.map((audience) => [audience.id, audience]));
-  for (const aud of audiences.keys()) for (const asr of ['verified', 'unverified'] as const) onIssued(aud, asr, 0);
-  /** One for each audience, so that none of them can use up what another one needs. */
-  const unverified = new Map(
-    settings?.audiences.map(({ id }) => [id, new SlidingWindow(settings.unverifiedPerMinute, 60_000)]),
-  );
+/** Issues signed proofs of captchas to the configured audiences. Without a configuration every audience is unknown. */
+export class AttestationIssuer {
+  readonly #settings: AttestationSettings;
+  readonly #captchas: Options['captchas'];
+  readonly #metrics: Options['metrics'];
+  readonly #now: () => number;
+  readonly #audiences: ReadonlyMap<string, Audience>;
+  /** One limit for each audience, so that none of them can use up what another one needs. */
+  readonly #unverified: ReadonlyMap<string, SlidingWindow>;
+  #signer: AttestationSigner | undefined;
 
-  function refusal(reason: AttestationRefusal, error: DeviceTrustError): DeviceTrustError {
-    onRefused(reason);
-    return error;
+  constructor(attesting: Attesting | undefined, { captchas, metrics, now = Date.now }: Options) {
+    this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, unverifiedPerMinute: 0, audiences: [] };
+    this.#signer = attesting && createSigner(attesting.keys);
+    this.#captchas = captchas;
+    this.#metrics = metrics;
+    this.#now = now;
+    const { audiences, unverifiedPerMinute } = this.#settings;
+    this.#audiences = new Map(audiences.map((audience) => [audience.id, audience]));
+    this.#unverified = new Map(audiences.map(({ id }) => [id, new SlidingWindow(unverifiedPerMinute, 60_000)]));
+    for (const { id } of audiences)
+      for (const assurance of ['verified', 'unverified']) metrics.recordAttestation(id, assurance, 0);
   }
 
-  return ({ audience: aud, action: act, captchaId, lotNumber }, sub) => {
+  /** The JWK set as JSON. Undefined if no attestations are configured. */
+  get jwks(): string | undefined {
+    return this.#signer?.jwks;
+  }
+
+  /** Replaces every key at once. A signature that is under way keeps its key. */
+  replaceKeys(keys: readonly AttestationKey[]): void {
+    if (this.#signer) this.#signer = createSigner(keys);
+  }
+
+  /**
+   * Checks whether a verification may be attested. Undefined if the input names no audience.
+   *
+   * @param subject the person on whose behalf the caller asks
+   * @throws DeviceTrustError BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
+   */
+  check(
+    { audience: aud, action: act, captchaId, lotNumber }: ValidateCaptchaInput,
+    subject: string | undefined,
+  ): AttestationRequest | undefined {
     if (aud == null && act == null) return undefined;
     if (aud == null || act == null) {
-      throw refusal('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
+      throw this.#refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
     }
-    const audience = audiences.get(aud);
-    if (!settings || !signer || !audience) {
-      throw refusal('audience', badUserInput('input.audience', 'a configured audience', 'an unknown one'));
+    const audience = this.#audiences.get(aud);
+    if (!audience) {
+      throw this.#refused('audience', badUserInput('input.audience', 'a configured audience', 'an unknown one'));
     }
     if (!audience.actions.includes(act)) {
-      throw refusal('action', badUserInput('input.action', 'an action of this audience', 'another one'));
+      throw this.#refused('action', badUserInput('input.action', 'an action of this audience', 'another one'));
     }
-    const captcha = captchas.find(captchaId);
+    const captcha = this.#captchas.find(captchaId);
     if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false) {
-      throw refusal('captcha_id', badUserInput('input.captchaId', 'a captcha id of this audience', 'another one'));
+      throw this.#refused(
+        'captcha_id',
+        badUserInput('input.captchaId', 'a captcha id of this audience', 'another one'),
+      );
     }
-    if (sub === undefined && audience.subject === 'required') {
-      throw refusal('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
+    if (subject === undefined && audience.subject === 'required') {
+      throw this.#refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
     }
 
     const issue = async (verdict: CaptchaVerdict): Promise<string | null> => {
       const asr = assuranceOf(verdict);
-      if (!asr) return null;
-      if (asr === 'unverified') {
-        // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
-        const isExpected = audience.captchaIds !== undefined || captcha.captchaId === captchas.default?.captchaId;
-        const isRefused = !isExpected || !unverified.get(aud)?.take();
-        if (isRefused) onRefused(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
-        if (isRefused) return null;
-      }
-      const iat = Math.floor(now() / 1_000);
-      const { issuer: iss, lifetimeSeconds } = settings;
+      if (!asr || !this.#signer || (asr === 'unverified' && !this.#allowsUnverified(audience, captcha))) return null;
+      const { issuer: iss, lifetimeSeconds } = this.#settings;
+      const { captchaId: cid } = captcha;
+      const iat = Math.floor(this.#now() / 1_000);
       const jti = challengeIdOf(captcha, lotNumber);
-      const claims = { iss, aud, act, asr, cid: captcha.captchaId, jti, iat, exp: iat + lifetimeSeconds };
-      const attestation = await signer.sign(sub === undefined ? claims : { ...claims, sub });
-      onIssued(aud, asr, 1);
+      const claims = { iss, aud, act, asr, cid, jti, iat, exp: iat + lifetimeSeconds };
+      const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
+      this.#metrics.recordAttestation(aud, asr, 1);
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
@@ -122,7 +135,21 @@ export function createPermits(options: Options): PermitAttestation {
         return issued;
       },
     };
-  };
+  }
+
+  #refused(reason: AttestationRefusal, error: DeviceTrustError): DeviceTrustError {
+    this.#metrics.recordAttestationRefusal(reason);
+    return error;
+  }
+
+  /** May one more attestation be issued in an outage? */
+  #allowsUnverified({ id, captchaIds }: Audience, { captchaId }: CaptchaAccount): boolean {
+    // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
+    const isExpected = captchaIds !== undefined || captchaId === this.#captchas.default?.captchaId;
+    if (isExpected && this.#unverified.get(id)?.take()) return true;
+    this.#metrics.recordAttestationRefusal(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
+    return false;
+  }
 }
 
 const NO_SUBJECT = 'input.audience: expected a request on behalf of a person, but got one that names nobody.';
@@ -138,9 +165,6 @@ export function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
   return verdict.cause === 'SERVICE' || verdict.cause === 'TRANSPORT' ? 'unverified' : undefined;
 }
 
-/** The key of the ids of a captcha's challenges. It is derived once for each account. */
-const idKeys = new WeakMap<CaptchaAccount, KeyObject>();
-
 /**
  * The id of a challenge. Whoever inserts it under a unique constraint accepts each challenge once, however many
  * attestations there are of it: in an outage the same challenge can be sent many times.
@@ -151,12 +175,7 @@ const idKeys = new WeakMap<CaptchaAccount, KeyObject>();
  * the signature of a verification, which is an HMAC of the lot number too. Neither part contains a line feed, so no two
  * pairs have the same text.
  */
-function challengeIdOf(captcha: CaptchaAccount, lotNumber: string): string {
-  const { captchaId, captchaKey } = captcha;
-  let key = idKeys.get(captcha);
-  if (!key) {
-    key = createSecretKey(Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32)));
-    idKeys.set(captcha, key);
-  }
+function challengeIdOf({ captchaId, captchaKey }: CaptchaAccount, lotNumber: string): string {
+  const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));
   return createHmac('sha256', key).update(`${captchaId}\n${lotNumber}`).digest('base64url');
 }

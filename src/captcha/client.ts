@@ -1,18 +1,26 @@
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, Cancellable } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import type { Finding } from '../upstream/finding.ts';
-import type { AccountHealth } from '../upstream/health.ts';
 import { OutageError } from '../upstream/outage-error.ts';
 import { AccountPausedError } from '../upstream/pauses.ts';
+import { WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { EXCEPTIONS, isDocumentedRejection, passBody, VALIDATE_TEMPLATE } from './contract.ts';
+import {
+  EXCEPTIONS,
+  FORM_HEADERS,
+  isDocumentedRejection,
+  passBody,
+  toForm,
+  VALIDATE_TEMPLATE,
+  validatePath,
+} from './contract.ts';
 import { judgeCaptcha } from './probe.ts';
-import { type CaptchaConfiguration, checkInput, FORM_HEADERS, toForm } from './request.ts';
 import {
   type CaptchaVerdict,
   type FailOpenPolicy,
@@ -22,79 +30,120 @@ import {
   readVerdict,
 } from './verdict.ts';
 
-/**
- * Verifies one solved challenge.
- *
- * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
- */
-export type CaptchaValidator = (input: ValidateCaptchaInput, context: CallContext) => Promise<CaptchaVerdict>;
+/** A captcha id as it is configured. */
+interface CaptchaAccount {
+  readonly captchaId: string;
+  /** Signs the lot number. Never logged. */
+  readonly captchaKey: string;
+  readonly region: string;
+  /** Address of the region. */
+  readonly baseUrl: string;
+}
+
+/** A configured captcha id, prepared for calls. */
+export interface Captcha extends Omit<CaptchaAccount, 'baseUrl'> {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** Prepares a captcha id once, so that its verifications need not. */
+export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: CaptchaAccount): Captcha {
+  const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
+  return { captchaId, captchaKey, region, origin, path: pathname + search };
+}
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  readonly captchas: Accounts<CaptchaConfiguration>;
+  readonly captchas: Accounts<Captcha>;
   /** The deadline of one whole call, in ms. */
   readonly captchaTimeoutMs: number;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
-  /** Called with every verdict. */
-  readonly onVerdict: (verdict: CaptchaVerdict) => void;
+  readonly metrics: Pick<Metrics, 'recordVerdict'>;
 }
 
 /**
- * Makes a validator for the configured captcha ids. Without a verdict of the service the fail-open policy decides
+ * Verifies solved challenges for the configured captcha ids. Without a verdict of the service the fail-open policy decides
  * (document, 7.3), on what our own probes show about the service. Problems that concern the operator are logged.
  */
-export function createCaptchaValidator(options: Options): CaptchaValidator {
-  const { upstream, captchas, captchaTimeoutMs: timeoutMs, captchaFailOpen: policy, log, onVerdict } = options;
+export class CaptchaClient {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Verifies one solved challenge.
+   *
+   * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
+   */
+  async validate(input: ValidateCaptchaInput, context: CallContext): Promise<CaptchaVerdict> {
+    const { captchas, captchaTimeoutMs, captchaFailOpen: policy, metrics } = this.#options;
+    const deadline = performance.now() + captchaTimeoutMs;
+    const captcha = captchas.find(input.captchaId);
+    if (!captcha) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
+    checkInput(input);
+    let verdict = await this.#verify(input, captcha, context);
+    if (verdict.__typename === 'NoVerdict') {
+      const isDefaultId = captcha.captchaId === captchas.default?.captchaId;
+      const finding = await this.#findOut(verdict.cause, captcha, deadline, context);
+      verdict = indeterminate(verdict, { policy, isDefaultId, finding });
+    }
+    metrics.recordVerdict(verdict, reasonOf(verdict));
+    return verdict;
+  }
 
   /** Asks the service. */
-  async function verify(
+  async #verify(
     input: ValidateCaptchaInput,
-    { captchaId, captchaKey, region, origin, path }: CaptchaConfiguration,
+    { captchaId, captchaKey, region, origin, path }: Captcha,
     context: CallContext,
   ): Promise<CaptchaVerdict | NoVerdict> {
-    const health = upstream.health.find(captchaId);
+    const { upstream, captchaTimeoutMs: timeoutMs, log } = this.#options;
     const ids = { requestId: context.requestId, captchaId };
+    const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
     const body = toForm(input, captchaKey);
-    const request = {
-      region,
-      account: captchaId,
-      origin,
-      path,
-      pathTemplate: VALIDATE_TEMPLATE,
-      headers: FORM_HEADERS,
-      body,
-      timeoutMs,
-      context,
-    };
     let response: UpstreamResponse;
     try {
-      response = await upstream.post(request);
+      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, timeoutMs, context });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_FAULTS.has(error.code))
+      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code))
         throw error;
       // The log has one line about a confirmed outage, and not one for each request.
       if (error instanceof OutageError) return noVerdict('TRANSPORT');
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
       if (error instanceof AccountPausedError) return noVerdict('CLIENT');
-      health?.doubt();
+      upstream.health.find(captchaId)?.doubt();
       return noVerdict(error.code === 'UPSTREAM_REJECTED' ? 'CONFIGURATION' : 'TRANSPORT');
     }
     const verdict = readVerdict(response, input.lotNumber);
-    recordEvidence(verdict, response, health);
+    this.#recordHealth(verdict, response, captchaId);
     logProblems(verdict, response, input.lotNumber, ids, log);
     return verdict;
   }
 
+  /**
+   * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
+   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask.
+   */
+  #recordHealth(verdict: CaptchaVerdict | NoVerdict, response: UpstreamResponse, captchaId: string): void {
+    const health = this.#options.upstream.health.find(captchaId);
+    const { kind } = verdict.__typename === 'CaptchaPassed' ? WELL : judgeCaptcha(response);
+    if (kind === 'failed' || kind === 'refused') health?.doubt();
+    else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
+  }
+
   /** What our own probes show about the captcha id. Waits for one until the deadline, if the outcome depends on it. */
-  async function findOut(
+  async #findOut(
     cause: NoVerdict['cause'],
-    captchaId: string,
+    { captchaId }: Captcha,
     deadline: number,
     { cancellation }: CallContext,
   ): Promise<Finding> {
+    const { upstream, captchaFailOpen: policy } = this.#options;
     const health = upstream.health.find(captchaId);
     if (!health) return UNKNOWN;
     if (policy !== 'faults' || cause === 'CLIENT') return health.finding;
@@ -107,44 +156,41 @@ export function createCaptchaValidator(options: Options): CaptchaValidator {
     if (cancellation.reason) throw cancellation.reason;
     return finding;
   }
-
-  return async (input, context) => {
-    const deadline = performance.now() + timeoutMs;
-    const captcha = captchas.find(input.captchaId);
-    if (!captcha) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
-    checkInput(input);
-    let verdict = await verify(input, captcha, context);
-    if (verdict.__typename === 'NoVerdict') {
-      const finding = await findOut(verdict.cause, captcha.captchaId, deadline, context);
-      verdict = indeterminate(
-        verdict,
-        { policy, isDefaultId: captcha.captchaId === captchas.default?.captchaId },
-        finding,
-      );
-    }
-    onVerdict(verdict);
-    return verdict;
-  };
 }
 
-const OWN_FAULTS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
+/**
+ * In characters, far more than the values of a widget have. If the service refused a longer one, there would be no verdict,
+ * and a bot's request could proceed.
+ */
+const MAX_VALUE_LENGTH = 4_096;
+
+/**
+ * Refuses values that no widget gives, before any call. With control characters or characters beyond ASCII, a bot could
+ * make the service fail and its own request proceed. A lone surrogate would be replaced in the form, so that two different
+ * lot numbers would have the same signature.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT
+ */
+function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
+  for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
+    if (value === '') throw badUserInput(`input.${name}`, 'at least 1 character', 'none');
+    if (value.length > MAX_VALUE_LENGTH) {
+      throw badUserInput(`input.${name}`, `at most ${MAX_VALUE_LENGTH} characters`, 'more');
+    }
+    if (/[^\x20-\x7e]/.test(value)) throw badUserInput(`input.${name}`, 'printable ASCII characters', 'others');
+  }
+  if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
+}
+
+const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
 
 /** What is known about a captcha id that a rotation has removed. */
 const UNKNOWN: Finding = { state: 'unknown', hasWorked: false, reason: '' };
 
-/**
- * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse what
- * is malformed while everything behind it is down. Whatever looks like a failure only raises a doubt.
- */
-function recordEvidence(
-  verdict: CaptchaVerdict | NoVerdict,
-  response: UpstreamResponse,
-  health: AccountHealth | undefined,
-): void {
-  const kind = verdict.__typename === 'CaptchaPassed' ? 'well' : judgeCaptcha(response).kind;
-  if (kind !== 'well') {
-    if (kind !== 'inconclusive') health?.doubt();
-  } else if (verdict.__typename !== 'NoVerdict') health?.recordAnswer();
+/** Why a verification did not pass; empty if it did. */
+function reasonOf(verdict: CaptchaVerdict): string {
+  if (verdict.__typename === 'CaptchaPassed') return '';
+  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
 }
 
 /**

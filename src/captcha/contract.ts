@@ -1,5 +1,6 @@
+import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
@@ -11,14 +12,23 @@ export function validatePath(captchaId: string): string {
   return `${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(captchaId)}`;
 }
 
-/** The form of a verification (2.1), without the captcha id. */
-export interface ValidateForm {
-  lot_number: string;
-  captcha_output: string;
-  pass_token: string;
-  /** Digits only; anything else is -50005. */
-  gen_time: string;
-  sign_token: string;
+/** The format of section 4, rule 2. */
+export const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
+
+/** The form of a verification (2.1, section 4). The captcha id is not in it but in the URL. */
+export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {
+  return new URLSearchParams({
+    lot_number: input.lotNumber,
+    captcha_output: input.captchaOutput,
+    pass_token: input.passToken,
+    gen_time: input.genTime,
+    sign_token: signToken(input.lotNumber, captchaKey),
+  }).toString();
+}
+
+/** The signature (section 5): HMAC-SHA256 of the lot number, both in UTF-8, as lower-case hex. */
+export function signToken(lotNumber: string, captchaKey: string): string {
+  return createHmac('sha256', captchaKey).update(lotNumber, 'utf8').digest('hex');
 }
 
 /** The documented failure reasons (7.1), each with its category in the graph. */
@@ -28,14 +38,14 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
   ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
 ]);
 
-interface CaptchaException {
+interface DocumentedException {
   readonly msg: string;
   /** Who can cause it. CLIENT means that a bot can, at will. */
   readonly cause: CaptchaIndeterminateCause;
 }
 
 /** The documented exceptions (7.2). */
-export const EXCEPTIONS: ReadonlyMap<string, CaptchaException> = new Map([
+export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],
   ['-50002', { msg: 'param decrypt error', cause: 'CLIENT' }],
@@ -64,7 +74,7 @@ const FAMILIES = /^-50(00|1\d|3\d)\d$/;
  * Who can cause an exception (7.2). A code that is not documented has the cause of its family, so that a new code for
  * something that a bot can provoke does not become a failure of the service.
  *
- * @param code as `exceptionBody` reads it
+ * @param code as `readException` reads it
  */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
@@ -87,22 +97,34 @@ export const passBody = z.object({
   }),
 });
 
-const lenientText = z.string().optional().catch(undefined);
+/** The fields of a rejection (2.3, 2.4). */
+interface Rejection {
+  readonly reason: string;
+  readonly usedType: string | null;
+  readonly userIp: string | null;
+  readonly lotNumber: string | null;
+}
 
-/**
- * The lot number of a response, whatever else is wrong with it: a response for another challenge says nothing about
- * ours.
- */
-export const lotNumberBody = z.object({ captcha_args: z.object({ lot_number: z.unknown() }) });
+/** The fields of a rejection; undefined if the body is none. Lenient: with wrong details it is still a rejection. */
+export function readRejection(body: unknown): Rejection | undefined {
+  if (!isRejection(body)) return undefined;
+  const { reason, captcha_args: args } = Object(body);
+  const { used_type: usedType, user_ip: userIp, lot_number: lotNumber } = Object(args);
+  return {
+    reason: textOf(reason) ?? '',
+    usedType: textOf(usedType),
+    userIp: textOf(userIp),
+    lotNumber: textOf(lotNumber),
+  };
+}
 
 /**
  * Does this body reject the challenge? `fail` is documented (2.3), but any spelling of it counts, in `status` as well, and
  * so does a documented reason of a failure (7.1). After `status: "success"` there are two results (2.4), so each one that
  * is not the pass is a rejection. Otherwise it would be an unusable response, which a policy may let proceed.
  */
-export function isRejection(body: unknown): boolean {
+function isRejection(body: unknown): boolean {
   const { status, result, reason } = Object(body);
-  if (status === 'success' && result === 'success') return FAILURE_CATEGORIES.has(reason);
   if (result === false || beginsWith(FAIL, result) || beginsWith(FAIL, status)) return true;
   return FAILURE_CATEGORIES.has(reason) || (result !== 'success' && beginsWith(SUCCESS, status));
 }
@@ -129,28 +151,24 @@ function beginsWith(word: RegExp, value: unknown): boolean {
   return typeof value === 'string' && word.test(value);
 }
 
-/** The other fields of a failed verification (2.3, 2.4). Lenient: with wrong details it is still a failure. */
-export const failBody = z.object({
-  reason: z.string().catch(''),
-  captcha_args: z
-    .object({ used_type: lenientText, user_ip: lenientText, lot_number: lenientText })
-    .catch({ used_type: undefined, user_ip: undefined, lot_number: undefined }),
-});
-
-const exceptionCode = z.preprocess(
-  (code) => (typeof code === 'number' ? String(code) : code),
-  z
-    .string()
-    .trim()
-    .regex(/^-?\d{1,10}$/),
-);
-const description = z.object({ type: lenientText }).catch({ type: undefined });
+/** The fields of an exception (7.2). */
+export interface Exception {
+  readonly code: string | null;
+  readonly type: string | null;
+}
 
 /**
- * An exception (7.2). Lenient as well: a numeric `code` is read as its text, and one of a documented family needs no
- * `status`. Otherwise an exception that a client caused would be an unusable response, which a policy may let proceed.
+ * The fields of an exception (7.2); undefined if the body is none. Lenient as well: a numeric `code` is read as its text, and
+ * one of a documented family needs no `status`. Otherwise an exception that a client caused would be an unusable response,
+ * which a policy may let proceed.
  */
-export const exceptionBody = z.union([
-  z.object({ code: exceptionCode.refine((code) => FAMILIES.test(code)), desc: description }),
-  z.object({ status: z.literal('error'), code: exceptionCode.optional().catch(undefined), desc: description }),
-]);
+export function readException(body: unknown): Exception | undefined {
+  const { status, code: given, desc } = Object(body);
+  const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();
+  if (status !== 'error' && !FAMILIES.test(code)) return undefined;
+  return { code: /^-?\d{1,10}$/.test(code) ? code : null, type: textOf(Object(desc).type) };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

@@ -1,15 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { causeOfException, isDocumentedRejection, isJudgement, passBody } from './contract.ts';
-import { type CaptchaConfiguration, FORM_HEADERS, toForm } from './request.ts';
-import { readException, readRejection } from './verdict.ts';
+import {
+  causeOfException,
+  FORM_HEADERS,
+  isDocumentedRejection,
+  isJudgement,
+  passBody,
+  readException,
+  readRejection,
+  toForm,
+} from './contract.ts';
+
+/** A captcha id, as far as a probe needs it. */
+interface ProbedCaptcha extends Pick<Probe, 'region' | 'origin' | 'path'> {
+  readonly captchaKey: string;
+}
 
 /**
  * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
  * reject us. The lot number is random, so that no answer of a cache and no earlier challenge is in the way.
  */
-export function captchaProbe({ captchaKey, region, origin, path }: CaptchaConfiguration): Probe {
+export function captchaProbe({ captchaKey, region, origin, path }: ProbedCaptcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
@@ -33,11 +45,12 @@ export function judgeCaptcha({ status, json: body, unreadable }: UpstreamRespons
     // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
     return { kind: 'inconclusive', reason: 'an undocumented judgement' };
   }
-
   const exception = readException(body);
   if (!exception) return judgeStatus(status);
-  const { code = '' } = exception;
+  const code = exception.code ?? '';
   // The risk type belongs to the challenge, not to the account.
-  if (code !== '-50001' && causeOfException(code) === 'CONFIGURATION') return { kind: 'refused', reason: code };
-  return causeOfException(code) === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
+  if (code === '-50001') return WELL;
+  const cause = causeOfException(code);
+  if (cause === 'CONFIGURATION') return { kind: 'refused', reason: code };
+  return cause === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
 }

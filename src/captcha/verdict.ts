@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type {
   CaptchaFailed,
   CaptchaIndeterminate,
@@ -9,24 +8,13 @@ import type { Finding } from '../upstream/finding.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,
-  exceptionBody,
+  type Exception,
   FAILURE_CATEGORIES,
-  failBody,
   isJudgement,
-  isRejection,
-  lotNumberBody,
   passBody,
+  readException,
+  readRejection,
 } from './contract.ts';
-
-/** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
-export type FailOpenPolicy = 'faults' | 'always' | 'never';
-
-/** What decides `proceed` when there is no verdict. */
-interface FailOpen {
-  readonly policy: FailOpenPolicy;
-  /** Is this the captcha id of requests that name none? Any other one is the caller's choice. */
-  readonly isDefaultId: boolean;
-}
 
 /** The three outcomes of a verification. */
 export type CaptchaVerdict =
@@ -39,12 +27,9 @@ export type CaptchaVerdict =
     });
 
 /** A verification without a verdict, before anyone has decided whether the request may proceed. */
-export interface NoVerdict {
+export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** The code of the exception. */
-  readonly code: string | null;
-  readonly type: string | null;
   /** Was there an answer that could not be read? It may have been a rejection, so it proceeds under no policy. */
   readonly isUnreadable?: boolean;
 }
@@ -66,41 +51,34 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
   const { status, json: body, unreadable } = response;
   if (unreadable !== undefined) return { ...noVerdict('CLIENT'), isUnreadable: true };
   const rejection = readRejection(body);
-  if (rejection) return toFailed(rejection, lotNumber);
-
-  const exception = readException(body);
-  if (exception) {
-    const { code = null, desc } = exception;
-    return noVerdict(causeOfNoVerdict(status, body, exception), code, desc.type ?? null);
+  if (rejection) {
+    const { reason, usedType, userIp } = rejection;
+    const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
+    const details = { usedType, userIp, lotNumber: rejection.lotNumber ?? lotNumber };
+    return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
   }
+  const exception = readException(body);
+  if (exception) return noVerdict(causeOf(status, body, exception), exception);
 
-  const receivedLotNumber = lotNumberBody.safeParse(body).data?.captcha_args.lot_number ?? lotNumber;
-  if (receivedLotNumber !== lotNumber) {
+  const received: unknown = Object(Object(body).captcha_args).lot_number ?? lotNumber;
+  if (received !== lotNumber) {
     return {
       __typename: 'CaptchaFailed',
       proceed: false,
       reason: 'the service answered for another lot_number',
       category: 'LOT_NUMBER_MISMATCH',
-      details: {
-        lotNumber: typeof receivedLotNumber === 'string' ? receivedLotNumber : 'something else than a text',
-      },
+      details: { lotNumber: typeof received === 'string' ? received : 'something else than a text' },
     };
   }
-
   const pass = passBody.safeParse(body);
-  if (status !== 200 || !pass.success) return noVerdict(causeOfNoVerdict(status, body));
+  if (status !== 200 || !pass.success) return noVerdict(causeOf(status, body));
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
-  return {
-    __typename: 'CaptchaPassed',
-    proceed: true,
-    details: { usedType, userIp, lotNumber, scene, referer },
-  };
+  const details = { usedType, userIp, lotNumber, scene, referer };
+  return { __typename: 'CaptchaPassed', proceed: true, details };
 }
 
-type Exception = z.infer<typeof exceptionBody>;
-
 /** Who can have caused a response that is neither a pass nor a rejection. */
-function causeOfNoVerdict(status: number, body: unknown, exception?: Exception): CaptchaIndeterminateCause {
+function causeOf(status: number, body: unknown, exception?: Exception): CaptchaIndeterminateCause {
   if (isJudgement(body)) return 'CLIENT';
   const cause = exception ? causeOfException(exception.code ?? '') : 'TRANSPORT';
   // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
@@ -108,53 +86,38 @@ function causeOfNoVerdict(status: number, body: unknown, exception?: Exception):
   return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
 }
 
-// Both functions look at a few fields before they parse, because a parse that fails costs more than the whole call.
-
-/** The fields of a rejection; undefined if the body is none. */
-export function readRejection(body: unknown) {
-  return isRejection(body) ? failBody.safeParse(body).data : undefined;
-}
-
-/** The fields of an exception; undefined if the body is none. */
-export function readException(body: unknown): Exception | undefined {
-  const { status, code } = Object(body);
-  return status === 'error' || code !== undefined ? exceptionBody.safeParse(body).data : undefined;
-}
-
 /** A verification that ended without a verdict. */
-export function noVerdict(
-  cause: CaptchaIndeterminateCause,
-  code: string | null = null,
-  type: string | null = null,
-): NoVerdict {
-  return { __typename: 'NoVerdict', cause, code, type };
+export function noVerdict(cause: CaptchaIndeterminateCause, exception?: Exception): NoVerdict {
+  return { __typename: 'NoVerdict', cause, code: exception?.code ?? null, type: exception?.type ?? null };
 }
 
-/**
- * The outcome without a verdict.
- *
- * @param finding what our own probes show about the captcha id
- */
-export function indeterminate(given: NoVerdict, { policy, isDefaultId }: FailOpen, finding: Finding): CaptchaVerdict {
+/** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
+export type FailOpenPolicy = 'faults' | 'always' | 'never';
+
+/** What decides `proceed` when there is no verdict. */
+interface FailOpen {
+  readonly policy: FailOpenPolicy;
+  /** Is this the captcha id of requests that name none? Any other one is the caller's choice. */
+  readonly isDefaultId: boolean;
+  /** What our own probes show about the captcha id. */
+  readonly finding: Finding;
+}
+
+/** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
+export function indeterminate(given: NoVerdict, { policy, isDefaultId, finding }: FailOpen): CaptchaVerdict {
   const { code, type } = given;
   const hasNeverWorked = !finding.hasWorked && finding.state !== 'well';
   const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
-  const isConfirmed = finding.hasWorked && isConfirmedBy(finding, cause, code, isDefaultId);
-  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !given.isUnreadable;
-  const message = proceed ? MESSAGES[cause] : `${MESSAGES[cause]} ${ADVICE[cause]}`;
-  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isConfirmed };
-}
-
-function isConfirmedBy(
-  { state, reason }: Finding,
-  cause: CaptchaIndeterminateCause,
-  code: string | null,
-  isDefaultId: boolean,
-): boolean {
-  if (cause === 'CLIENT') return false;
-  if (cause !== 'CONFIGURATION') return state === 'outage';
   // A bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
-  return isDefaultId && state === 'refused' && code === reason;
+  const isPaused = isDefaultId && finding.state === 'refused' && finding.reason === code;
+  const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
+  const isConfirmed =
+    finding.hasWorked && ((isFault && finding.state === 'outage') || (cause === 'CONFIGURATION' && isPaused));
+  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !given.isUnreadable;
+  const message = proceed
+    ? MESSAGES[cause]
+    : `${MESSAGES[cause]} ${cause === 'CONFIGURATION' ? ASK_OPERATOR : NEW_CHALLENGE}`;
+  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isConfirmed };
 }
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
@@ -164,33 +127,5 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
-
 const NEW_CHALLENGE = 'Let the person solve a new challenge.';
-
-/** What to do if the request may not proceed. */
-const ADVICE: Readonly<Record<CaptchaIndeterminateCause, string>> = {
-  CLIENT: NEW_CHALLENGE,
-  CONFIGURATION: 'The operator of this subgraph has to check its configuration.',
-  SERVICE: NEW_CHALLENGE,
-  TRANSPORT: NEW_CHALLENGE,
-};
-
-function toFailed({ reason, captcha_args }: z.infer<typeof failBody>, lotNumber: string): CaptchaVerdict {
-  return {
-    __typename: 'CaptchaFailed',
-    proceed: false,
-    reason,
-    category: FAILURE_CATEGORIES.get(reason) ?? 'OTHER',
-    details: {
-      usedType: captcha_args.used_type ?? null,
-      userIp: captcha_args.user_ip ?? null,
-      lotNumber: captcha_args.lot_number ?? lotNumber,
-    },
-  };
-}
-
-/** Why a verification did not pass; empty if it did. */
-export function causeOf(verdict: CaptchaVerdict): string {
-  if (verdict.__typename === 'CaptchaPassed') return '';
-  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
-}
+const ASK_OPERATOR = 'The operator of this subgraph has to check its configuration.';

@@ -1,6 +1,6 @@
 import type { FormattedExecutionResult } from 'graphql';
-import type { PermitAttestation } from '../captcha/attestation.ts';
-import type { CaptchaValidator } from '../captcha/client.ts';
+import type { AttestationIssuer } from '../captcha/attestation.ts';
+import type { CaptchaClient } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { Application, FingerprintClient, FingerprintRequest } from '../fingerprint/client.ts';
@@ -19,9 +19,8 @@ export interface Capabilities {
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly deciding: Pick<Deciding, 'policy' | 'record'>;
-  readonly validateCaptcha: CaptchaValidator;
-  /** Checks before a verification whether it may be attested. */
-  readonly permitAttestation: PermitAttestation;
+  readonly captchaClient: Pick<CaptchaClient, 'validate'>;
+  readonly attestations: Pick<AttestationIssuer, 'check'>;
   /** Seals and opens judgements. */
   readonly judgements: Judgements;
   /** How much one request may ask. */
@@ -97,7 +96,7 @@ export interface GraphQLContext {
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
   const { queryFingerprint, applicationFor, deciding, judgements, limits } = capabilities;
-  const { validateCaptcha, permitAttestation } = capabilities;
+  const { captchaClient } = capabilities;
   const policy = deciding.policy();
   let decider: Decider | undefined;
   const decide: Decider = (device) => {
@@ -144,9 +143,9 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
         throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
       }
       // Before the verification, because that spends the challenge.
-      const permit = permitAttestation(input, caller.subject);
-      const verdict = await validateCaptcha(input, recorder);
-      if (permit) attestations = (attestations ?? new Map()).set(verdict, () => permit.attest(verdict));
+      const request = capabilities.attestations.check(input, caller.subject);
+      const verdict = await captchaClient.validate(input, recorder);
+      if (request) attestations = (attestations ?? new Map()).set(verdict, () => request.attest(verdict));
       recorder.recordOutcome(verdict.__typename);
       return verdict;
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createPermits } from '../../src/captcha/attestation.ts';
+import { AttestationIssuer } from '../../src/captcha/attestation.ts';
 import { type AttestationKey, generateKey } from '../../src/captcha/attestation-keys.ts';
-import { createSigner } from '../../src/captcha/attestation-signer.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { readPage } from '../docs/markdown.ts';
 import { verifyAttestation } from '../support/attestations.ts';
 import { INPUT } from './support.ts';
@@ -35,21 +35,16 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
   const [first] = steps;
   if (!first) throw new Error('expected a step, but got none');
   const replicas = [0, PROPAGATION_MS].map((delayMs) => {
-    const signer = createSigner(first.keys);
-    const permit = createPermits({
-      settings: {
-        issuer: 'https://device-trust.sandbox',
-        lifetimeSeconds: LIFETIME_SECONDS,
-        unverifiedPerMinute: 0,
-        audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' }],
-      },
-      signer,
-      captchas: { find: () => CAPTCHA, default: CAPTCHA },
-      onIssued: () => {},
-      onRefused: () => {},
-      now: clock,
-    });
-    return { delayMs, signer, permit, done: 1 };
+    const settings = {
+      issuer: 'https://device-trust.sandbox',
+      lifetimeSeconds: LIFETIME_SECONDS,
+      unverifiedPerMinute: 0,
+      audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' as const }],
+    };
+    const captchas = { find: () => CAPTCHA, default: CAPTCHA };
+    const attesting = { settings, keys: first.keys };
+    const issuer = new AttestationIssuer(attesting, { captchas, metrics: createMetrics(), now: clock });
+    return { delayMs, issuer, done: 1 };
   });
   /** When each version of the keys was served for the last time, by either replica. */
   const served = new Map<string, number>();
@@ -76,16 +71,16 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
     for (const replica of replicas) {
       const next = steps[replica.done];
       if (next && now >= startedAt + next.atMs + replica.delayMs) {
-        replica.signer.replaceKeys(next.keys);
+        replica.issuer.replaceKeys(next.keys);
         replica.done += 1;
       }
-      served.set(replica.signer.jwks, now);
+      served.set(String(replica.issuer.jwks), now);
     }
     for (const replica of replicas) {
       const input = { ...INPUT, audience: 'orders', action: 'placeOrder' };
       const details = { lotNumber: INPUT.lotNumber, usedType: null, userIp: null, scene: null, referer: null };
       const verdict = { __typename: 'CaptchaPassed', proceed: true, details } as const;
-      const attestation = String(await replica.permit(input, undefined)?.attest(verdict));
+      const attestation = String(await replica.issuer.check(input, undefined)?.attest(verdict));
       await verify(attestation);
       held.push({ attestation, untilMs: now + (LIFETIME_SECONDS - 1) * 1_000 });
     }

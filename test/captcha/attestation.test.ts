@@ -1,8 +1,7 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type AttestationSettings, assuranceOf, createPermits } from '../../src/captcha/attestation.ts';
+import { AttestationIssuer, type AttestationSettings, assuranceOf } from '../../src/captcha/attestation.ts';
 import { generateKey } from '../../src/captcha/attestation-keys.ts';
-import { createSigner } from '../../src/captcha/attestation-signer.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { Accounts } from '../../src/upstream/accounts.ts';
@@ -41,7 +40,6 @@ const OUTAGE = withoutVerdict('SERVICE');
 
 const NOW = Date.parse('2026-03-01T08:30:00.900Z');
 const key = generateKey('active');
-const signer = createSigner([key]);
 const accounts = () =>
   new Accounts(
     ({ captchaId }) => captchaId,
@@ -59,38 +57,29 @@ const FAILED: CaptchaVerdict = {
   details: { lotNumber: INPUT.lotNumber },
 };
 
-let signatures = 0;
 const issued: unknown[] = [];
 const refused: string[] = [];
 beforeEach(() => {
-  signatures = 0;
   issued.length = 0;
   refused.length = 0;
 });
 
-function permitsWith(settings: AttestationSettings | undefined = SETTINGS) {
-  const permit = createPermits({
-    settings,
-    signer: {
-      sign: (claims) => {
-        signatures += 1;
-        return signer.sign(claims);
-      },
-    },
-    captchas: accounts(),
-    onIssued: (audience, assurance, count) => count > 0 && issued.push([audience, assurance]),
-    onRefused: (reason) => refused.push(reason),
-    now: () => NOW,
-  });
-  return permit;
-}
+const metrics: ConstructorParameters<typeof AttestationIssuer>[1]['metrics'] = {
+  recordAttestation: (audience, assurance, count) => count > 0 && issued.push([audience, assurance]),
+  recordAttestationRefusal: (reason) => refused.push(reason),
+};
+
+/** An issuer as a replica of its own has it. */
+const issuerWith = (settings = SETTINGS) =>
+  new AttestationIssuer({ settings, keys: [key] }, { captchas: accounts(), metrics, now: () => NOW });
+const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */
 async function attest(
-  input: Parameters<ReturnType<typeof permitsWith>>[0] = NAMED,
+  input: Parameters<AttestationIssuer['check']>[0] = NAMED,
   verdict: CaptchaVerdict = PASSED,
 ): Promise<string> {
-  const attestation = await permitsWith()(input, 'person-1')?.attest(verdict);
+  const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
   if (typeof attestation !== 'string') throw new Error('expected an attestation, but got none');
   return attestation;
 }
@@ -110,14 +99,14 @@ describe('an attestation', () => {
       iat: 1_772_353_800,
       exp: 1_772_353_920,
     };
-    expect(await verifyAttestation(attestation, signer.jwks, options)).toStrictEqual(claims);
+    expect(await verifyAttestation(attestation, jwks, options)).toStrictEqual(claims);
     expect(partsOf(attestation).payload).toStrictEqual(claims);
     expect(partsOf(attestation).header).toStrictEqual({ alg: 'ES256', typ: 'captcha-attestation+jwt', kid: key.kid });
   });
 
   test('is verified by WebCrypto alone', async () => {
     const { signed, signature } = partsOf(await attest());
-    const [jwk] = JSON.parse(signer.jwks).keys;
+    const [jwk] = JSON.parse(jwks).keys;
     const curve = { name: 'ECDSA', namedCurve: 'P-256' };
     const imported = await crypto.subtle.importKey('jwk', jwk, curve, false, ['verify']);
     const verifies = (text: string) =>
@@ -133,18 +122,18 @@ describe('an attestation', () => {
 
   test('names no person where the audience does not require one and the request names none', async () => {
     const input = { ...INPUT, audience: 'news', action: 'subscribe', captchaId: SECOND };
-    const attestation = await permitsWith()(input, undefined)?.attest(PASSED);
+    const attestation = await issuerWith().check(input, undefined)?.attest(PASSED);
     const { payload } = partsOf(String(attestation));
     expect(payload).not.toHaveProperty('sub');
     expect(payload).toMatchObject({ aud: 'news', act: 'subscribe', cid: SECOND });
   });
 
   test('is signed once, however often it is asked for, and not at all before', async () => {
-    const permit = permitsWith()(NAMED, 'person-1');
-    expect(signatures).toBe(0);
-    const attestations = await Promise.all([permit?.attest(PASSED), permit?.attest(PASSED)]);
-    expect(attestations[0]).toBe(attestations[1]);
-    expect(signatures).toBe(1);
+    const request = issuerWith().check(NAMED, 'person-1');
+    expect(issued).toEqual([]);
+    const [first, second] = await Promise.all([request?.attest(PASSED), request?.attest(PASSED)]);
+    // No two signatures of ES256 are alike.
+    expect(first).toBe(second);
     expect(issued).toEqual([['orders', 'verified']]);
   });
 
@@ -154,8 +143,8 @@ describe('an attestation', () => {
       issuer: SETTINGS.issuer,
       currentDate: new Date(1_772_353_800_000 + seconds * 1_000),
     });
-    await expect(verifyAttestation(attestation, signer.jwks, at(119))).resolves.toBeDefined();
-    await expect(verifyAttestation(attestation, signer.jwks, at(120))).rejects.toThrow('"exp"');
+    await expect(verifyAttestation(attestation, jwks, at(119))).resolves.toBeDefined();
+    await expect(verifyAttestation(attestation, jwks, at(120))).rejects.toThrow('"exp"');
   });
 });
 
@@ -172,27 +161,22 @@ describe('a request is refused before the verification', () => {
     ['an unknown captcha id', { captchaId: 'x' }, 'p', 'captcha_id', 'BAD_USER_INPUT', 'input.captchaId'],
     ['nobody where a person is required', {}, undefined, 'subject', 'FORBIDDEN', 'input.audience'],
   ])('with %s', (_what, changes, subject, reason, code, argument) => {
-    expect(() => permitsWith()({ ...NAMED, ...changes }, subject)).toThrow(
+    expect(() => issuerWith().check({ ...NAMED, ...changes }, subject)).toThrow(
       expect.objectContaining({ code, message: expect.stringContaining(`${argument}: expected `) }),
     );
     expect(refused).toEqual([reason]);
   });
 
   test('with any audience if none is configured', () => {
-    const permit = createPermits({
-      settings: undefined,
-      signer: undefined,
-      captchas: accounts(),
-      onIssued: () => {},
-      onRefused: (reason) => refused.push(reason),
-    });
-    expect(() => permit(NAMED, 'p')).toThrow('input.audience: expected a configured audience');
-    expect(permit(INPUT, 'p')).toBeUndefined();
+    const none = new AttestationIssuer(undefined, { captchas: accounts(), metrics });
+    expect(() => none.check(NAMED, 'p')).toThrow('input.audience: expected a configured audience');
+    expect(none.check(INPUT, 'p')).toBeUndefined();
+    expect(none.jwks).toBeUndefined();
     expect(refused).toEqual(['audience']);
   });
 
   test('but not without an audience', () => {
-    expect(permitsWith()({ ...INPUT, audience: null, action: null }, undefined)).toBeUndefined();
+    expect(issuerWith().check({ ...INPUT, audience: null, action: null }, undefined)).toBeUndefined();
     expect(refused).toEqual([]);
   });
 });
@@ -214,16 +198,16 @@ describe('what a verdict is worth', () => {
     ['a mistake in the configuration that proceeds', withoutVerdict('CONFIGURATION'), undefined],
   ])('%s', async (_what, verdict, assurance) => {
     expect(assuranceOf(verdict)).toBe(assurance);
-    const attestation = await permitsWith()(NAMED, 'person-1')?.attest(verdict);
+    const attestation = await issuerWith().check(NAMED, 'person-1')?.attest(verdict);
     expect(attestation && partsOf(attestation).payload.asr).toBe(assurance ?? null);
-    expect(signatures).toBe(assurance ? 1 : 0);
+    expect(issued).toEqual(assurance ? [['orders', assurance]] : []);
   });
 });
 
 describe('attestations without a verdict', () => {
   test('are issued up to the limit of a minute; passes are not counted', async () => {
-    const permit = permitsWith();
-    const ask = (verdict: CaptchaVerdict) => permit(NAMED, 'person-1')?.attest(verdict);
+    const issuer = issuerWith();
+    const ask = (verdict: CaptchaVerdict) => issuer.check(NAMED, 'person-1')?.attest(verdict);
     const attestations = await Promise.all([OUTAGE, OUTAGE, PASSED, OUTAGE, OUTAGE, PASSED].map(ask));
     expect(attestations.map((attestation) => attestation && partsOf(attestation).payload.asr)).toEqual([
       'unverified',
@@ -237,27 +221,26 @@ describe('attestations without a verdict', () => {
   });
 
   test('for one audience leave those for another one', async () => {
-    const permit = permitsWith({ ...SETTINGS, unverifiedPerMinute: 1 });
+    const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 1 });
     const subscribe = { ...INPUT, audience: 'news', action: 'subscribe' };
-    const attestations = [NAMED, NAMED, subscribe].map((input) => permit(input, 'person-1')?.attest(OUTAGE));
+    const attestations = [NAMED, NAMED, subscribe].map((input) => issuer.check(input, 'person-1')?.attest(OUTAGE));
     expect((await Promise.all(attestations)).map(Boolean)).toEqual([true, false, true]);
   });
 
   test('are not issued for an id that is not the default one, unless the audience lists it', async () => {
-    const permit = permitsWith();
     const subscribe = { ...INPUT, audience: 'news', action: 'subscribe', captchaId: SECOND };
-    expect(await permit(subscribe, undefined)?.attest(OUTAGE)).toBeNull();
+    expect(await issuerWith().check(subscribe, undefined)?.attest(OUTAGE)).toBeNull();
     expect(refused).toEqual(['unverified_captcha_id']);
-    const listed = permitsWith({
+    const listed = issuerWith({
       ...SETTINGS,
       audiences: [{ id: 'news', actions: ['subscribe'], subject: 'optional', captchaIds: [SECOND] }],
     });
-    expect(await listed(subscribe, undefined)?.attest(OUTAGE)).not.toBeNull();
+    expect(await listed.check(subscribe, undefined)?.attest(OUTAGE)).not.toBeNull();
   });
 
   test('are never issued with a limit of 0', async () => {
-    const permit = permitsWith({ ...SETTINGS, unverifiedPerMinute: 0 });
-    expect(await permit(NAMED, 'person-1')?.attest(OUTAGE)).toBeNull();
+    const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 0 });
+    expect(await issuer.check(NAMED, 'person-1')?.attest(OUTAGE)).toBeNull();
   });
 });
 
@@ -278,11 +261,10 @@ describe('the id of a challenge', () => {
   });
 
   test('is the same after a rotation of the signing keys', async () => {
-    const before = await idOf();
-    signer.replaceKeys([{ ...key, state: 'retired' }, generateKey('active')]);
-    const attestation = await attest();
-    signer.replaceKeys([key]);
-    expect(partsOf(attestation).payload.jti).toBe(before);
+    const issuer = issuerWith();
+    issuer.replaceKeys([{ ...key, state: 'retired' }, generateKey('active')]);
+    const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
+    expect(partsOf(attestation).payload.jti).toBe(await idOf());
     expect(partsOf(attestation).header.kid).not.toBe(key.kid);
   });
 

@@ -1,8 +1,4 @@
-import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { toForm } from '../../src/captcha/request.ts';
-import { signToken } from '../../src/captcha/signature.ts';
-import vectors from '../fixtures/signature.json' with { type: 'json' };
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
@@ -65,27 +61,6 @@ describe('the request (section 4)', async () => {
     expect(await validate({ ...INPUT, genTime: '1'.repeat(20) })).toMatchObject({ proceed: true });
   });
 });
-
-test('every form has the bytes of the standard for forms', () => {
-  const ascii = fc.string({ unit: 'binary-ascii' });
-  const text = fc.string({ unit: 'grapheme', minLength: 1 });
-  const value = fc.oneof(text, ascii, fc.constantFrom("!'()~*-._ +/=%&", '\ud800', 'a\udc00b'));
-  fc.assert(
-    fc.property(value, value, value, value, (lotNumber, captchaOutput, passToken, genTime) => {
-      const fields = { lot_number: lotNumber, captcha_output: captchaOutput, pass_token: passToken, gen_time: genTime };
-      const form = toForm({ lotNumber, captchaOutput, passToken, genTime }, 'key');
-      expect(form.replace(/&sign_token=[0-9a-f]{64}$/, '')).toBe(new URLSearchParams(fields).toString());
-    }),
-    { numRuns: 500 },
-  );
-});
-
-test.each(vectors)(
-  'the signature is the one that openssl computes: $name',
-  ({ lotNumber, captchaKey, signToken: expected }) => {
-    expect(signToken(lotNumber, captchaKey)).toBe(expected);
-  },
-);
 
 const app = await startInSandboxMode();
 const generous = await startInSandboxMode({ maxCaptchas: 2 });

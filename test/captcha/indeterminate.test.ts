@@ -23,6 +23,8 @@ const CODES: Readonly<Record<CaptchaIndeterminateCause, string | null>> = {
   TRANSPORT: null,
 };
 
+const without = (cause: CaptchaIndeterminateCause) => noVerdict(cause, { code: CODES[cause], type: null });
+
 interface Row {
   readonly what: string;
   readonly finding: Finding;
@@ -57,7 +59,7 @@ describe.each(ROWS)('if $what', ({ finding, default: ofDefault, other }) => {
       const isConfirmed = proceeding.includes(cause);
       const proceeds = { faults: isConfirmed, always: true, never: false };
       for (const policy of POLICIES) {
-        expect(indeterminate(noVerdict(cause, CODES[cause]), { policy, isDefaultId }, finding)).toMatchObject({
+        expect(indeterminate(without(cause), { policy, isDefaultId, finding })).toMatchObject({
           __typename: 'CaptchaIndeterminate',
           cause,
           code: CODES[cause],
@@ -78,7 +80,7 @@ describe.each([
     for (const isDefaultId of [true, false]) {
       const proceeds = { faults: false, always: true, never: false };
       for (const policy of POLICIES) {
-        expect(indeterminate(noVerdict(cause, CODES[cause]), { policy, isDefaultId }, finding)).toMatchObject({
+        expect(indeterminate(without(cause), { policy, isDefaultId, finding })).toMatchObject({
           cause: cause === 'CLIENT' ? 'CLIENT' : 'CONFIGURATION',
           proceed: proceeds[policy],
           isConfirmed: false,
@@ -90,7 +92,7 @@ describe.each([
 
 test.each(CAUSES)('the message for %s says what to do if the request does not proceed, and only then', (cause) => {
   const messageOf = (policy: FailOpenPolicy) => {
-    const verdict = indeterminate(noVerdict(cause), { policy, isDefaultId: true }, worked('well'));
+    const verdict = indeterminate(without(cause), { policy, isDefaultId: true, finding: worked('well') });
     return 'message' in verdict ? verdict.message : '';
   };
   const advice =
@@ -146,7 +148,7 @@ test('no verdict is better than the response', () => {
       (body, status, failOpen, finding, isUnreadable) => {
         const response = isUnreadable ? { status, json: undefined, unreadable: 'JSONP' } : { status, json: body };
         const read = readVerdict(response, 'lot-1');
-        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, failOpen, finding) : read;
+        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, finding }) : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.

@@ -24,7 +24,7 @@ function outcomesOf(body: unknown, status = 200) {
   // What JSON has no text for, such as undefined, is not there.
   const read = readVerdict({ status, json: JSON.parse(JSON.stringify(body)) }, INPUT.lotNumber);
   const under = (policy: (typeof POLICIES)[number], isDefaultId: boolean) =>
-    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, isDefaultId }, WELL) : read;
+    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, isDefaultId, finding: WELL }) : read;
   return POLICIES.flatMap((policy) => [under(policy, true), under(policy, false)]);
 }
 

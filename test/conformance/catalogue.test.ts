@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { EXCEPTIONS, FAILURE_CATEGORIES } from '../../src/captcha/contract.ts';
-import { signToken } from '../../src/captcha/signature.ts';
+import { EXCEPTIONS, FAILURE_CATEGORIES, signToken } from '../../src/captcha/contract.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { isRfc3339 } from '../../src/runtime/rfc3339.ts';

@@ -32,10 +32,12 @@ const application = prepareApplication({
 const capabilities: Capabilities = {
   limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 119_000 },
   applicationFor: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application),
-  permitAttestation: ({ audience }) =>
-    audience == null
-      ? undefined
-      : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
+  attestations: {
+    check: ({ audience }) =>
+      audience == null
+        ? undefined
+        : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
+  },
   judgements: createJudgements(
     sealedJudgements().map(({ key }) => key),
     () => {},
@@ -49,17 +51,19 @@ const capabilities: Capabilities = {
     return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.now());
   },
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
-  validateCaptcha: async ({ lotNumber }) => {
-    if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
-    if (lotNumber === 'fails') {
-      const details = { usedType: null, userIp: null, lotNumber };
-      return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
-    }
-    if (lotNumber === 'is open') {
-      const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isConfirmed: true } as const;
-      return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
-    }
-    return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+  captchaClient: {
+    validate: async ({ lotNumber }) => {
+      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
+      if (lotNumber === 'fails') {
+        const details = { usedType: null, userIp: null, lotNumber };
+        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
+      }
+      if (lotNumber === 'is open') {
+        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isConfirmed: true } as const;
+        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
+      }
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+    },
   },
 };
 

@@ -43,7 +43,7 @@ function countingContext() {
     {
       limits: { maxUpstreamCalls: 100, maxCaptchas: 1, maxCost: 119_000 },
       applicationFor: () => application,
-      permitAttestation: () => undefined,
+      attestations: { check: () => undefined },
       judgements: createJudgements([], ignore),
       queryFingerprint: async (request) =>
         Object.defineProperty(toOutcome(request, { status: 200, json: ANDROID }, 0), 'eventId', {
@@ -53,7 +53,7 @@ function countingContext() {
           },
         }),
       deciding: { policy: () => DEFAULT_POLICY, record: ignore },
-      validateCaptcha: () => expect.unreachable('no captcha is asked about'),
+      captchaClient: { validate: () => expect.unreachable('no captcha is asked about') },
     },
     recorder,
     { name: 'router', subject: undefined, scopes: undefined },

@@ -26,8 +26,8 @@ const NO_CAPABILITIES: Capabilities = {
   queryFingerprint: refuse,
   applicationFor: () => undefined,
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
-  validateCaptcha: refuse,
-  permitAttestation: () => undefined,
+  captchaClient: { validate: refuse },
+  attestations: { check: () => undefined },
   judgements: createJudgements([], () => {}),
   limits: DEFAULTS,
 };
