@@ -4,7 +4,7 @@ import type { Config } from './config/variables.ts';
 import { newSealingKey, type SealingKey } from './fingerprint/sealing-key.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import type { Explorer } from './server/listener.ts';
+import type { Explorer } from './server/server.ts';
 
 /** The parts of the app that only sandbox mode has. What they need is loaded where it is used. */
 

@@ -1,8 +1,7 @@
 import type { Metrics } from '../observability/metrics.ts';
-import { listenOn } from '../runtime/http.ts';
-import { createBoundedServer } from './bounded-server.ts';
 import type { Health } from './health.ts';
-import { send, sendText } from './response.ts';
+import { send, sendText } from './http.ts';
+import { Listener } from './listener.ts';
 
 /** Prometheus and an orchestrator need a few. */
 const MAX_CONNECTIONS = 64;
@@ -22,12 +21,10 @@ interface AdminServer {
 
 /** A server for metrics and probes on a port of their own. It does not listen yet. */
 export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): AdminServer {
-  const { server } = createBoundedServer({
+  // The metrics count the requests and connections of callers, and none of these.
+  const listener = new Listener({
     maxConnections: MAX_CONNECTIONS,
     keepAliveMs: KEEP_ALIVE_MS,
-    // The metrics count the requests and connections of callers.
-    onRefusal: () => {},
-    onEviction: () => {},
     handle: ({ method = '', url = '', headers }, response) => {
       const [path] = url.split('?', 1);
       if (health.answer(path, response)) return;
@@ -41,12 +38,7 @@ export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): A
     },
   });
   return {
-    listen: async (host, port) => `${await listenOn(server, host, port)}/metrics`,
-    stop: () =>
-      new Promise((resolve) => {
-        // It fails only if the server does not listen, and then there is nothing to stop.
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    listen: async (host, port) => `${await listener.listen(host, port)}/metrics`,
+    stop: () => listener.close(0),
   };
 }

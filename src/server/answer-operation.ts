@@ -10,8 +10,8 @@ import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
 import type { AnswerWriter } from './answer.ts';
 import { ROUTER } from './callers.ts';
 import { negotiateContentType } from './content-type.ts';
+import { errorBody, JSON_TYPE } from './http.ts';
 import { refusalOfDocument } from './limits.ts';
-import { errorBody, JSON_TYPE } from './response.ts';
 
 /** What `answerOperation` works with. */
 export interface AnswerOptions {

@@ -1,10 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Caller } from '../graphql/caller.ts';
 import { type AnswerOptions, answerOperation } from './answer-operation.ts';
-import { readJsonBody } from './body.ts';
-import type { BodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './connections.ts';
+import { readJsonBody, send } from './http.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
-import { send } from './response.ts';
 
 /** What `handleGraphql` works with. */
 interface HandlerOptions extends AnswerOptions {

@@ -2,9 +2,8 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
-import { ERROR_CATALOGUE } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { RequestRefused } from './refusal.ts';
+import { overloaded } from './http.ts';
 
 /** How much one document may ask. The parser counts its tokens. */
 export interface DocumentLimits {
@@ -61,6 +60,5 @@ function hasMoreThan(most: number, mark: RegExp, source: string): boolean {
  * @throws RequestRefused with status 503
  */
 export function refuseUnderLoad(eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>, maxDelayMs: number): void {
-  if (!eventLoop.isOverloaded(maxDelayMs)) return;
-  throw new RequestRefused(503, ERROR_CATALOGUE.OVERLOADED.message, { 'retry-after': '1' }, 'OVERLOADED');
+  if (eventLoop.isOverloaded(maxDelayMs)) throw overloaded();
 }

@@ -1,180 +1,155 @@
+import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { setTimeout } from 'node:timers/promises';
-import type { ApolloServerPlugin } from '@apollo/server';
-import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
-import type { Caller } from '../graphql/caller.ts';
-import { listenOn } from '../runtime/http.ts';
-import { continueWith, createBoundedServer } from './bounded-server.ts';
-import { ANYONE, type Callers } from './callers.ts';
-import { ConnectionEnds } from './connection-ends.ts';
-import type { Connections } from './connections.ts';
-import { Health } from './health.ts';
-import type { Telemetry } from './operation-log.ts';
-import { RequestRefused } from './refusal.ts';
-import { send, sendPublic, sendRefusal } from './response.ts';
+import type { Socket } from 'node:net';
+import type { Metrics } from '../observability/metrics.ts';
+import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
+import { Connections } from './connections.ts';
+import { errorBody, JSON_TYPE } from './http.ts';
 
-/** Where GraphQL is served. */
-export const GRAPHQL_PATH = '/graphql';
+/** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
+const RECEIVE_TIMEOUT_MS = 10_000;
+/** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
+const CHECK_INTERVAL_MS = 1_000;
+/** By which part of it the age at which a connection ends is earlier or later, so that many do not end at the same time. */
+const JITTER = 0.2;
+/** How often connections that have become idle are closed while the server closes, in ms. */
+const SWEEP_INTERVAL_MS = 50;
+/** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
+const LINGER_MS = 2_000;
 
-/** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
-const JWKS_PATH = '/.well-known/jwks.json';
-/** How long verifiers may use the keys without asking again. A new key has to be published longer than this before it signs. */
-const JWKS_MAX_AGE_SECONDS = 300;
-
-/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
-const KEEP_ALIVE_MS = 75_000;
-/** How long requests under way may take to finish once no new connection is accepted, in ms. */
-const DRAIN_MS = 7_000;
-
-/** Pages for people in development. */
-export interface Explorer {
-  /** Apollo Server's landing page, at `/graphql` for browsers. */
-  readonly landingPage: ApolloServerPlugin;
-  readonly graphiqlPath: string;
-  readonly renderGraphiql: (endpoint: string) => Promise<string>;
-}
+/** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
+const MALFORMED_STATUS: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
 
 interface Options {
-  /** Answers a GraphQL request. May throw a RequestRefused. */
-  readonly handle: (request: IncomingMessage, response: ServerResponse, caller: Caller) => Promise<void>;
-  readonly callers: Callers;
-  /** Called before the body is read. May throw a RequestRefused. */
-  readonly beforeOperation: () => void;
+  /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
-  /** From this age on a connection ends with its next response, in ms; with 0 it never does. */
-  readonly maxConnectionAgeMs: number;
-  /** Readiness fails until this is true. */
-  readonly isUpstreamReady: () => boolean;
-  /** The time between failing readiness and refusing connections, in ms. */
-  readonly shutdownGraceMs: number;
-  readonly explorer: Explorer | undefined;
-  /** The JWK set as JSON. Undefined if no attestations are configured. */
-  readonly jwks: () => string | undefined;
-  readonly telemetry: Telemetry;
+  /** How long an idle connection is kept, in ms, once its last response was sent. */
+  readonly keepAliveMs: number;
+  /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
+  readonly maxConnectionAgeMs?: number;
+  /** Counts what never gets to `handle`. */
+  readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
+  /** Answers a request. One that expects `100-continue` waits for `continueWith` before it sends its body. */
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
-interface Listener {
-  /** What probes get, on other ports as well. */
-  readonly health: Health;
-  /** @throws the error of the socket, if it cannot listen */
-  readonly listen: (host: string, port: number) => Promise<string>;
-  /**
-   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
-   * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
-   */
-  readonly stop: () => Promise<void>;
-}
+/**
+ * An HTTP server with bounded connections, which end at an age of their own: a router keeps its connections, and would never
+ * use a replica that was added later. Only a response ends a connection, because one that is closed while it is idle could
+ * have a request on its way, which nobody may repeat.
+ */
+export class Listener {
+  readonly connections: Connections;
+  readonly #server: Server;
+  readonly #handle: Options['handle'];
+  /** When each connection is old enough to end, on the clock of `performance.now()`. */
+  readonly #endsAt = new WeakMap<Socket, number>();
+  /** The connections whose last response has begun. */
+  readonly #ended = new WeakSet<Socket>();
+  #isDraining = false;
 
-/** An HTTP server that routes requests. It does not listen yet. */
-export function createListener(options: Options): Listener {
-  const { telemetry, maxConnections } = options;
-  const health = new Health(options.isUpstreamReady);
-  const { server, connections } = createBoundedServer({
-    maxConnections,
-    keepAliveMs: KEEP_ALIVE_MS,
-    onRefusal: telemetry.metrics.recordRefusal,
-    onEviction: telemetry.metrics.recordEviction,
-    handle: (request, response) => {
-      if (!ends.mayAnswer(request.socket, response)) return;
-      route(options, health, connections, request, response).catch((error: unknown) =>
-        refuse(response, error, telemetry),
-      );
-    },
-  });
-  const ends = new ConnectionEnds(server, options.maxConnectionAgeMs, () => health.isDraining);
-  return {
-    health,
-    listen: async (host, port) => {
-      const url = await listenOn(server, host, port);
-      health.startServing();
-      return url;
-    },
-    stop: async () => {
-      health.startDraining();
-      if (server.listening) await setTimeout(options.shutdownGraceMs);
-      await close(server);
-    },
-  };
-}
-
-async function route(
-  { handle, callers, beforeOperation, explorer, jwks }: Options,
-  health: Health,
-  connections: Connections,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const [path] = (request.url ?? '/').split('?', 1);
-  if (path === GRAPHQL_PATH && request.method === 'POST') {
-    // Before a byte of the body is read, so that a request without the secret costs nothing.
-    const caller = callers.identify(request);
-    if (!caller) throw new RequestRefused(401, NOT_KNOWN, { connection: 'close' }, 'UNAUTHENTICATED');
-    connections.prove(request.socket);
-    beforeOperation();
-    continueWith(request, response);
-    // Awaited here: to return the promise itself takes two more turns of the queue of microtasks.
-    return await handle(request, response, caller);
-  }
-  connections.limit(request.socket, response);
-  if (health.answer(path, response)) return;
-  switch (path) {
-    case GRAPHQL_PATH:
-      if (explorer && wantsPage(request)) return handle(request, response, ANYONE);
-      throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
-        allow: 'POST',
+  constructor({ maxConnections, keepAliveMs, maxConnectionAgeMs = 0, metrics, handle }: Options) {
+    this.#handle = handle;
+    this.#server = createServer(
+      {
+        requestTimeout: RECEIVE_TIMEOUT_MS,
+        headersTimeout: RECEIVE_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_INTERVAL_MS,
+        keepAliveTimeout: keepAliveMs,
+      },
+      (request, response) => this.#receive(request, response),
+    );
+    // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
+    // limited to 16 KiB in any case.
+    this.#server.maxHeadersCount = 0;
+    // With a listener, the interim response is up to us: see `continueWith`.
+    this.#server.on('checkContinue', (request, response) => this.#receive(request, response));
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (refuseMalformed(error, socket)) metrics?.recordRefusal('BAD_REQUEST');
+    });
+    this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
+    if (maxConnectionAgeMs > 0)
+      this.#server.on('connection', (socket: Socket) => {
+        const factor = 1 + JITTER * (2 * Math.random() - 1);
+        this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
       });
-    case JWKS_PATH: {
-      const keys = jwks();
-      if (keys !== undefined) return sendJwks(request, response, keys);
-      break;
+    this.connections = new Connections(this.#server, maxConnections, () => metrics?.recordEviction());
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @returns scheme, host and port, without a trailing slash
+   * @throws the error of the socket, if it cannot listen
+   */
+  listen(host: string, port: number): Promise<string> {
+    return listenOn(this.#server, host, port);
+  }
+
+  /** From now on each connection ends with its next response. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Accepts no new connection, lets requests under way finish for this long, in ms, and closes every socket. */
+  async close(graceMs: number): Promise<void> {
+    this.drain();
+    if (!this.#server.listening) return;
+    const closed = once(this.#server.close(), 'close');
+    // A connection becomes idle after its response. A client that keeps it alive would keep the server from closing.
+    const sweep = setInterval(() => this.#server.closeIdleConnections(), SWEEP_INTERVAL_MS);
+    const force = setTimeout(() => this.#server.closeAllConnections(), graceMs);
+    await closed;
+    clearInterval(sweep);
+    clearTimeout(force);
+  }
+
+  #receive(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
+    if (this.#ended.has(socket)) return;
+    if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
+      this.#ended.add(socket);
+      response.setHeader('connection', 'close');
     }
-    case explorer?.graphiqlPath:
-      if (explorer) return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
-      break;
-    case '/':
-      if (explorer) return send(response, 302, { location: GRAPHQL_PATH }, '');
-  }
-  throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
-}
-
-const NOT_KNOWN = ERROR_CATALOGUE.UNAUTHENTICATED.message;
-
-function wantsPage({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html');
-}
-
-function sendPage(response: ServerResponse, html: string): void {
-  send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
-}
-
-function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string): void {
-  if (!['GET', 'HEAD'].includes(method))
-    throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
-  sendPublic(response, 'application/jwk-set+json', keys, JWKS_MAX_AGE_SECONDS);
-}
-
-/** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */
-function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
-  if (error instanceof RequestRefused) {
-    metrics.recordRefusal(error.code);
-    sendRefusal(response, error);
-  } else if (!response.destroyed) {
-    // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
-    metrics.recordRefusal('INTERNAL_SERVER_ERROR');
-    log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
-    const { message } = ERROR_CATALOGUE.INTERNAL_SERVER_ERROR;
-    sendRefusal(response, new RequestRefused(500, message, {}, 'INTERNAL_SERVER_ERROR'));
+    this.#handle(request, response);
   }
 }
 
-async function close(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A connection becomes idle after its response. A client that keeps it alive would keep the server from closing.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const force = new AbortController();
-  await Promise.race([closed, setTimeout(DRAIN_MS, undefined, { signal: force.signal }).catch(() => {})]);
-  force.abort();
-  clearInterval(sweep);
-  server.closeAllConnections();
-  await closed;
+/**
+ * Lets the client send the body, if it waits for that. Without it Node closes the connection after the response, because the
+ * body may come or not (RFC 9110, section 10.1.1).
+ */
+export function continueWith(request: IncomingMessage, response: ServerResponse): void {
+  // HTTP/1.0 has no interim responses. Node has refused every other expectation.
+  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
+}
+
+/**
+ * Answers bytes that are not a whole HTTP request, and closes the socket.
+ *
+ * @returns false if no response could be sent
+ */
+function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): boolean {
+  // The client has disconnected, or has a part of another response, to which this one would seem to belong.
+  if (!socket.writable || socket.bytesWritten > 0) {
+    socket.destroy();
+    return false;
+  }
+  const status = MALFORMED_STATUS[code] ?? 400;
+  const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `content-type: ${JSON_TYPE}`,
+    'cache-control: no-store',
+    'connection: close',
+    `content-length: ${Buffer.byteLength(body)}`,
+  ];
+  // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
+  socket.setTimeout(LINGER_MS).end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return true;
 }

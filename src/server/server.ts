@@ -1,22 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
+import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
-import { framesOf } from '../errors.ts';
+import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
 import type { Capabilities } from '../graphql/context.ts';
 import type { CostLimits } from '../graphql/cost.ts';
 import { createDocumentCache } from '../graphql/document-cache.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
-import { BodyBudget } from './body-budget.ts';
-import { type CallerSecrets, Callers } from './callers.ts';
+import { ANYONE, type CallerSecrets, Callers } from './callers.ts';
+import { BodyBudget } from './connections.ts';
 import { handleGraphql } from './handler.ts';
-import type { Health } from './health.ts';
+import { Health } from './health.ts';
+import { RequestRefused, send, sendRefusal } from './http.ts';
 import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
-import { createListener, type Explorer } from './listener.ts';
+import { continueWith, Listener } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 import type { TrustedHeaders } from './trusted-headers.ts';
 
+/** Where GraphQL is served. */
+export const GRAPHQL_PATH = '/graphql';
+
+/** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
+const JWKS_PATH = '/.well-known/jwks.json';
+/** How long verifiers may use the keys without asking again. A new key has to be published longer than this before it signs. */
+const JWKS_MAX_AGE_SECONDS = 300;
+
+/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
+const KEEP_ALIVE_MS = 75_000;
+/** How long requests under way may take to finish once no new connection is accepted, in ms. */
+const DRAIN_MS = 7_000;
+
+/** Pages for people in development. */
+export interface Explorer {
+  /** Apollo Server's landing page, at `/graphql` for browsers. */
+  readonly landingPage: ApolloServerPlugin;
+  readonly graphiqlPath: string;
+  readonly renderGraphiql: (endpoint: string) => Promise<string>;
+}
+
 /**
- * A `Config` has all of these values except the last five. Every GraphQL request must present one of the secrets; with none,
+ * A `Config` has all of these values up to `shutdownGraceMs`. Every GraphQL request must present one of the secrets; with none,
  * anyone may ask.
  */
 export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits {
@@ -25,8 +50,10 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly maxConnections: number;
+  /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
   readonly maxConnectionAgeMs: number;
   readonly maxEventLoopDelayMs: number;
+  /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
   /** Trusts the headers of senders on this machine if there are no secrets. */
   readonly trustsLoopback?: boolean;
@@ -53,7 +80,10 @@ interface GraphqlServer {
   listen(host: string, port: number): Promise<string>;
   /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
   replaceSecrets(secrets: CallerSecrets): void;
-  /** Drains: readiness fails at once, requests under way may finish, then every socket is closed. */
+  /**
+   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
+   * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
+   */
   stop(): Promise<void>;
 }
 
@@ -63,53 +93,114 @@ export async function createServer(
   capabilities: Capabilities,
   options: ServerOptions,
 ): Promise<GraphqlServer> {
-  const { telemetry, eventLoop, explorer, routerSecrets, maxEventLoopDelayMs } = options;
-  const { log } = telemetry;
+  const { telemetry, explorer } = options;
+  const { log, metrics } = telemetry;
   const documents = createDocumentCache(schema, (error) => {
     log.warn({ error: framesOf(error) }, 'the compiler could not be loaded; Apollo Server executes all operations');
   });
   await documents.loadCompiler();
   const landingPage = explorer?.landingPage;
   const writer = createAnswerWriter(options.maxAnswerBytes);
-  const inlineTraces = routerSecrets.length > 0;
+  const inlineTraces = options.routerSecrets.length > 0;
   const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
-  const callers = new Callers({
-    trustsLoopback: false,
-    ...options,
-    onDroppedMetadata: telemetry.metrics.recordDroppedMetadata,
-  });
-  const { maxBodyBytes, maxConnections, maxConnectionAgeMs, shutdownGraceMs } = options;
-  const beforeOperation = () => refuseUnderLoad(eventLoop, maxEventLoopDelayMs);
+  const callers = new Callers({ ...options, metrics });
+  const beforeOperation = () => refuseUnderLoad(options.eventLoop, options.maxEventLoopDelayMs);
   const handler = {
     apollo,
     documents,
     capabilities,
     limits: options,
     writer,
-    maxBodyBytes,
+    maxBodyBytes: options.maxBodyBytes,
     bodies: new BodyBudget(),
     telemetry,
     beforeOperation,
   };
-  const listener = createListener({
-    handle: (request, response, caller) => handleGraphql(handler, request, response, caller),
-    callers,
-    beforeOperation,
-    maxConnections,
-    maxConnectionAgeMs,
-    isUpstreamReady: options.isUpstreamReady,
-    shutdownGraceMs,
-    explorer,
-    jwks: options.jwks ?? (() => undefined),
-    telemetry,
+  const health = new Health(options.isUpstreamReady);
+  const listener = new Listener({
+    ...options,
+    keepAliveMs: KEEP_ALIVE_MS,
+    metrics,
+    handle: (request, response) => {
+      route(request, response).catch((error: unknown) => refuse(response, error, telemetry));
+    },
   });
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path] = (request.url ?? '/').split('?', 1);
+    if (path === GRAPHQL_PATH && request.method === 'POST') {
+      // Before a byte of the body is read, so that a request without the secret costs nothing.
+      const caller = callers.identify(request);
+      if (!caller) throw new RequestRefused(401, NOT_KNOWN, { connection: 'close' }, 'UNAUTHENTICATED');
+      listener.connections.recordOperation(request.socket);
+      beforeOperation();
+      continueWith(request, response);
+      return handleGraphql(handler, request, response, caller);
+    }
+    if (health.answer(path, response)) return;
+    if (path === GRAPHQL_PATH) {
+      if (explorer && wantsPage(request)) return handleGraphql(handler, request, response, ANYONE);
+      throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
+        allow: 'POST',
+      });
+    }
+    const keys = path === JWKS_PATH ? options.jwks?.() : undefined;
+    if (keys !== undefined) return sendJwks(request, response, keys);
+    if (explorer && path === explorer.graphiqlPath) {
+      const html = await explorer.renderGraphiql(GRAPHQL_PATH);
+      return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
+    }
+    if (explorer && path === '/') return send(response, 302, { location: GRAPHQL_PATH }, '');
+    throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
+  }
+
   return {
-    health: listener.health,
-    listen: listener.listen,
+    health,
+    listen: async (host, port) => {
+      const url = await listener.listen(host, port);
+      health.unready = undefined;
+      return url;
+    },
     replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
     stop: async () => {
-      await listener.stop();
+      const isServing = health.unready === undefined;
+      health.unready = 'draining';
+      listener.drain();
+      if (isServing) await setTimeout(options.shutdownGraceMs);
+      await listener.close(DRAIN_MS);
       await apollo.stop();
     },
   };
+}
+
+const NOT_KNOWN = ERROR_CATALOGUE.UNAUTHENTICATED.message;
+
+function wantsPage({ method, headers }: IncomingMessage): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+/** Sends the public keys, which anyone may store. */
+function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string): void {
+  if (!['GET', 'HEAD'].includes(method))
+    throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
+  response.writeHead(200, {
+    'content-type': 'application/jwk-set+json',
+    'cache-control': `max-age=${JWKS_MAX_AGE_SECONDS}`,
+    'content-length': Buffer.byteLength(keys),
+  });
+  response.end(keys);
+}
+
+/** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */
+function refuse(response: ServerResponse, error: unknown, { log, metrics }: Telemetry): void {
+  if (error instanceof RequestRefused) {
+    metrics.recordRefusal(error.code);
+    sendRefusal(response, error);
+  } else if (!response.destroyed) {
+    // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
+    metrics.recordRefusal('INTERNAL_SERVER_ERROR');
+    log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
+    const { message } = ERROR_CATALOGUE.INTERNAL_SERVER_ERROR;
+    sendRefusal(response, new RequestRefused(500, message, {}, 'INTERNAL_SERVER_ERROR'));
+  }
 }

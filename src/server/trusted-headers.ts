@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import type { MetadataHeaders } from './metadata-headers.ts';
-import { singleHeader, textOf } from './single-header.ts';
+import { isIPv4, isIPv6 } from 'node:net';
+import type { DeviceMetadata, MetadataKey } from '../graphql/caller.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */
 export interface TrustedHeaders {
@@ -12,20 +13,159 @@ export interface TrustedHeaders {
   readonly metadata?: MetadataHeaders | undefined;
 }
 
-/** The longest value that is read, in characters. */
-const MAX_LENGTH = 256;
+/** Which headers carry the metadata of a question. `ipAddr` is an address of either kind. */
+export type MetadataHeaders = {
+  readonly [Key in MetadataKey]?: MetadataHeader | undefined;
+} & { readonly ipAddr?: (MetadataHeader & AddressForm) | undefined };
 
-/** A list of scopes (RFC 6749, section 3.3). */
-const SCOPES = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
-
-/** The person of this header. Undefined if the header is absent, repeated or malformed. */
-export function subjectOf(request: IncomingMessage, header: string): string | undefined {
-  return textOf(request, header, MAX_LENGTH);
+/** A header that carries a key of the metadata. */
+interface MetadataHeader {
+  readonly header: string;
+  /** May an argument stand in for the header if that is absent? By default the header alone counts. */
+  readonly from?: 'header' | 'header-or-argument' | undefined;
 }
 
-/** The scopes of this header. Undefined if the header is absent, repeated or malformed. */
+interface AddressForm {
+  /** How many trusted proxies have appended to the list in the header. Undefined for a header with one address. */
+  readonly hops?: number | undefined;
+  /** Is the address always followed by a port? */
+  readonly port?: boolean | undefined;
+}
+
+/** The longest value of a person or of scopes, in characters. */
+const MAX_LENGTH = 256;
+/** The longest value of metadata, in characters. Few user agents have more than 500. */
+const MAX_METADATA_LENGTH = 1_024;
+/** The longest address, in characters: an IPv6 address that ends like an IPv4 one, brackets, and a port. */
+const MAX_ADDRESS_LENGTH = 53;
+
+/** Visible ASCII, with spaces inside: bytes beyond ASCII have no agreed encoding (RFC 9110, section 5.5). */
+const TEXT = /^[!-~](?:[ -~]*[!-~])?$/;
+/** A list of scopes (RFC 6749, section 3.3). */
+const SCOPES = /^[!#-[\]-~]+(?: [!#-[\]-~]+)*$/;
+/** An IPv6 address in brackets or an IPv4 address, each with or without a port. */
+const PERHAPS_WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::(\d{1,5}))?$/i;
+/** An address of either kind, with or without brackets, and a port. */
+const WITH_PORT = /^(?:\[([\da-f:.]+)\]|([\da-f:.]+)):(\d{1,5})$/i;
+const MAX_PORT = 65_535;
+/** An IPv4 address in IPv6 (RFC 4291, section 2.5.5.2), as a URL writes it. */
+const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
+
+/**
+ * The value of a header that was sent once; undefined otherwise. It reads the raw headers, because Node joins some repeated
+ * headers and keeps only the first of others, and neither can be recognised afterwards.
+ *
+ * @param name in lower case
+ */
+export function singleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
+  let value: string | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const found = rawHeaders[index];
+    if (found?.length !== name.length || found.toLowerCase() !== name) continue;
+    if (value !== undefined) return undefined;
+    value = rawHeaders[index + 1];
+  }
+  return value;
+}
+
+/** The person of this header. Undefined if the header is absent, repeated, malformed or too long. */
+export function subjectOf(request: IncomingMessage, header: string): string | undefined {
+  return matching(TEXT, MAX_LENGTH, singleHeader(request, header));
+}
+
+/** The scopes of this header. Undefined if the header is absent, repeated, malformed or too long. */
 export function scopesOf(request: IncomingMessage, header: string): ReadonlySet<string> | undefined {
-  const value = singleHeader(request, header);
-  if (value === undefined || value.length > MAX_LENGTH || !SCOPES.test(value)) return undefined;
-  return new Set(value.split(' '));
+  const value = matching(SCOPES, MAX_LENGTH, singleHeader(request, header));
+  return value === undefined ? undefined : new Set(value.split(' '));
+}
+
+function matching(form: RegExp, maxLength: number, value: string | undefined): string | undefined {
+  return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
+}
+
+/** Gives the function that completes the metadata of one request's questions. Without a request, all headers are absent. */
+export type MetadataReader = (
+  request: IncomingMessage | undefined,
+) => (given: DeviceMetadata | null | undefined) => DeviceMetadata;
+
+/** What a header says: one of the keys that it decides about. */
+type Found = Partial<Record<MetadataKey, string>> | undefined;
+
+/**
+ * Prepares the headers once. The headers of a request are read when its first question is asked, and only then. An argument
+ * for a key that a header decides about is dropped and counted.
+ */
+export function createMetadataReader(
+  { ipAddr, ...texts }: MetadataHeaders,
+  metrics: Pick<Metrics, 'recordDroppedMetadata'>,
+): MetadataReader {
+  // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
+  const entries = Object.entries(texts) as [MetadataKey, MetadataHeader | undefined][];
+  const sources = entries.flatMap(([key, source]) => {
+    if (!source) return [];
+    const read = (value: string): Found => {
+      const text = matching(TEXT, MAX_METADATA_LENGTH, value);
+      return text === undefined ? undefined : { [key]: text };
+    };
+    return [{ ...source, keys: [key], read }];
+  });
+  if (ipAddr)
+    sources.push({ ...ipAddr, keys: ['ipAddrV4', 'ipAddrV6'], read: (value) => clientAddressOf(value, ipAddr) });
+  for (const { keys } of sources) for (const key of keys) metrics.recordDroppedMetadata(key, 0);
+
+  return (request) => {
+    let values: readonly Found[] | undefined;
+    return (given) => {
+      values ??= sources.map(({ header, read }) => {
+        const value = request && singleHeader(request, header);
+        return value === undefined ? undefined : read(value);
+      });
+      const metadata = { ...given };
+      for (const [index, { keys, from }] of sources.entries()) {
+        const found = values[index];
+        if (!found && from === 'header-or-argument') continue;
+        for (const key of keys) {
+          if (metadata[key] != null) metrics.recordDroppedMetadata(key, 1);
+          metadata[key] = found?.[key] ?? null;
+        }
+      }
+      return metadata;
+    };
+  };
+}
+
+/**
+ * The client's address in the value of a header, without its port. An IPv4 address that is written as an IPv6 one becomes an
+ * IPv4 one. Equal addresses give equal texts (RFC 5952). Undefined if the value is malformed.
+ */
+export function clientAddressOf(text: string, { hops, port = false }: AddressForm): Found {
+  const entry = hops === undefined ? text : fromTheRight(text, hops);
+  if (entry === undefined || entry.length > MAX_ADDRESS_LENGTH) return undefined;
+  // Without brackets, what follows the last colon of an IPv6 address can be a part of it.
+  if (!port && isIPv6(entry)) return fromIPv6(entry);
+  const [, inBrackets, bare, digits = '0'] = (port ? WITH_PORT : PERHAPS_WITH_PORT).exec(entry) ?? [];
+  if (Number(digits) > MAX_PORT) return undefined;
+  if (inBrackets !== undefined) return fromIPv6(inBrackets);
+  if (bare === undefined) return undefined;
+  return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
+}
+
+/**
+ * An entry of a list, where 1 is the last one. Whatever stands left of it was written by the client, so nothing there can make
+ * the header malformed.
+ */
+function fromTheRight(list: string, position: number): string | undefined {
+  const appended = list.split(',').slice(-position);
+  const entries = appended.map((entry) => entry.trim());
+  return entries.length === position && !entries.includes('') ? entries[0] : undefined;
+}
+
+function fromIPv6(text: string): Found {
+  // A zone says nothing outside of the machine that wrote it (RFC 4007, section 6).
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  const value = new URL(`http://[${text}]`).hostname.slice(1, -1);
+  const [, high, low] = MAPPED.exec(value) ?? [];
+  if (high === undefined || low === undefined) return { ipAddrV6: value };
+  const bytes = [high, low].map((group) => Number.parseInt(group, 16)).flatMap((group) => [group >> 8, group & 0xff]);
+  return { ipAddrV4: bytes.join('.') };
 }

@@ -6,7 +6,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { ask, json, openConnection, post, request } from '../support/requests.ts';
+import { ask, json, post, request } from '../support/requests.ts';
 import { answerAsDocumented, sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What a service gets over HTTP: attestations, and the keys that verify them. */
@@ -228,10 +228,6 @@ describe('behind a router', async () => {
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/jwk-set+json');
     expect(headers.get('cache-control')).toBe('max-age=300');
-    // Like the connection of a probe, that of a verifier is kept for a short time.
-    const { socket, received } = openConnection(app.url, `GET ${JWKS} HTTP/1.1\r\nhost: x\r\n\r\n`);
-    await expect.poll(received).toMatch(/^keep-alive: timeout=5\r$/im);
-    socket.destroy();
     expect(JSON.parse(text)).toEqual({
       keys: [active, next, retired].map(({ kid, x, y }) => {
         return { kty: 'EC', crv: 'P-256', x, y, kid, alg: 'ES256', use: 'sig' };

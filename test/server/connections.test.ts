@@ -6,7 +6,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Connection, openConnection } from '../support/requests.ts';
 
-/** Which connections are closed when clients open more than there may be. `deadlines.test.ts` is about idle ones. */
+/** Which connections are closed when clients open more than there may be. */
 
 const CONNECTIONS = 100;
 const SECRET = 'the-secret-of-the-router';
@@ -123,12 +123,4 @@ test('when routers hold every connection, the next one is closed and counted, an
 
   first?.socket.end();
   await expect.poll(() => answered(open(app.url, operation()))).toContain(DATA);
-});
-
-test('a connection is closed after 100 requests if none was an operation', async () => {
-  const app = await start();
-  const answers = await open(app.url, PROBE.repeat(150)).closed;
-  expect(answers.match(/^alive$/gm)).toHaveLength(100);
-  const router = open(app.url, operation() + PROBE.repeat(150));
-  await expect.poll(() => router.received().match(/^alive$/gm)?.length).toBe(150);
 });

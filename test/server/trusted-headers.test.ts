@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { Callers } from '../../src/server/callers.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 
@@ -25,7 +26,13 @@ describe('anyone, if no secret is configured', () => {
   });
 
   const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
-  const callers = new Callers({ routerSecrets: [], services: [], trustsLoopback: true, trustedHeaders });
+  const callers = new Callers({
+    routerSecrets: [],
+    services: [],
+    trustsLoopback: true,
+    trustedHeaders,
+    metrics: createMetrics(),
+  });
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
@@ -42,12 +49,12 @@ describe('anyone, if no secret is configured', () => {
 
   test.each(LOOPBACK.split(' '))('is believed in the sandbox from %s', (address) => {
     expect(identify(address)).toMatchObject({ name: 'anyone', subject: 'person-17' });
-    expect(metadataFrom(address)).toEqual({ ipAddrV4: '203.0.113.7' });
+    expect(metadataFrom(address)).toEqual({ ipAddrV4: '203.0.113.7', ipAddrV6: null });
   });
 
   test.each([...ELSEWHERE.split(' '), undefined])('is not believed in the sandbox from %s', (address) => {
     expect(identify(address)).toMatchObject({ name: 'anyone', subject: undefined, scopes: new Set() });
-    expect(metadataFrom(address)).toEqual({});
+    expect(metadataFrom(address)).toEqual({ ipAddrV4: null, ipAddrV6: null });
   });
 });
 

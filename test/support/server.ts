@@ -7,8 +7,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createTokenHash } from '../../src/observability/token-hash.ts';
-import { GRAPHQL_PATH } from '../../src/server/listener.ts';
-import { createServer, type ServerOptions } from '../../src/server/server.ts';
+import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
 /** Our server over a schema that is not ours. Whoever starts one stops it. */

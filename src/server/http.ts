@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
+import { decodeUtf8, parseJson } from '../runtime/json.ts';
+import type { BodyReservation } from './connections.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The content type of JSON that does not answer an operation. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * A body of more characters is encoded before it is sent. node:http joins a text with the headers and copies both, which is
+ * cheaper for a small body, and takes three times the memory of a large one.
+ */
+const MAX_SENT_AS_TEXT = 65_536;
+
+/** An HTTP request that is refused before it becomes a GraphQL one. */
+export class RequestRefused extends Error {
+  override readonly name = 'RequestRefused';
+  readonly status: number;
+  readonly headers: Headers;
+  readonly code: ErrorCode;
+
+  constructor(status: number, message: string, headers: Headers = {}, code: ErrorCode = 'BAD_REQUEST') {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+    this.code = code;
+  }
+}
+
+/** A refusal with status 503: the process has as much to do as it can hold. */
+export function overloaded(headers: Headers = {}): RequestRefused {
+  return new RequestRefused(503, ERROR_CATALOGUE.OVERLOADED.message, { ...headers, 'retry-after': '1' }, 'OVERLOADED');
+}
+
+/**
+ * Reads a JSON body of at most `maxBytes`, without the keys that could reach an object's prototype.
+ *
+ * @param reservation takes each byte that arrives
+ * @throws RequestRefused with status 400, 413 or 415; with 503 if all bodies together are too large at the moment
+ */
+export function readJsonBody(
+  request: IncomingMessage,
+  maxBytes: number,
+  reservation: BodyReservation,
+): Promise<unknown> {
+  const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
+  // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
+  return new Promise((resolve, reject) => {
+    const { headers } = request;
+    if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
+      throw new RequestRefused(415, 'Send the request with content-type application/json.');
+    if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= maxBytes && reservation.take(chunk.length)) {
+        chunks.push(chunk);
+        return;
+      }
+      // The request is not destroyed, because the response still has to reach the client.
+      request.off('data', onData).pause();
+      reject(size > maxBytes ? tooLarge() : overloaded({ connection: 'close' }));
+    };
+    request
+      .on('data', onData)
+      .on('end', () => {
+        const text = decodeUtf8(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+        const json = text === undefined ? undefined : parseJson(text);
+        if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));
+        else resolve(json);
+      })
+      .on('error', reject);
+  });
+}
+
+/** Sends a whole response that nobody may store. Does nothing if the client has disconnected. */
+export function send(response: ServerResponse, status: number, headers: Headers, body: string): void {
+  if (response.destroyed || response.headersSent) return;
+  const content = body.length > MAX_SENT_AS_TEXT ? Buffer.from(body) : body;
+  response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(content) });
+  response.end(content);
+}
+
+/** Sends one line of text. */
+export function sendText(response: ServerResponse, status: number, text: string, headers: Headers = {}): void {
+  send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
+}
+
+/** Sends a refusal in the shape of a GraphQL error. */
+export function sendRefusal(response: ServerResponse, { status, code, message, headers }: RequestRefused): void {
+  send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
+}
+
+/** One error in the shape of a GraphQL response, for a request that did not become an operation. */
+export function errorBody(code: ErrorCode, message: string): string {
+  return JSON.stringify({ errors: [{ message, extensions: { code, retryable: ERROR_CATALOGUE[code].retryable } }] });
+}
