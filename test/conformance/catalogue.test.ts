@@ -28,10 +28,6 @@ describe('the fingerprint document', () => {
     expect(codesOf('RISK')).toHaveLength(45);
   });
 
-  test('gives every signal a meaning', () => {
-    expect(SIGNAL_CATALOGUE.filter(({ meaning }) => meaning.trim() === '')).toEqual([]);
-  });
-
   test('has 16 metadata keys', () => {
     expect(metadataKeys).toHaveLength(16);
     expect(METADATA_KEYS).toEqual(Object.fromEntries(metadataKeys.map(({ wire, graphql }) => [graphql, wire])));

@@ -1,5 +1,5 @@
-import { expectKeys, expectSame, expectThat } from './expect.ts';
-import { asking, expectError, expectFieldErrors, expectSuccess, query } from './fingerprint-http.ts';
+import { expectThat } from './expect.ts';
+import { asking, expectError, expectSuccess, query } from './fingerprint-http.ts';
 import { type Application, type Audit, audit, REGION_PAIRS, REGIONS } from './target.ts';
 
 /** Who may ask, where, and how the application is named in the path (1, 4, 5, 8). */
@@ -145,22 +145,6 @@ const authenticationAudits: readonly Audit[] = [
 const INVALID_TOKEN = 'conformance-not-a-token';
 
 const errorAudits: readonly Audit[] = [
-  asking('FP-2.10-envelope', 'exactly code, message and data', async (application, token) => {
-    const replies = [
-      await query(application, {}),
-      await query(application, { device_token: INVALID_TOKEN }),
-      await query(application, { device_token: token }, { authorization: null }),
-      await query({ ...application, publicKey: 'pk_conformance_unknown' }, { device_token: token }),
-    ];
-    for (const { body } of replies) expectKeys(body, ['code', 'message', 'data'], 'the error envelope');
-    const statuses = replies.map(({ status }) => status);
-    expectSame(statuses, [400, 400, 401, 404], 'statuses');
-  }),
-  asking('FP-2.10-field-error', 'a field error is exactly three strings', async (application, token) => {
-    expectFieldErrors(await query(application, { device_token: 42 }));
-    expectFieldErrors(await query(application, { device_token: token, event_time: 'yesterday' }));
-    expectFieldErrors(await query(application, { device_token: token, metadata: { email: 42 } }));
-  }),
   audit('FP-7-400-token', '400: an invalid device_token is a value_error', ['application'], async ({ application }) => {
     expectError(await query(application, { device_token: INVALID_TOKEN }), 'invalid_token');
   }),

@@ -66,25 +66,23 @@ export type Target = Partial<Equipment>;
 export interface Audit {
   /** `FP` or `CA`, the document's section, and the rule. Stable: other people's reports cite it. */
   readonly id: string;
-  readonly section: string;
   readonly name: string;
   readonly needs: readonly Need[];
   readonly fn: (target: Target) => Promise<void>;
 }
 
-/** One row of an audit list. The section is the middle of the id, so the two cannot disagree. */
+/** One row of an audit list. */
 export function audit<const N extends Need>(
-  id: `${'FP' | 'CA' | 'SB'}-${string}-${string}`,
+  id: `${'FP' | 'CA'}-${string}-${string}`,
   name: string,
   needs: readonly N[],
   fn: (equipment: Pick<Equipment, N>) => Promise<void>,
 ): Audit {
-  const [, section = ''] = id.split('-');
-  return { id, section, name, needs, fn: (target) => fn(equipped(target, needs)) };
+  return { id, name, needs, fn: (target) => fn(equipped(target, needs)) };
 }
 
 /** The parts that an audit needs and a target lacks. */
-export function missingNeeds(needs: readonly Need[], target: Target): readonly Need[] {
+function missingNeeds(needs: readonly Need[], target: Target): readonly Need[] {
   return needs.filter((need) => target[need] === undefined);
 }
 
@@ -112,9 +110,9 @@ const TIMEOUT_MS = 60_000;
 
 /** One test an audit. An audit that lacks something is skipped, and its name says what. */
 export function register(audits: readonly Audit[], target: Target): void {
-  for (const { id, section, name, needs, fn } of audits) {
+  for (const { id, name, needs, fn } of audits) {
     const missing = missingNeeds(needs, target);
-    const title = `${id} ${section} ${name}`;
+    const title = `${id} ${name}`;
     if (missing.length > 0) test.skip(`${title} (not applicable: the target has no ${missing.join(', ')})`);
     else test(title, { timeout: TIMEOUT_MS }, () => fn(target));
   }
