@@ -6,7 +6,6 @@ import { ROOT } from '../support/process.ts';
 import { contendersFor, OURS, serverAt } from './contenders.ts';
 import { measure, tableOf } from './measure.ts';
 import { chooseCores, start } from './processes.ts';
-import { profile } from './profile.ts';
 import { WORKLOADS } from './requests.ts';
 
 /**
@@ -34,7 +33,6 @@ async function run(): Promise<string> {
       restarts: { type: 'string', default: '3' },
       only: { type: 'string' },
       also: { type: 'string', multiple: true, default: [] },
-      profile: { type: 'boolean' },
     },
   });
   const [seconds, restarts] = [within(values.seconds, 5, 3_600), within(values.restarts, 1, 20)];
@@ -47,14 +45,6 @@ async function run(): Promise<string> {
   const unknown = only.filter((name) => !names.includes(name));
   if (unknown.length > 0) throw new Error(`--only: there is no ${unknown}, but ${names}`);
   const workloads = chosen(WORKLOADS, only);
-  if (values.profile) {
-    // The sources: in a build all functions are in one file.
-    const sources = serverAt('src/main.ts', upstream);
-    const ms = (seconds * 1_000) / workloads.length;
-    let text = '';
-    for (const workload of workloads) text += await profile(sources, workload, ms, core);
-    return text;
-  }
   const contenders = [...chosen(all, only), ...values.also.map((path) => serverAt(path, upstream))];
   const say = (step: string) => void process.stderr.write(`${step}\n`);
   const costs = await measure({ contenders, workloads, restarts, seconds, core }, say);

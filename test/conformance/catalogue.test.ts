@@ -11,7 +11,7 @@ import signatures from '../fixtures/signature.json' with { type: 'json' };
 import { sign } from './captcha-http.ts';
 import { INVALID_TIMES, VALID_TIMES } from './fingerprint-request.ts';
 
-/** Compares the source with a copy of the documents' tables that was made by hand, in both directions. */
+/** Compares the source with a copy of the documents' tables that was made by hand. */
 
 describe('the fingerprint document', () => {
   test('has 51 signals, each with its level and confidence, in its order', () => {

@@ -49,14 +49,6 @@ export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
-/** The commands of a page's `sh` blocks, one for each line or group of lines that a backslash or a pipe joins. */
-export function commandsOf({ blocks }: Page): string[] {
-  return blocks
-    .filter(({ language }) => language === 'sh')
-    .flatMap(({ text }) => text.trim().split(/(?<![\\|])\n/))
-    .filter((command) => !command.startsWith('export '));
-}
-
 /** What the first block of `export` lines of a page sets. */
 export function exportsOf({ blocks }: Page): Readonly<Record<string, string>> {
   const text = blocks.find((block) => block.language === 'sh' && block.text.startsWith('export '))?.text ?? '';

@@ -7,7 +7,7 @@ import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ROOT, shell, startCommand } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { type Block, commandsOf, exportsOf, readPage } from './markdown.ts';
+import { type Block, exportsOf, readPage } from './markdown.ts';
 
 /** The commands and snippets of the root README do what the page says. */
 
@@ -26,15 +26,6 @@ test.each(shown)('pasted into a shell this prints what the page shows: $command'
     .replaceAll('http://127.0.0.1:4001', app.url)
     .replaceAll('http://127.0.0.1:4100', String(app.sandboxUrls?.GLB));
   expect(JSON.parse(await shell(here))).toEqual(JSON.parse(answer));
-});
-
-test('there is one for each question of the graph, and every other command starts the server or needs a network', () => {
-  const fields = shown.map(({ answer }) => Object.keys(JSON.parse(answer).data));
-  expect(fields).toEqual([['deviceFingerprint'], ['validateCaptcha']]);
-  const others = commandsOf(page).filter((command) => !shown.some((block) => block.command.includes(command)));
-  const rest = others.filter((command) => !command.startsWith('npx -y @apollo/rover@'));
-  // The first one is tried below; what the second one builds and starts is tested in `test/process`.
-  expect(rest).toEqual(['npm ci && npm run dev', 'npm start']);
 });
 
 test('`npm run dev` starts the subgraph, and prints where it is and what to paste', async () => {

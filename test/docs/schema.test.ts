@@ -43,18 +43,6 @@ for (const { language, text } of page.blocks) {
 }
 
 describe('operations', () => {
-  test('there is one for each field of the graph, and for references, and each outcome is shown', () => {
-    const fields = examples.map(({ answer }) => Object.keys(answer.data).join());
-    expect([...new Set(fields)]).toEqual(['deviceFingerprint', 'signalCatalogue', 'validateCaptcha', '_entities']);
-    expect(examples.flatMap(({ answer }) => JSON.stringify(answer).match(/(?<="__typename":")\w+/g) ?? [])).toEqual([
-      'DeviceFingerprint',
-      'DeviceFingerprintRejected',
-      'CaptchaPassed',
-      'CaptchaFailed',
-      'CaptchaIndeterminate',
-    ]);
-  });
-
   test.each(examples)('$name answers what the page shows: $answer', async ({ name, document, variables, answer }) => {
     const input = () => solveChallenge(String(app.sandboxUrls?.GLB));
     const { data, errors } = await ask(app.graphqlUrl, document, variables ?? { input: await input() });

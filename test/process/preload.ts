@@ -13,7 +13,6 @@ function throwIt(): never {
 }
 
 const { listen } = Server.prototype;
-const modules: string[] = [];
 
 const PURPOSES: Readonly<Record<string, () => void>> = {
   'exception at SIGUSR2': () => process.once('SIGUSR2', throwIt),
@@ -36,23 +35,5 @@ const PURPOSES: Readonly<Record<string, () => void>> = {
         throw Object.assign(new Error(`Cannot find package '${specifier}'`), { code: 'ERR_MODULE_NOT_FOUND' });
       },
     }),
-  // Writes on stderr, when the program ends, the address of every module that it loaded, and SIGUSR2 where that came.
-  'list modules': () => {
-    registerHooks({
-      load: (url, context, next) => {
-        modules.push(url);
-        return next(url, context);
-      },
-    });
-    process.once('SIGUSR2', () => {
-      modules.push('SIGUSR2');
-      process.stderr.write('noted\n');
-    });
-    process.on('exit', () => {
-      // Node's own modules. Its types do not know the list.
-      const ofNode: readonly string[] = Reflect.get(process, 'moduleLoadList');
-      process.stderr.write([...modules, ...ofNode, ''].join('\n'));
-    });
-  },
 };
 PURPOSES[PRELOAD]?.();

@@ -56,28 +56,6 @@ describe.concurrent('a configuration that is wrong', () => {
     );
   });
 
-  test.for([
-    ['nothing', {}],
-    [
-      'everything that only the sandbox needs',
-      {
-        UPSTREAM_MODE: 'live',
-        SANDBOX_PORT: '0',
-        FINGERPRINT_URL_GLB: 'https://fp.test',
-        CAPTCHA_URL_GLB: 'https://captcha.test',
-      },
-    ],
-  ] as const)('%s does not start the sandbox', async ([, env], context) => {
-    const stderr = await refusalOf(context, { PORT: '0', ...env });
-    expect(stderr).toMatch(/^ {2}FINGERPRINT_APPLICATIONS: expected .* but got nothing\.$/m);
-    expect(stderr).toMatch(/^ {2}CAPTCHA_CONFIGURATIONS: expected .* but got nothing\.$/m);
-  });
-
-  test('live credentials do not start beside the sandbox', async (context) => {
-    const stderr = await refusalOf(context, { ...LIVE, ...SANDBOX });
-    expect(stderr).toMatch(/FINGERPRINT_APPLICATIONS: .* while UPSTREAM_MODE is sandbox/);
-  });
-
   test('a policy is refused with every mistake', async (context) => {
     const folder = await mkdtemp(join(tmpdir(), 'policy-'));
     context.onTestFinished(() => rm(folder, { recursive: true }));

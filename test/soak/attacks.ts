@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { exception, FAIL, PAGE, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
-import { CAPTCHA_IDS, ROUTER_SECRET } from './processes.ts';
+import { CAPTCHA_IDS } from './processes.ts';
 
 /**
  * What the bot sends, and what the captcha service makes of it. The service passes a challenge once, if a person solved it; a
@@ -90,24 +90,4 @@ export const ATTACKS: readonly (() => readonly string[])[] = [
   () => [bogus({ captchaOutput: 'x'.repeat(pick([60_000, 600_000])) })],
   () => [bogus().slice(0, -9)],
   () => [...many(11, () => hundredTokens()), ...many(20, () => bogus())],
-];
-
-const HEAD = `POST /graphql HTTP/1.1\r\nhost: soak\r\ncontent-type: application/json\r\nrouter-authorization: ${ROUTER_SECRET}\r\n`;
-
-/** Each gives the bytes that a connection begins with; `endsMs` says how soon the bot closes it. */
-export const CONNECTIONS: readonly (() => { readonly bytes: string; readonly endsMs: number })[] = [
-  // A stranger, who keeps what it gets.
-  () => ({ bytes: 'GET /healthz HTTP/1.1\r\nhost: soak\r\n\r\n', endsMs: 10_000 }),
-  // A body that never ends.
-  () => ({ bytes: `${HEAD}content-length: 1000\r\n\r\n{`, endsMs: 10_000 }),
-  // A client that disconnects while its captcha is verified.
-  () => {
-    const captcha = bogus();
-    return { bytes: `${HEAD}content-length: ${captcha.length}\r\n\r\n${captcha}`, endsMs: 1 + Math.random() * 30 };
-  },
-  // No HTTP.
-  () => ({
-    bytes: pick(['POST /graphql\r\n\r\n', `${HEAD}expect: 418\r\ncontent-length: 2\r\n\r\n{}`]),
-    endsMs: 1_000,
-  }),
 ];

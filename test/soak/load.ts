@@ -1,15 +1,15 @@
-import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { ATTACKS, bogus, CONNECTIONS, SPEND, solved } from './attacks.ts';
+import { ATTACKS, bogus, SPEND, solved } from './attacks.ts';
 import { epochMs, ROUTER_SECRET } from './processes.ts';
 
 /** People or a bot, in a process of their own. Both come through the router, so they have its secret. */
 
 export interface Job {
   readonly who: 'people' | 'bot';
-  readonly origin: string;
+  /** Requests go in turns to those that are ready. */
+  readonly origins: readonly string[];
   /** Requests a second, sent whatever comes back, and for how long, in ms. */
   readonly rate: number;
   readonly ms: number;
@@ -36,6 +36,7 @@ const MOST_CONNECTIONS = 512;
 const MAX_UNDER_WAY = 2_000;
 const GIVE_UP_MS = 15_000;
 const TICK_MS = 10;
+const POLL_MS = 200;
 /** Solving another challenge takes a second. */
 const SOLVE_MS = 1_000;
 /** Between two noises at the service, in ms. The least is more than the 300 ms between two probes. */
@@ -46,8 +47,41 @@ const headers = { 'router-authorization': ROUTER_SECRET, 'content-type': 'applic
 const samples: Sample[] = [];
 let underWay = 0;
 
+/** A router that follows `/readyz`, and keeps its connections. It sends nothing twice, so what a replica loses is lost. */
+class Router {
+  readonly #replicas: { readonly origin: string; readonly pool: Pool; isReady: boolean }[];
+  readonly #timer = setInterval(() => this.#replicas.forEach(poll), POLL_MS);
+  #turn = 0;
+
+  constructor(origins: readonly string[]) {
+    const options = { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS };
+    this.#replicas = origins.map((origin) => ({ origin, pool: new Pool(origin, options), isReady: true }));
+  }
+
+  /** The ready ones in turns. */
+  next(): Pool {
+    const ready = this.#replicas.filter(({ isReady }) => isReady);
+    this.#turn += 1;
+    const replica = ready[this.#turn % ready.length];
+    if (!replica) throw new Error('no replica is ready');
+    return replica.pool;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#replicas.map(({ pool }) => pool.destroy()));
+  }
+}
+
+async function poll(replica: { readonly origin: string; isReady: boolean }): Promise<void> {
+  const init = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2_000) };
+  const answer = await fetch(`${replica.origin}/readyz`, init).catch(() => undefined);
+  await answer?.body?.cancel();
+  replica.isReady = answer?.status === 200;
+}
+
 async function post(
-  pool: Pool,
+  router: Router,
   question: Sample['question'],
   body: string,
   first = '',
@@ -56,7 +90,7 @@ async function post(
   const at = epochMs();
   let [text, outcome] = ['', 'lost'];
   try {
-    text = await (await pool.request({ path: '/graphql', method: 'POST', headers, body })).body.text();
+    text = await (await router.next().request({ path: '/graphql', method: 'POST', headers, body })).body.text();
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
     if (outcome === 'CaptchaPassed' || outcome === 'DeviceFingerprint') outcome = 'data';
   } catch {
@@ -71,7 +105,7 @@ let visits = 0;
 let proofs = 0;
 
 /** One person; every second one has a captcha verified, and the others ask about a device. */
-async function visit(pool: Pool, repeats: boolean): Promise<void> {
+async function visit(router: Router, repeats: boolean): Promise<void> {
   visits += 1;
   const question = visits % 2 === 0 ? 'captcha' : 'fingerprint';
   const body = () => {
@@ -81,62 +115,54 @@ async function visit(pool: Pool, repeats: boolean): Promise<void> {
       ? JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: solved(proof) } })
       : JSON.stringify({ query: FINGERPRINT, variables: { token: proof } });
   };
-  let answer = await post(pool, question, body());
+  let answer = await post(router, question, body());
   if (repeats && answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
     await sleep(SOLVE_MS);
-    answer = { ...(await post(pool, question, body(), answer.outcome)), at: answer.at };
+    answer = { ...(await post(router, question, body(), answer.outcome)), at: answer.at };
   }
   const { text: _text, ...sample } = answer;
   samples.push(sample);
 }
 
-async function attack(pool: Pool, body: string): Promise<void> {
+async function attack(router: Router, body: string): Promise<void> {
   if (underWay >= MAX_UNDER_WAY) return;
-  const { text: _text, ...sample } = await post(pool, 'attack', body);
+  const { text: _text, ...sample } = await post(router, 'attack', body);
   samples.push(sample);
 }
 
-/** One attempt, chosen at random. Gives how many requests and connections it was. */
-function attempt(pool: Pool, { hostname, port }: URL): number {
-  const bodies = ATTACKS[Math.floor(Math.random() * (ATTACKS.length + 1))]?.() ?? [];
-  for (const body of bodies) void attack(pool, body);
-  if (bodies.length > 0) return bodies.length;
-  for (const make of CONNECTIONS) {
-    const { bytes, endsMs } = make();
-    const socket = connect(Number(port), hostname).on('error', () => {});
-    const timer = setTimeout(() => socket.destroy(), endsMs);
-    socket.once('close', () => clearTimeout(timer)).resume();
-    socket.write(bytes);
-  }
-  return CONNECTIONS.length;
+/** One attempt, chosen at random. Gives how many requests it was. */
+function attempt(router: Router): number {
+  const bodies = ATTACKS[Math.floor(Math.random() * ATTACKS.length)]?.() ?? [];
+  for (const body of bodies) void attack(router, body);
+  return bodies.length;
 }
 
 /** Closes the idle connections of the service, or has it fail for a moment, and sends captchas at that moment. */
-async function makeNoise(pool: Pool, noise: string, end: number): Promise<void> {
+async function makeNoise(router: Router, noise: string, end: number): Promise<void> {
   while (performance.now() < end) {
     await sleep(NOISE.least + Math.random() * (NOISE.most - NOISE.least));
     const made = fetch(`${noise}/noise/${Math.random() < 0.5 ? 'burst' : 'close-idle'}`);
-    for (let count = 0; count < 10; count += 1) void attack(pool, bogus());
+    for (let count = 0; count < 10; count += 1) void attack(router, bogus());
     await (await made).text();
   }
 }
 
-async function run({ who, origin, rate, ms, repeats = false, noise }: Job): Promise<readonly Sample[]> {
-  const pool = new Pool(origin, { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+async function run({ who, origins, rate, ms, repeats = false, noise }: Job): Promise<readonly Sample[]> {
+  const router = new Router(origins);
   // The bot has solved one challenge itself.
-  if (who === 'bot') await post(pool, 'attack', SPEND);
+  if (who === 'bot') await post(router, 'attack', SPEND);
   const people: Promise<void>[] = [];
   let last = performance.now();
   const end = last + ms;
-  const noises = noise === undefined ? undefined : makeNoise(pool, noise, end);
+  const noises = noise === undefined ? undefined : makeNoise(router, noise, end);
   let budget = 1;
   for (let now = last; now < end; now = performance.now()) {
     budget += ((now - last) * rate) / 1_000;
     last = now;
     while (budget >= 1) {
-      if (who === 'bot') budget -= attempt(pool, new URL(origin));
+      if (who === 'bot') budget -= attempt(router);
       else {
-        people.push(visit(pool, repeats));
+        people.push(visit(router, repeats));
         budget -= 1;
       }
     }
@@ -144,7 +170,7 @@ async function run({ who, origin, rate, ms, repeats = false, noise }: Job): Prom
   }
   await Promise.all([...people, noises]);
   while (underWay > 0) await sleep(TICK_MS);
-  await pool.destroy();
+  await router.stop();
   return samples;
 }
 

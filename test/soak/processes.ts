@@ -86,7 +86,6 @@ export interface Server {
 export async function startServer(
   { fingerprint, captcha }: Addresses,
   env: Readonly<Record<string, string>> = {},
-  nodeOptions: readonly string[] = [],
 ): Promise<Server> {
   if (!existsSync(`${ROOT}/${SERVER}`)) throw new Error(`${SERVER} is not there: "npm run soak" builds it`);
   const captchas = Object.values(CAPTCHA_IDS).map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'EU' }));
@@ -102,7 +101,6 @@ export async function startServer(
       FINGERPRINT_URL_EU: fingerprint,
       CAPTCHA_CONFIGURATIONS: JSON.stringify(captchas),
       CAPTCHA_URL_EU: captcha,
-      NODE_OPTIONS: nodeOptions.join(' '),
       ...env,
     });
     const limit = performance.now() + START_MS;

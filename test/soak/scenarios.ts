@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Sample } from './load.ts';
 import { type Server, startScript, startServer, startUpstream, textAt } from './processes.ts';
-import { startProxy } from './proxy.ts';
 
 /** The three situations, and which promises were kept in them. */
 
@@ -44,12 +43,12 @@ const CONTAINER_MIB = 512;
 /** A bot that tries every attack at random beside people, while the services are well but the captcha service is noisy. */
 export async function bot(ms: number): Promise<Finding[]> {
   const { addresses } = await startUpstream();
-  const server = await startServer(addresses, {}, [`--max-old-space-size=${CONTAINER_MIB / 2}`]);
-  const { origin } = server;
+  const server = await startServer(addresses, { NODE_OPTIONS: `--max-old-space-size=${CONTAINER_MIB / 2}` });
+  const origins = [server.origin];
   const waits = watch(server, ms);
   const [attacked, visits] = await Promise.all([
-    startLoad({ who: 'bot', origin, ms, rate: 100, noise: addresses.captcha }),
-    startLoad({ who: 'people', origin, ms, rate: 10, repeats: true }),
+    startLoad({ who: 'bot', origins, ms, rate: 100, noise: addresses.captcha }),
+    startLoad({ who: 'people', origins, ms, rate: 10, repeats: true }),
   ]);
   const outages = await server.metric('device_trust_upstream_outages_total');
   const findings = [
@@ -91,8 +90,7 @@ const AFTER_MS = OVER_MS + 2_000;
 export async function outage(ms: number): Promise<Finding[]> {
   const { addresses, behave, arrivals } = await startUpstream();
   const server = await startServer(addresses);
-  const { origin } = server;
-  const load = startLoad({ who: 'people', origin, rate: PEOPLE_RATE, ms: CALM_MS + ms + AFTER_MS });
+  const load = startLoad({ who: 'people', origins: [server.origin], rate: PEOPLE_RATE, ms: CALM_MS + ms + AFTER_MS });
   await sleep(CALM_MS);
   const from = Math.max(await behave('captcha', 'refused'), await behave('fingerprint', 'reset'));
   await sleep(ms);
@@ -131,30 +129,28 @@ export async function outage(ms: number): Promise<Finding[]> {
 /** `SHUTDOWN_GRACE_MS` and 7 s: nothing may take longer to end (schema/README.md). */
 const EXIT_S = 9;
 
-/** Two replicas behind a proxy are restarted one after the other. */
+/** Two replicas are restarted one after the other. */
 export async function restart(): Promise<Finding[]> {
   const { addresses } = await startUpstream();
   const replicas = await Promise.all([startServer(addresses), startServer(addresses)]);
-  const proxy = await startProxy(replicas.map(({ origin }) => origin));
+  const origins = replicas.map(({ origin }) => origin);
   const samples: Sample[] = [];
   const codes: string[] = [];
   let slowestMs = 0;
   for (const [at, replica] of replicas.entries()) {
     // The load lasts longer than any restart takes on a machine that is not busy.
-    const load = startLoad({ who: 'people', origin: proxy.origin, rate: PEOPLE_RATE, ms: CALM_MS + 4_000 });
+    const load = startLoad({ who: 'people', origins, rate: PEOPLE_RATE, ms: CALM_MS + 4_000 });
     await sleep(CALM_MS);
     const askedAt = performance.now();
     codes.push(await replica.end());
     slowestMs = Math.max(slowestMs, performance.now() - askedAt);
     replicas[at] = await replica.again();
     samples.push(...(await load));
-    while (proxy.ready() < replicas.length) await sleep(50);
   }
-  await proxy.stop();
   await Promise.all(replicas.map(({ end }: Server) => end()));
   const bad = codes.filter((code) => code !== '0').length;
   return [
-    none('rolling restart: requests that fail, with a proxy that repeats nothing', samples, isLost),
+    none('rolling restart: requests that fail, with a router that repeats nothing', samples, isLost),
     atMost('rolling restart: exits with another code than 0', 0, bad, '', codes.join(', ')),
     atMost('rolling restart: slowest exit', EXIT_S, slowestMs / 1_000, ' s'),
   ];
