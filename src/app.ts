@@ -8,7 +8,7 @@ import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { createFingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
 import { type Deciding, startDeciding } from './fingerprint/decider.ts';
 import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
-import { createJudgements } from './fingerprint/judgement.ts';
+import { Judgements } from './fingerprint/judgement.ts';
 import { subgraphSchema } from './graphql/schema.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/open-tracing.ts';
@@ -84,7 +84,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const queryFingerprint = createFingerprintClient({ ...config, upstream: fingerprint, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
-    const judgements = createJudgements(sealingKeysOf(config), metrics.recordJudgement);
+    const judgements = new Judgements(sealingKeysOf(config), metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
     const jwks = () => attestations.jwks;
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);

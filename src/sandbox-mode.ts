@@ -1,7 +1,7 @@
 import { generateKey } from './captcha/attestation-keys.ts';
 import { SANDBOX_HOST } from './config/listening.ts';
 import type { Config } from './config/variables.ts';
-import { newSealingKey, type SealingKey } from './fingerprint/sealing-key.ts';
+import { newSealingKey, type SealingKey } from './fingerprint/judgement.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import type { Explorer } from './server/server.ts';

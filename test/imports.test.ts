@@ -15,10 +15,10 @@ const RULES = `
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
   graphql: fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
-  keys: captcha/attestation-keys, fingerprint/sealing-key
+  keys: captcha/attestation-keys, fingerprint/judgement
   server: graphql, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
-  sandbox-mode: config, captcha, explorer, fingerprint/sealing-key, sandbox, server
+  sandbox-mode: config, captcha, explorer, fingerprint/judgement, sandbox, server
   service-client: config, observability, upstream
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, sandbox-mode, server,
     service-client, upstream

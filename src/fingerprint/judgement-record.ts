@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
-import type { DeviceJudgement } from '../schema.generated.ts';
-import { fromRecorded, toRecorded } from './judgement-signals.ts';
+import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
 
 /**
@@ -14,9 +13,43 @@ import { type JudgedDevice, toSignal } from './outcome.ts';
 export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
   Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
 
+/**
+ * The catalogue as it was when records of version 1 were first sealed: the names of the signals of each level and confidence.
+ * It never changes, because a record that has a signal by its name alone means these. Any other signal is written with both.
+ */
+const SIGNALS_OF_VERSION_1 = {
+  'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
+  'HIGH 0.8':
+    'CLOUD_PHONE SUSPICIOUS_CUSTOM_ROM DEVICE_BOOTLOADER_UNLOCKED SUSPICIOUS_DEVICE_RESET SUSPICIOUS_DEVICE_INFO_TAMPERED ANTIDETECT_BROWSER',
+  'HIGH 0.9': 'SUSPICIOUS_OPEN_SOURCE_ROM PSEUDO_BROWSER_ENV',
+  'HIGH 0.95': 'EMULATOR USING_AUTOMATION_TOOL',
+  'HIGH 1':
+    'BEING_DEBUGGED WHITELIST_ACCOUNT_ID WHITELIST_IP WHITELIST_DEVICE_FINGERPRINT DEVICE_JAILBREAK DEVICE_ROOTED HOOK_TAMPERING_MEDIUM HOOK_TAMPERING_HIGH RUNNING_IN_VIRTUAL_MACHINE RUNNING_IN_CLONED_APP USING_DEVICE_TAMPERING_TOOL USING_REVERSE_ENGINEERING_TOOL USING_VIRTUAL_LOCATION',
+  'LOW 0.4': 'DEVICE_WITHOUT_SIM',
+  'LOW 0.8': 'BROWSER_INCOGNITO_MODE',
+  'LOW 0.9': 'RUNNING_IN_SYSTEM_CLONED',
+  'LOW 1':
+    'DEBUG_MODE_OR_TEST_APP VPN_ENABLED INVALID_PACKAGE SCREEN_SHARING VOICE_CONNECTED BLACKLIST_ACCOUNT_ID BLACKLIST_IP BLACKLIST_DEVICE_FINGERPRINT APP_CLONE_TOOL_INSTALLED TAMPER_TOOL_INSTALLED AUTOMATION_TOOL_INSTALLED REVERSE_ENGINEERING_TOOL_INSTALLED NETWORK_TAMPER_TOOL_INSTALLED GAME_TAMPER_TOOL_INSTALLED VIRTUAL_LOCATION_TOOL_INSTALLED',
+  'MEDIUM 0.6': 'SYSTEM_VERSION_TOO_LOW',
+  'MEDIUM 0.8': 'IP_CRAWLER_OR_BOT IP_SUSPICIOUS_PROXY',
+  'MEDIUM 0.9': 'TOKEN_EXPIRED BROWSER_COOKIE_FEATURE_DISABLED',
+  'MEDIUM 1': 'RUNNING_ON_MACOS NETWORK_PROXY LIMIT_EXCEED HOOK_TAMPERING_LOW',
+};
+
 const text = z.string();
-const additional = z.record(text, z.unknown()).nullable().default(null);
+const level = z.enum(['LOW', 'MEDIUM', 'HIGH']);
+const withBoth = z.tuple([text, level, z.number().min(0).max(1)]);
+
+/** How a signal looked in that catalogue, by its name. */
+const BY_NAME: ReadonlyMap<unknown, z.infer<typeof withBoth>> = new Map(
+  Object.entries(SIGNALS_OF_VERSION_1).flatMap(([group, names]) => {
+    const [rank, confidence] = group.split(' ');
+    return names.split(' ').map((code) => [code, withBoth.parse([code, rank, Number(confidence)])]);
+  }),
+);
+
 const name = text.nullable().default(null);
+const additional = z.record(text, z.unknown()).nullable().default(null);
 
 const version1 = z.strictObject({
   v: z.literal(1),
@@ -40,19 +73,15 @@ const version1 = z.strictObject({
       os: z.strictObject({ name, version: name, additional }),
     })
     .optional(),
-  signals: z.array(z.union([text, z.tuple([text, z.enum(['LOW', 'MEDIUM', 'HIGH']), z.number().min(0).max(1)])])),
+  signals: z.array(z.preprocess((given) => BY_NAME.get(given) ?? given, withBoth)),
   /** The action, the rule and the policy of the decision. */
   decision: z.tuple([z.enum(['ALLOW', 'CHALLENGE', 'DENY']), text, text]).optional(),
 });
 
-type Version1 = z.output<typeof version1>;
-/** The same as it is written: what is null is left out. */
-type Written1 = z.input<typeof version1>;
-
-/** A judgement as the text of a record. */
+/** A judgement as the text of a record. What is null is left out. */
 export function writeRecord(judgement: Judgement): string {
   const { publicKey, requestId, eventId, version, device, ipInfo, clientType, decision } = judgement;
-  const record: Written1 = {
+  const record: z.input<typeof version1> = {
     v: 1,
     at: judgement.judgedAt,
     subject: judgement.subject ?? undefined,
@@ -62,7 +91,7 @@ export function writeRecord(judgement: Judgement): string {
     ip: ipInfo.ip,
     client: clientType,
     ...writeBasic(judgement.deviceBasic),
-    signals: judgement.signals.map(toRecorded),
+    signals: judgement.signals.map(writeSignal),
     decision: decision ? [decision.action, decision.rule, decision.policy] : undefined,
   };
   return JSON.stringify(record);
@@ -70,58 +99,44 @@ export function writeRecord(judgement: Judgement): string {
 
 /** The judgement of a record. Undefined for a text that is no record of a known version. */
 export function readRecord(record: string): Judgement | undefined {
-  const parsed = version1.safeParse(parseJson(record));
-  if (!parsed.success) return undefined;
-  const { at, subject, event, pk, ids, ip, client, signals, decision } = parsed.data;
-  const deviceBasic = readBasic(parsed.data);
-  const recorded = signals.map(fromRecorded);
-  if (!deviceBasic || recorded.includes(undefined)) return undefined;
-  const [requestId, eventId, version, deviceId] = ids;
+  const { data } = version1.safeParse(parseJson(record));
+  const deviceBasic = data && readBasic(data);
+  if (!deviceBasic) return undefined;
+  const { ids, decision } = data;
+  const [requestId, eventId, version, id] = ids;
   return {
     __typename: 'DeviceJudgement',
-    judgedAt: at,
-    subject,
-    eventType: event,
-    publicKey: pk,
+    judgedAt: data.at,
+    subject: data.subject,
+    eventType: data.event,
+    publicKey: data.pk,
     requestId,
     eventId,
     version,
-    clientType: client,
+    clientType: data.client,
     deviceBasic,
-    device: { id: deviceId },
-    ipInfo: { ip },
-    signals: recorded.filter((signal) => signal !== undefined).map(toSignal),
+    device: { id },
+    ipInfo: { ip: data.ip },
+    signals: data.signals.map(([name, level, confidence]) => toSignal({ name, level, confidence })),
     decision: decision ? { action: decision[0], rule: decision[1], policy: decision[2] } : null,
   };
 }
 
-function writeBasic(basic: Judgement['deviceBasic']): Pick<Written1, 'mobile' | 'web'> {
-  if (basic.__typename === 'Mobile') {
-    const { os, architecture, model } = basic;
-    return { mobile: [os.name ?? null, os.version ?? null, architecture, model] };
-  }
-  const { browser, device, os } = basic;
-  return {
-    web: {
-      browser: { ...named(browser), major: browser.major ?? undefined, additional: browser.additional ?? undefined },
-      device: {
-        model: device.model ?? undefined,
-        vendor: device.vendor ?? undefined,
-        additional: device.additional ?? undefined,
-      },
-      os: { ...named(os), additional: os.additional ?? undefined },
-    },
-  };
+function writeSignal({ name, level, confidence }: Signal): string | z.infer<typeof withBoth> {
+  const [, usualLevel, usualConfidence] = BY_NAME.get(name) ?? [];
+  return level === usualLevel && confidence === usualConfidence ? name : [name, level, confidence];
 }
 
-function named({ name, version }: { name?: string | null; version?: string | null }) {
-  return { name: name ?? undefined, version: version ?? undefined };
+function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof version1>, 'mobile' | 'web'> {
+  if (basic.__typename === 'Web') return { web: { browser: basic.browser, device: basic.device, os: basic.os } };
+  const { os, architecture, model } = basic;
+  return { mobile: [os.name ?? null, os.version ?? null, architecture, model] };
 }
 
 /** Undefined if the record has not what its kind of client needs. */
-function readBasic({ client, mobile, web }: Version1): Judgement['deviceBasic'] | undefined {
+function readBasic({ client, mobile, web }: z.output<typeof version1>): Judgement['deviceBasic'] | undefined {
   if (client === 'WEB_H5') return web && !mobile ? { __typename: 'Web', ...web } : undefined;
   if (!mobile || web) return undefined;
-  const [osName, osVersion, architecture, model] = mobile;
-  return { __typename: 'Mobile', os: { name: osName, version: osVersion }, architecture, model };
+  const [name, version, architecture, model] = mobile;
+  return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }

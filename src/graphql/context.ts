@@ -125,11 +125,10 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     },
     decide,
     judge: (device) => {
-      if (!judgements.canSeal) return null;
       const known = judged?.get(device);
       if (known) return known;
-      const judgement = judgements.of(device, { subject: caller.subject, decide: () => decide(device) });
-      judged = (judged ?? new Map()).set(device, judgement);
+      const judgement = judgements.of(device, caller.subject, () => decide(device));
+      if (judgement) judged = (judged ?? new Map()).set(device, judgement);
       return judgement;
     },
     openJudgement: (sealed) => {

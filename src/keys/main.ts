@@ -1,5 +1,5 @@
 import { generateKey } from '../captcha/attestation-keys.ts';
-import { newSealingKey } from '../fingerprint/sealing-key.ts';
+import { newSealingKey } from '../fingerprint/judgement.ts';
 
 /** Prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation-keys.ts';
-import { newSealingKey } from '../../src/fingerprint/sealing-key.ts';
+import { newSealingKey } from '../../src/fingerprint/judgement.ts';
 import { CANARY, ID, LIVE, parse, problemsOf } from './support.ts';
 
 /** The variables with what signs and seals. No sentence about a wrong one shows what it is. */

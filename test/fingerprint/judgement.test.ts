@@ -1,21 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { CompactEncrypt } from 'jose';
+import { compactDecrypt } from 'jose';
 import { describe, expect, test } from 'vitest';
 import { prepareApplication, toRequest } from '../../src/fingerprint/client.ts';
-import { createJudgements } from '../../src/fingerprint/judgement.ts';
-import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
+import { Judgements, newSealingKey } from '../../src/fingerprint/judgement.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { findSignal, SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
-import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
+import { NEW_KEY, OLD_KEY, SEALING_KEYS, sealRecord } from '../support/judgements.ts';
 import { DATA } from './support.ts';
 
-/** A sealed judgement says what was judged then, whole and unchanged, or nothing, also years later. */
+/**
+ * A sealed judgement says what was judged then, whole and unchanged, or nothing, also years later. It is a JWE (RFC 7516), of which
+ * `jose` is the independent implementation.
+ */
 
-const box = new JudgementBox('device-judgement+jwe', SEALING_KEYS);
-const judgements = createJudgements(SEALING_KEYS, () => {});
+const UNCOUNTED = { recordJudgement: () => {} };
+const judgements = new Judgements(SEALING_KEYS, UNCOUNTED);
+const bytesOf = ({ k }: { readonly k: string }) => Buffer.from(k, 'base64url');
 const application = prepareApplication({
   publicKey: 'pk_shop',
   secret: 'sk_canary',
@@ -25,6 +28,19 @@ const application = prepareApplication({
 const TOKEN = 'token-canary-7f3a';
 const METADATA = { email: 'ada.canary@mail.test', phoneNum: '13800138000', additional: { canary: 'extra-canary' } };
 const DECISION: DeviceRiskDecision = { action: 'CHALLENGE', rule: 'serious', policy: 'policy-1' };
+
+/** A record of version 1. */
+const GOOD = {
+  v: 1,
+  at: '2026-11-22T02:03:04Z',
+  pk: 'pk_shop',
+  ids: ['req', 'evt', '1.0', 'd'],
+  ip: '203.0.113.7',
+  client: 'IOS',
+  mobile: ['iOS', '18', 'arm64', 'iPhone'],
+  signals: ['EMULATOR', ['EMULATOR', 'LOW', 0.5]],
+};
+const UNREADABLE = 'cannot be opened';
 
 interface Given {
   readonly subject?: string;
@@ -36,7 +52,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
   const request = toRequest({ token: TOKEN, metadata: METADATA, eventType: eventType ?? null }, () => application);
   const outcome = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
-  return by.of(outcome, { subject, decide: () => decision });
+  return by.of(outcome, subject, () => decision) ?? expect.fail('expected a judgement, but there is no key');
 }
 
 /** The judgement as the graph shows it, where a text that a page did not report is null. */
@@ -102,13 +118,13 @@ const decision = fc.record({
   rule: text,
   policy: text,
 });
-const occasion = fc.record({ subject: text, eventType: text, decision }, { requiredKeys: [] });
+const circumstances = fc.record({ subject: text, eventType: text, decision }, { requiredKeys: [] });
 
 describe('whatever the service may answer', () => {
   test('is the same after it was sealed and opened, by this replica and by another', () => {
-    const other = createJudgements([OLD_KEY, NEW_KEY], () => {});
+    const other = new Judgements([OLD_KEY, NEW_KEY], UNCOUNTED);
     fc.assert(
-      fc.property(data, occasion, (answer, given) => {
+      fc.property(data, circumstances, (answer, given) => {
         const judgement = judge(answer, given);
         expect(judgements.open(judgement.sealed)).toEqual(inGraph(judgement));
         expect(other.open(judgement.sealed)).toEqual(inGraph(judgement));
@@ -119,81 +135,181 @@ describe('whatever the service may answer', () => {
     );
   });
 
-  test('has neither the token nor the metadata in its record', () => {
-    fc.assert(
-      fc.property(data, occasion, (answer, given) => {
-        const record = box.open(judge(answer, given).sealed);
-        expect(record).toMatch(/^\{"v":1,/);
-        expect(record).not.toMatch(/canary|13800138000/);
+  test('is a JWE with the documented header, whose text has neither the token nor the metadata', async () => {
+    await fc.assert(
+      fc.asyncProperty(data, circumstances, async (answer, given) => {
+        const { plaintext, protectedHeader } = await compactDecrypt(judge(answer, given).sealed, bytesOf(NEW_KEY));
+        expect(protectedHeader).toEqual({ alg: 'A256KW', enc: 'A256GCM', kid: 'new', typ: 'device-judgement+jwe' });
+        expect(Buffer.from(plaintext).toString()).toMatch(/^\{"v":1,/);
+        expect(Buffer.from(plaintext).toString()).not.toMatch(/canary|13800138000/);
       }),
+      { numRuns: 50 },
     );
   });
 });
 
-test('a judgement is sealed when it is asked for, and once', () => {
+test('a judgement is sealed when it is asked for, once, and differently each time', () => {
   const outcomes: string[] = [];
-  const counted = createJudgements(SEALING_KEYS, (outcome) => outcomes.push(outcome));
+  const counted = new Judgements(SEALING_KEYS, { recordJudgement: (outcome) => outcomes.push(outcome) });
   const judgement = judge(DATA, {}, counted);
   expect([judgement.eventId, outcomes]).toEqual([DATA.event_id, []]);
   expect(judgement.sealed).toBe(judgement.sealed);
   expect(outcomes).toEqual(['sealed']);
-});
-
-test('without a key nothing is opened', () => {
-  const outcomes: string[] = [];
-  const none = createJudgements([], (outcome) => outcomes.push(outcome));
-  expect(none.canSeal).toBe(false);
-  expect(() => none.open(judge(DATA).sealed)).toThrow('cannot be opened');
-  expect(outcomes).toEqual(['unreadable']);
+  const parts = Array.from({ length: 50 }, () => judge(DATA).sealed.split('.'));
+  for (const at of [1, 2, 3, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(50);
 });
 
 test('a device with more to it than a record can hold is not sealed', () => {
-  const judgement = judge({ ...DATA, fp_detail: { device_id: 'x'.repeat(200_000), version: '1.0' } });
-  expect(() => judgement.sealed).toThrow('response that its contract does not allow');
+  const withId = (length: number) => judge({ ...DATA, fp_detail: { device_id: 'x'.repeat(length), version: '1.0' } });
+  expect(judgements.open(withId(195_000).sealed).device).toEqual({ id: 'x'.repeat(195_000) });
+  expect(() => withId(200_000).sealed).toThrow('response that its contract does not allow');
+});
+
+describe('keys', () => {
+  const [old, both] = [new Judgements([OLD_KEY], UNCOUNTED), judgements];
+
+  test('the first one seals, and all of them open', () => {
+    expect(both.open(judge(DATA, {}, old).sealed).eventId).toBe(DATA.event_id);
+    expect(() => old.open(judge(DATA, {}, both).sealed)).toThrow(UNREADABLE);
+  });
+
+  test('a removed one opens nothing more', () => {
+    const rotated = new Judgements([OLD_KEY], UNCOUNTED);
+    const { sealed } = judge(DATA, {}, rotated);
+    rotated.replaceKeys([NEW_KEY, OLD_KEY]);
+    expect(rotated.open(sealed).eventId).toBe(DATA.event_id);
+    rotated.replaceKeys([NEW_KEY]);
+    expect(() => rotated.open(sealed)).toThrow(UNREADABLE);
+  });
+
+  test('without one nothing is judged for keeps, and nothing opened', () => {
+    const outcomes: string[] = [];
+    const none = new Judgements([], { recordJudgement: (outcome) => outcomes.push(outcome) });
+    expect(() => judge(DATA, {}, none)).toThrow('there is no key');
+    expect(() => none.open(judge(DATA).sealed)).toThrow(UNREADABLE);
+    expect(outcomes).toEqual(['unreadable']);
+  });
+
+  test('a new one has 256 random bits and a name of its own', () => {
+    const keys = Array.from({ length: 100 }, newSealingKey);
+    expect(new Set(keys.map(({ k }) => k)).size).toBe(100);
+    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(100);
+    expect(keys.every((key) => key.kty === 'oct' && bytesOf(key).length === 32)).toBe(true);
+  });
+});
+
+describe('what is not, as a whole, a text that was sealed, is not opened', () => {
+  const { sealed } = judge(DATA);
+  /** Fails for any text that opens. */
+  const refuse = (text: string, what = text) => {
+    expect(() => judgements.open(text), what).toThrow(UNREADABLE);
+  };
+
+  test('with any character changed', () => {
+    for (let at = 0; at < sealed.length; at += 1) {
+      for (const other of ['A', 'B', '_', '.', ' ', '=', 'é']) {
+        if (sealed[at] !== other) refuse(sealed.slice(0, at) + other + sealed.slice(at + 1), `${other} at ${at}`);
+      }
+    }
+  });
+
+  test('with any bit of its bytes flipped', () => {
+    const parts = sealed.split('.');
+    for (const [at, part] of parts.entries()) {
+      const bytes = Buffer.from(part, 'base64url');
+      for (let bit = 0; bit < bytes.length * 8; bit += 1) {
+        const flipped = Buffer.from(bytes);
+        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+        refuse(parts.with(at, flipped.toString('base64url')).join('.'));
+      }
+    }
+  });
+
+  test('cut, extended or padded anywhere', () => {
+    for (let at = 0; at < sealed.length; at += 1) {
+      refuse(sealed.slice(0, at));
+      refuse(sealed.slice(at + 1));
+      for (const more of ['A', '=', '\n', '.A'])
+        refuse(sealed.slice(0, at) + more + sealed.slice(at), `${more} at ${at}`);
+    }
+    for (const more of ['.', '==', '\n', 'AAAA', '.AAAA']) refuse(sealed + more);
+  });
+
+  test('with a part of another sealed text', () => {
+    const other = judge(DATA).sealed.split('.');
+    for (const at of [1, 2, 3, 4])
+      refuse(
+        sealed
+          .split('.')
+          .with(at, other[at] ?? '')
+          .join('.'),
+      );
+  });
+
+  test('of any text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => refuse(text)));
+    for (const text of ['', '....', '.'.repeat(200_000), 'A'.repeat(10_000_000)]) refuse(text, 'a long text');
+  });
+
+  test.each<[string, Record<string, unknown>, { readonly k: string }?]>([
+    ['another type', { typ: 'JWT' }],
+    ['no type', { typ: undefined }],
+    ['another encryption of the content', { enc: 'A256CBC-HS512' }],
+    ['another wrapping', { alg: 'A256GCMKW' }],
+    ['no wrapping', { alg: 'dir' }],
+    ['the password wrapping', { alg: 'PBES2-HS256+A128KW' }],
+    ['the name of no key', { kid: 'lost' }],
+    ['no name of a key', { kid: undefined }],
+    ['the name of another key', { kid: OLD_KEY.kid }],
+    ['a key that is not ours', {}, newSealingKey()],
+    ['one more parameter', { cty: 'json' }],
+  ])('with %s', async (_what, changes, key) => refuse(await sealRecord(JSON.stringify(GOOD), changes, key)));
 });
 
 describe('a sealed text that is no record of a known version is unreadable', () => {
-  const good = JSON.parse(box.open(judge(DATA).sealed) ?? '');
-  const unreadable = (record: string) => () => judgements.open(box.seal(record) ?? '');
-
-  test('this one is readable', () => {
-    expect(unreadable(JSON.stringify(good))()).toMatchObject({ eventId: DATA.event_id });
+  test('this one is readable', async () => {
+    expect(judgements.open(await sealRecord(JSON.stringify(GOOD)))).toMatchObject({
+      eventId: 'evt',
+      device: { id: 'd' },
+    });
   });
 
   test.each<[string, unknown]>([
-    ['a later version', { ...good, v: 2 }],
-    ['version 0', { ...good, v: 0 }],
-    ['a version as a text', { ...good, v: '1' }],
-    ['no version', { ...good, v: undefined }],
-    ['a key that the version does not have', { ...good, token: 't' }],
-    ['no time', { ...good, at: undefined }],
-    ['a time that is none', { ...good, at: 'yesterday' }],
-    ['too few ids', { ...good, ids: good.ids.slice(1) }],
-    ['another kind of client', { ...good, client: 'WEB_H5' }],
-    ['an unknown kind of client', { ...good, client: 'DESKTOP' }],
-    ['two kinds of device', { ...good, web: { browser: {}, device: {}, os: {} } }],
-    ['a signal by its name alone that version 1 does not know', { ...good, signals: ['NEWER'] }],
-    ['a level that is none', { ...good, signals: [['EMULATOR', 'SEVERE', 1]] }],
-    ['a confidence that is a percentage', { ...good, signals: [['EMULATOR', 'HIGH', 95]] }],
-    ['an action that is none', { ...good, decision: ['WAIT', 'rule', 'policy'] }],
+    ['a later version', { ...GOOD, v: 2 }],
+    ['version 0', { ...GOOD, v: 0 }],
+    ['a version as a text', { ...GOOD, v: '1' }],
+    ['no version', { ...GOOD, v: undefined }],
+    ['a key that the version does not have', { ...GOOD, token: 't' }],
+    ['no time', { ...GOOD, at: undefined }],
+    ['a time that is none', { ...GOOD, at: 'yesterday' }],
+    ['too few ids', { ...GOOD, ids: GOOD.ids.slice(1) }],
+    ['another kind of client', { ...GOOD, client: 'WEB_H5' }],
+    ['an unknown kind of client', { ...GOOD, client: 'DESKTOP' }],
+    ['two kinds of device', { ...GOOD, web: { browser: {}, device: {}, os: {} } }],
+    ['a signal by its name alone that version 1 does not know', { ...GOOD, signals: ['NEWER'] }],
+    ['a level that is none', { ...GOOD, signals: [['EMULATOR', 'SEVERE', 1]] }],
+    ['a confidence that is a percentage', { ...GOOD, signals: [['EMULATOR', 'HIGH', 95]] }],
+    ['an action that is none', { ...GOOD, decision: ['WAIT', 'rule', 'policy'] }],
     ['null', null],
-    ['a list', [good]],
+    ['a list', [GOOD]],
     ['a text', 'text'],
-  ])('%s', (_what, record) => {
-    expect(unreadable(JSON.stringify(record))).toThrow('cannot be opened');
+  ])('%s', async (_what, record) => {
+    const sealed = await sealRecord(JSON.stringify(record));
+    expect(() => judgements.open(sealed)).toThrow(UNREADABLE);
   });
 
-  test.each(['', '{', 'text', '{"v":1}', '\0'])('%j', (record) => {
-    expect(unreadable(record)).toThrow('cannot be opened');
+  test.each([
+    '',
+    '{',
+    'text',
+    '{"v":1}',
+    '\0',
+    // Nesting of any depth never ends the process.
+    `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`,
+  ])('%.20s', async (record) => {
+    const sealed = await sealRecord(record);
+    expect(() => judgements.open(sealed)).toThrow(UNREADABLE);
   });
-});
-
-test('nesting of any depth is read or refused, and never ends the process', async () => {
-  const deep = `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`;
-  const key = Buffer.from(NEW_KEY.k, 'base64url');
-  const header = { alg: 'A256KW', enc: 'A256GCM', kid: NEW_KEY.kid, typ: 'device-judgement+jwe' };
-  const sealed = await new CompactEncrypt(Buffer.from(deep)).setProtectedHeader(header).encrypt(key);
-  expect(() => judgements.open(sealed)).toThrow('cannot be opened');
 });
 
 describe('records of every version that was ever sealed open for ever', () => {
@@ -212,14 +328,14 @@ describe('records of every version that was ever sealed open for ever', () => {
     const { key, sealed, judgement } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
     test('opens, with the level and confidence that each signal had then', () => {
-      const { signals = [], ...opened } = createJudgements([key], () => {}).open(sealed);
+      const { signals = [], ...opened } = new Judgements([key], UNCOUNTED).open(sealed);
       const { signals: then, ...rest } = judgement;
       expect(opened).toEqual({ __typename: 'DeviceJudgement', sealed, ...rest });
       expect(signals?.map(({ name, level, confidence }) => ({ name, level, confidence }))).toEqual(then);
     });
 
     test('gives each signal the meaning and the effect that the catalogue has now', () => {
-      const { signals } = createJudgements([key], () => {}).open(sealed);
+      const { signals } = new Judgements([key], UNCOUNTED).open(sealed);
       for (const { name, code, effect, meaning } of signals ?? []) {
         const row = findSignal(name);
         expect([code, effect, meaning]).toEqual([row?.code ?? null, row?.effect ?? null, row?.meaning ?? null]);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
 import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
-import { createJudgements } from '../../src/fingerprint/judgement.ts';
+import { Judgements } from '../../src/fingerprint/judgement.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { compile } from '../../src/graphql/compile.ts';
@@ -38,9 +38,9 @@ const capabilities: Capabilities = {
         ? undefined
         : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
   },
-  judgements: createJudgements(
+  judgements: new Judgements(
     sealedJudgements().map(({ key }) => key),
-    () => {},
+    { recordJudgement: () => {} },
   ),
   queryFingerprint: async (request): Promise<FingerprintOutcome> => {
     if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');

@@ -2,7 +2,7 @@ import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
-import { createJudgements } from '../../src/fingerprint/judgement.ts';
+import { Judgements } from '../../src/fingerprint/judgement.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { compile } from '../../src/graphql/compile.ts';
 import { createContext } from '../../src/graphql/context.ts';
@@ -44,7 +44,7 @@ function countingContext() {
       limits: { maxUpstreamCalls: 100, maxCaptchas: 1, maxCost: 119_000 },
       applicationFor: () => application,
       attestations: { check: () => undefined },
-      judgements: createJudgements([], ignore),
+      judgements: new Judgements([], { recordJudgement: ignore }),
       queryFingerprint: async (request) =>
         Object.defineProperty(toOutcome(request, { status: 200, json: ANDROID }, 0), 'eventId', {
           get: () => {

@@ -1,8 +1,7 @@
-import { JudgementBox } from '../../src/fingerprint/judgement-box.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { JUDGED_FRAGMENT } from '../support/graphql.ts';
-import { SEALING_KEYS } from '../support/judgements.ts';
+import { sealRecord } from '../support/judgements.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** The most expensive requests that the limits allow, for the test and the soak that measure their cost. */
@@ -126,29 +125,30 @@ const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId versi
 const judgements = (fields: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceJudgement { ${fields} } } }`;
 
-/** Each row stays just within the limits. The judgements are sealed with the keys of `test/support/judgements.ts`. */
-export function judgementRows(): readonly Row[] {
-  const box = new JudgementBox('device-judgement+jwe', SEALING_KEYS);
-  const sealedReferences = (
+/** Each row stays just within the limits. The judgements are sealed with a key of `test/support/judgements.ts`. */
+export async function judgementRows(): Promise<readonly Row[]> {
+  const sealedReferences = async (
     count: number,
     change: (sealed: string, at: number) => string,
     signals: readonly string[] = [],
   ) => ({
-    r: Array.from({ length: count }, (_, at) => ({
-      __typename: 'DeviceJudgement',
-      sealed: change(box.seal(recordOf(at, signals)) ?? '', at),
-    })),
+    r: await Promise.all(
+      Array.from({ length: count }, async (_, at) => ({
+        __typename: 'DeviceJudgement',
+        sealed: change(await sealRecord(recordOf(at, signals)), at),
+      })),
+    ),
   });
   const same = (sealed: string) => sealed;
   const scalars = Array.from({ length: 80 }, (_, at) => `a${at}: eventId`).join(' ');
   return [
-    ['everything about 550 judgements', judgements(EVERYTHING), sealedReferences(550, same, TEN.split(' '))],
-    ['scalars of 950 judgements', judgements(scalars), sealedReferences(950, same)],
+    ['everything about 550 judgements', judgements(EVERYTHING), await sealedReferences(550, same, TEN.split(' '))],
+    ['scalars of 950 judgements', judgements(scalars), await sealedReferences(950, same)],
     // The last character of a tag has four spare bits, so the one before it is changed.
     [
       '900 judgements that fail last',
       judgements('eventId'),
-      sealedReferences(
+      await sealedReferences(
         900,
         (sealed) => `${sealed.slice(0, -2)}${sealed.at(-2) === 'x' ? 'y' : 'x'}${sealed.slice(-1)}`,
       ),

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SealingKey } from '../../src/fingerprint/sealing-key.ts';
+import { CompactEncrypt } from 'jose';
+import type { SealingKey } from '../../src/fingerprint/judgement.ts';
 
 /** Keys that seal judgements in tests. */
 
@@ -16,4 +17,14 @@ export function sealedJudgements(): readonly { readonly key: SealingKey; readonl
   return ['android', 'web'].map((name) =>
     JSON.parse(readFileSync(join(import.meta.dirname, `../fixtures/judgement-v1.${name}.json`), 'utf8')),
   );
+}
+
+/** Any text as a JWE by another implementation, in the form of a sealed judgement but for these parameters of the header. */
+export function sealRecord(
+  text: string,
+  changes: Record<string, unknown> = {},
+  { k }: { readonly k: string } = NEW_KEY,
+) {
+  const header = { alg: 'A256KW', enc: 'A256GCM', kid: NEW_KEY.kid, typ: 'device-judgement+jwe', ...changes };
+  return new CompactEncrypt(Buffer.from(text)).setProtectedHeader(header).encrypt(Buffer.from(k, 'base64url'));
 }

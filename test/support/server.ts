@@ -1,7 +1,7 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
 import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
-import { createJudgements } from '../../src/fingerprint/judgement.ts';
+import { Judgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
@@ -27,7 +27,7 @@ const NO_CAPABILITIES: Capabilities = {
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   captchaClient: { validate: refuse },
   attestations: { check: () => undefined },
-  judgements: createJudgements([], () => {}),
+  judgements: new Judgements([], { recordJudgement: () => {} }),
   limits: DEFAULTS,
 };
 
