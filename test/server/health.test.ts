@@ -10,17 +10,26 @@ import { HEALTHY, healthOf, startChecking, UNREADY } from './support.ts';
 const input = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
 describe('a process whose upstreams do not work when it starts', () => {
-  test('is ready as soon as an outage ends', async (context) => {
-    const asked = Promise.withResolvers<void>();
-    const fail: Behaviour = (exchange) => {
-      answer(503, '')(exchange);
-      asked.resolve();
-    };
-    const { app, upstreamIs } = await startChecking(context, fail, { upstreamCheckGraceMs: 60_000 });
-    await asked.promise;
-    expect(await healthOf(app.url)).toEqual(UNREADY);
+  // A refused account is asked again after 10 s, and one in an outage each second.
+  test.concurrent.for<[string, number]>([
+    ['refused', 403],
+    ['down', 503],
+  ])('is alive but not ready while its accounts are %s, and ready once they work', async ([, status], context) => {
+    const grace = { upstreamCheckGraceMs: status === 403 ? 3_000 : 60_000 };
+    const { app, upstreamIs } = await startChecking(context, answer(status, ''), grace);
+    const urls = [app.url, app.metricsUrl];
+    const isKnown = async () =>
+      (await readMetrics(app)).samples.some(
+        ({ name, labels, value }) =>
+          name === 'device_trust_upstream_health' && labels['state'] !== 'unknown' && value === 1,
+      );
+    await vi.waitUntil(isKnown, { timeout: 10_000 });
+    // This one goes by, because it is for outages.
+    if (status === 403) await new Promise((resolve) => setTimeout(resolve, 3_200));
+    for (const url of urls) expect(await healthOf(url)).toEqual(UNREADY);
     upstreamIs.behave = answersProbes;
-    await expect.poll(() => healthOf(app.url)).toEqual(HEALTHY);
+    await vi.waitUntil(async () => (await healthOf(app.url))[1]?.[0] === 200, { timeout: 25_000 });
+    for (const url of urls) expect(await healthOf(url)).toEqual(HEALTHY);
   });
 
   // The time of grace is long enough for a busy process to ask about its health in it.

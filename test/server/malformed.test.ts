@@ -1,9 +1,10 @@
+import { connect } from 'node:net';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
 import { expectRawRefusal, startWithoutUpstreams } from './support.ts';
 
-/** Callers that break the rules of HTTP. `deadlines.test.ts` is about slow ones. */
+/** Callers that break the rules of HTTP, or are slow. */
 
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
@@ -65,5 +66,41 @@ describe('requests that Node itself answers', () => {
     const answer = await sendBytes(secured.url, `${POST}expect: 100-continue\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
     expectRawRefusal(await sendBytes(app.url, `${POST.replace('/graphql', '/')}expect: 100-continue\r\n\r\n`), 404);
+  });
+});
+
+describe.concurrent('deadlines that nobody can configure', () => {
+  const HEADERS = 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n';
+  test.for([
+    ['headers', app.url, `${HEADERS}x-slow: `],
+    ['a body', app.url, `${HEADERS}content-length: 9999\r\n\r\n`],
+    ['headers for the operator', app.metricsUrl, 'GET /healthz HTTP/1.1\r\nhost: x\r\nx-slow: '],
+  ] as const)('a connection on which %s arrive slowly is closed after 10 s', async ([_what, url, first]) => {
+    const start = performance.now();
+    const { socket, closed } = openConnection(url, first);
+    const timer = setInterval(() => socket.writable && socket.write(' '), 500);
+    expectRawRefusal(await closed, 408);
+    clearInterval(timer);
+    const ms = performance.now() - start;
+    expect(ms).toBeGreaterThan(9_500);
+    expect(ms).toBeLessThan(16_000);
+  });
+
+  test('a client that sent no HTTP and keeps its side open is disconnected', async (context) => {
+    const { hostname, port } = new URL(app.url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+    context.onTestFinished(() => void socket.destroy());
+    let received = '';
+    socket.setEncoding('utf8').on('data', (part) => {
+      received += part;
+    });
+    socket.on('error', () => {}).write('hello\r\n\r\n');
+    await new Promise((resolve) => socket.once('end', resolve));
+    expectRawRefusal(received, 400);
+    // What it sends now arrives nowhere: the server's side is gone, and this one is reset.
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    const timer = setInterval(() => socket.write('x'), 2_500);
+    await closed;
+    clearInterval(timer);
   });
 });
