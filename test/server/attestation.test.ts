@@ -29,23 +29,18 @@ describe('in sandbox mode, without any configuration', async () => {
   const solve = () => solveChallenge(String(app.sandboxUrls?.GLB));
   const validate = async (input: object, mutation = MUTATION) => ask(app.graphqlUrl, mutation, { input });
 
-  // Apollo Server executes the first ones, and compiled code the others.
-  const TIMES = [1, 2, 3, 4, 5];
-
-  test('each pass gets an attestation that the published keys verify', async () => {
-    for (const _ of TIMES) {
-      const { lotNumber, ...rest } = await solve();
-      const { data } = await validate({ lotNumber, ...rest, ...NAMED });
-      const { attestation, ...others } = data.validateCaptcha;
-      expect(others).toEqual({ __typename: 'CaptchaPassed', proceed: true });
-      const claims = { act: 'placeOrder', asr: 'verified', cid: 'a'.repeat(32) };
-      expect(await verifyAttestation(attestation, await keysOf(app))).toMatchObject(claims);
-      const { header, payload } = partsOf(attestation);
-      expect(JSON.parse(await keysOf(app)).keys.map(({ kid }: { kid: string }) => kid)).toEqual([header.kid]);
-      expect(Math.abs(payload.iat - Date.now() / 1_000)).toBeLessThan(30);
-      expect(payload.exp - payload.iat).toBe(120);
-      expect(attestation + JSON.stringify(payload)).not.toContain(lotNumber);
-    }
+  test('a pass gets an attestation that the published keys verify', async () => {
+    const { lotNumber, ...rest } = await solve();
+    const { data } = await validate({ lotNumber, ...rest, ...NAMED });
+    const { attestation, ...others } = data.validateCaptcha;
+    expect(others).toEqual({ __typename: 'CaptchaPassed', proceed: true });
+    const claims = { act: 'placeOrder', asr: 'verified', cid: 'a'.repeat(32) };
+    expect(await verifyAttestation(attestation, await keysOf(app))).toMatchObject(claims);
+    const { header, payload } = partsOf(attestation);
+    expect(JSON.parse(await keysOf(app)).keys.map(({ kid }: { kid: string }) => kid)).toEqual([header.kid]);
+    expect(Math.abs(payload.iat - Date.now() / 1_000)).toBeLessThan(30);
+    expect(payload.exp - payload.iat).toBe(120);
+    expect(attestation + JSON.stringify(payload)).not.toContain(lotNumber);
   });
 
   const EVERYWHERE = `mutation ($input: ValidateCaptchaInput!) {
@@ -60,7 +55,8 @@ describe('in sandbox mode, without any configuration', async () => {
 
   test('it is signed once, however often it is selected', async () => {
     const before = Number(await issuedBy(app, 'verified'));
-    for (const time of TIMES) {
+    // The last ones come from compiled code.
+    for (const time of [1, 2, 3, 4, 5]) {
       const { data } = await validate({ ...(await solve()), ...NAMED }, EVERYWHERE);
       const attestations = Object.values(data.validateCaptcha);
       expect(attestations).toHaveLength(5);
@@ -80,16 +76,6 @@ describe('in sandbox mode, without any configuration', async () => {
     expect(await issuedBy(app, 'verified')).toBe(before);
   });
 
-  test.each([
-    ['CaptchaFailed', 'sandbox:fail:pass_token expire'],
-    ['CaptchaIndeterminate', 'sandbox:exception:-50003'],
-    ['CaptchaIndeterminate', 'sandbox:exception:-50105'],
-  ])('%s for %s gets none', async (typename, lotNumber) => {
-    const { data, errors } = await validate({ ...INPUT, lotNumber, ...NAMED });
-    expect(errors).toBeUndefined();
-    expect(data.validateCaptcha).toMatchObject({ __typename: typename, attestation: null });
-  });
-
   test('a challenge that was attested before gets none', async () => {
     const challenge = await solve();
     await validate({ ...challenge, ...NAMED });
@@ -97,19 +83,13 @@ describe('in sandbox mode, without any configuration', async () => {
     expect(data.validateCaptcha).toEqual({ __typename: 'CaptchaIndeterminate', proceed: false, attestation: null });
   });
 
-  test.each([
-    ['incomplete', { audience: 'orders' }],
-    ['incomplete', { action: 'placeOrder' }],
-    ['audience', { audience: 'payments', action: 'placeOrder' }],
-    ['action', { audience: 'orders', action: 'deleteOrder' }],
-    ['captcha_id', { ...NAMED, captchaId: 'f'.repeat(32) }],
-  ])('a refusal because of %s does not spend the challenge: %j', async (reason, changes) => {
+  test('a refusal is counted, and does not spend the challenge', async () => {
     const challenge = await solve();
-    const before = Number(await refusedBy(app, reason));
-    const { data, errors } = await validate({ ...challenge, ...changes });
+    const before = Number(await refusedBy(app, 'audience'));
+    const { data, errors } = await validate({ ...challenge, audience: 'payments', action: 'placeOrder' });
     expect(data).toEqual({ validateCaptcha: null });
     expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT', retryable: false }]);
-    expect(await refusedBy(app, reason)).toBe(before + 1);
+    expect(await refusedBy(app, 'audience')).toBe(before + 1);
     expect((await validate({ ...challenge, ...NAMED })).data.validateCaptcha).toMatchObject({
       __typename: 'CaptchaPassed',
       attestation: expect.any(String),
@@ -218,11 +198,6 @@ describe('behind a router', async () => {
     expect(partsOf(data.validateCaptcha.attestation).payload).not.toHaveProperty('sub');
   });
 
-  test('a sender without a secret names nobody, and gets nothing at all', async () => {
-    const { status, data } = await validate(NAMED, { 'x-user-id': 'person-1' });
-    expect([status, data]).toEqual([401, undefined]);
-  });
-
   test('the keys are published without a secret: the public parts of all of them', async () => {
     const { status, headers, text } = await request(app.url + JWKS);
     expect(status).toBe(200);
@@ -246,12 +221,10 @@ describe('behind a router', async () => {
   });
 });
 
-test('while the signing keys are rotated under load, every attestation is verified by keys that were read before the last step and by those after it', async () => {
-  /** How many ask at once. */
-  const CLIENTS = 4;
+test('while the signing keys are rotated, every attestation is verified by the keys of before and after each step', async () => {
   const old = generateKey('active');
   const fresh = generateKey('next');
-  const stages: readonly (readonly AttestationKey[])[] = [
+  const steps: readonly (readonly AttestationKey[])[] = [
     [old, fresh],
     [
       { ...old, state: 'retired' },
@@ -262,30 +235,14 @@ test('while the signing keys are rotated under load, every attestation is verifi
   const configOf = (attestationKeys: readonly AttestationKey[]) => ({ ...DEFAULTS, attestation, attestationKeys });
   const app = await startInSandboxMode(configOf([old]));
   onTestFinished(app.stop);
-
-  const attestations: string[] = [];
-  let isOver = false;
-  const client = async () => {
-    while (!isOver) {
-      const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...NAMED };
-      const { data } = await ask(app.graphqlUrl, MUTATION, { input });
-      attestations.push(data.validateCaptcha.attestation);
-    }
-  };
-  const clients = Promise.all(Array.from({ length: CLIENTS }, client));
-  for (const stage of stages) {
+  const kids: string[] = [];
+  for (const step of steps) {
     const before = await keysOf(app);
-    app.rotate(configOf(stage));
-    const after = await keysOf(app);
-    const from = attestations.length;
-    await expect.poll(() => attestations.length, { timeout: 20_000 }).toBeGreaterThan(from + 60);
-    const signed = attestations.slice(from);
-    for (const one of signed) await verifyAttestation(one, before);
-    // The first ones may have been under way during the step, and have the key of before.
-    for (const one of signed.slice(CLIENTS)) await verifyAttestation(one, after);
+    app.rotate(configOf(step));
+    const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...NAMED };
+    const { data } = await ask(app.graphqlUrl, MUTATION, { input });
+    for (const keys of [before, await keysOf(app)]) await verifyAttestation(data.validateCaptcha.attestation, keys);
+    kids.push(partsOf(data.validateCaptcha.attestation).header.kid);
   }
-  isOver = true;
-  await clients;
-  const kids = attestations.map((one) => partsOf(one).header.kid);
-  expect([...new Set(kids)]).toEqual([old.kid, fresh.kid]);
-}, 60_000);
+  expect(kids).toEqual([old.kid, fresh.kid, fresh.kid]);
+});
