@@ -5,7 +5,7 @@ import { captchaProbe } from './captcha/probe.ts';
 import { accountsOf } from './config/accounts.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
-import { createFingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
+import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
 import { type Deciding, startDeciding } from './fingerprint/decider.ts';
 import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import { Judgements } from './fingerprint/judgement.ts';
@@ -81,7 +81,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const captchaLimits = { timeoutMs: config.captchaTimeoutMs, quotaLimits: config.captchaQuota };
     const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
     closers.push(fingerprint.close, captcha.close);
-    const queryFingerprint = createFingerprintClient({ ...config, upstream: fingerprint, metrics });
+    const fingerprintClient = new FingerprintClient({ ...config, upstream: fingerprint, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
     const judgements = new Judgements(sealingKeysOf(config), metrics);
@@ -90,7 +90,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = {
       applicationFor,
-      queryFingerprint,
+      fingerprintClient,
       deciding,
       judgements,
       captchaClient,

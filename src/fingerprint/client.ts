@@ -123,14 +123,14 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
  * held up by a slow one. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
  */
 export function createFingerprintLoader(
-  query: FingerprintClient,
+  client: Pick<FingerprintClient, 'query'>,
   maxCalls: number,
   context: CallContext,
 ): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
   let calls = 0;
   const load = async (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls <= maxCalls) return query(request, context);
+    if (calls <= maxCalls) return client.query(request, context);
     throw new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' });
   };
   // DataLoader forgets a key whose batch was rejected, but not one whose value is an Error, and a failed call is not repeated.
@@ -144,13 +144,6 @@ function tooManyTokens(maxCalls: number): string {
   return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
 }
 
-/**
- * Asks the fingerprint service about one token.
- *
- * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
- */
-export type FingerprintClient = (request: FingerprintRequest, context: CallContext) => Promise<FingerprintOutcome>;
-
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
   /** The deadline of one whole call, in ms. */
@@ -158,14 +151,25 @@ interface Options {
   readonly metrics: Pick<Metrics, 'recordSignal'>;
 }
 
-/** Makes a client that calls the service once for each request, except for an empty token, whose outcome is known. */
-export function createFingerprintClient({ upstream, fingerprintTimeoutMs, metrics }: Options): FingerprintClient {
-  return async (request, context) => {
+/** Asks the fingerprint service, and counts the signals of its answers. */
+export class FingerprintClient {
+  readonly #options: Options;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Asks about one token, with one call. An empty token needs none, because its outcome is known.
+   *
+   * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
+   */
+  async query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
+    const { upstream, fingerprintTimeoutMs: timeoutMs, metrics } = this.#options;
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
-    const timeoutMs = fingerprintTimeoutMs;
     const health = upstream.health.find(account);
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, timeoutMs, context };
@@ -178,7 +182,7 @@ export function createFingerprintClient({ upstream, fingerprintTimeoutMs, metric
       if (error instanceof DeviceTrustError && MAY_BE_OUTAGE.has(error.code)) health?.doubt();
       throw error;
     }
-  };
+  }
 }
 
 const EMPTY_TOKEN = {

@@ -15,7 +15,7 @@ import type { OperationKind } from './operation-kind.ts';
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
-  readonly queryFingerprint: FingerprintClient;
+  readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
   readonly deciding: Pick<Deciding, 'policy' | 'record'>;
@@ -95,7 +95,7 @@ export interface GraphQLContext {
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { queryFingerprint, applicationFor, deciding, judgements, limits } = capabilities;
+  const { fingerprintClient, applicationFor, deciding, judgements, limits } = capabilities;
   const { captchaClient } = capabilities;
   const policy = deciding.policy();
   let decider: Decider | undefined;
@@ -104,7 +104,7 @@ export function createContext(capabilities: Capabilities, recorder: OperationRec
     decider ??= createDecider(policy, deciding.record);
     return decider(device);
   };
-  const loader = createFingerprintLoader(queryFingerprint, limits.maxUpstreamCalls, recorder);
+  const loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, recorder);
   const recordOutcome = (outcome: FingerprintOutcome) => {
     recorder.recordOutcome(outcome.__typename);
     return outcome;

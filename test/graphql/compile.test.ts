@@ -42,13 +42,15 @@ const capabilities: Capabilities = {
     sealedJudgements().map(({ key }) => key),
     { recordJudgement: () => {} },
   ),
-  queryFingerprint: async (request): Promise<FingerprintOutcome> => {
-    if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
-    if (request.token === 'broken') throw new TypeError('a mistake of ours');
-    const isGood = request.token === 'android' || request.token === 'web';
-    const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
-    const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
-    return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.now());
+  fingerprintClient: {
+    query: async (request): Promise<FingerprintOutcome> => {
+      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
+      if (request.token === 'broken') throw new TypeError('a mistake of ours');
+      const isGood = request.token === 'android' || request.token === 'web';
+      const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
+      const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
+      return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.now());
+    },
   },
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   captchaClient: {

@@ -45,13 +45,15 @@ function countingContext() {
       applicationFor: () => application,
       attestations: { check: () => undefined },
       judgements: new Judgements([], { recordJudgement: ignore }),
-      queryFingerprint: async (request) =>
-        Object.defineProperty(toOutcome(request, { status: 200, json: ANDROID }, 0), 'eventId', {
-          get: () => {
-            count.reads += 1;
-            return request.token;
-          },
-        }),
+      fingerprintClient: {
+        query: async (request) =>
+          Object.defineProperty(toOutcome(request, { status: 200, json: ANDROID }, 0), 'eventId', {
+            get: () => {
+              count.reads += 1;
+              return request.token;
+            },
+          }),
+      },
       deciding: { policy: () => DEFAULT_POLICY, record: ignore },
       captchaClient: { validate: () => expect.unreachable('no captcha is asked about') },
     },

@@ -22,7 +22,7 @@ const refuse = async () => {
   throw new Error('expected an operation on another schema, but a capability of device trust was asked for');
 };
 const NO_CAPABILITIES: Capabilities = {
-  queryFingerprint: refuse,
+  fingerprintClient: { query: refuse },
   applicationFor: () => undefined,
   deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
   captchaClient: { validate: refuse },
