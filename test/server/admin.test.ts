@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parseExposition, readMetrics } from '../observability/exposition.ts';
-import { send } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { openConnection } from '../support/requests.ts';
+import { json, openConnection, request } from '../support/requests.ts';
 
 /** The port on which Prometheus reads the metrics. */
 
@@ -50,11 +49,9 @@ describe('the admin port', () => {
       expect([path, response.status]).toEqual([path, 404]);
       expect(await response.text()).toBe('Metrics are at /metrics.\n');
     }
-    const { status, text } = await send(
-      { ...app, graphqlUrl: app.metricsUrl.replace('/metrics', '/graphql') },
-      {
-        query: '{ __typename }',
-      },
+    const { status, text } = await request(
+      app.metricsUrl.replace('/metrics', '/graphql'),
+      json('{"query":"{ __typename }"}'),
     );
     expect([status, text]).toEqual([404, 'Metrics are at /metrics.\n']);
   });

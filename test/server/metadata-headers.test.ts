@@ -94,10 +94,7 @@ describe('a header', () => {
 
   test.each<[string, readonly string[]]>([
     ['is repeated', ['x-client-user-agent: a', 'x-client-user-agent: b']],
-    ['is repeated with the same value', ['x-client-user-agent: a', 'X-Client-User-Agent: a']],
-    ['is empty', ['x-client-user-agent:']],
     ['has bytes beyond ASCII', ['x-client-user-agent: Br\u00f6wser']],
-    ['has a tab', ['x-client-user-agent: a\tb']],
     ['is too long', [`x-client-user-agent: ${'x'.repeat(1_025)}`]],
     ['is no address', ['x-client-ip: unknown']],
     ['has two addresses', ['x-client-ip: 203.0.113.7, 203.0.113.8']],
