@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { AttestationIssuer } from './captcha/attestation.ts';
 import { CaptchaClient, prepareCaptcha } from './captcha/client.ts';
 import { captchaProbe } from './captcha/probe.ts';
-import { accountsOf } from './config/accounts.ts';
+import { accountsOf } from './config/rules.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
@@ -119,7 +119,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
         fingerprint.health.replace(applications.map(fingerprintProbe));
         captcha.health.replace(captchas.map(captchaProbe));
       }
-      if (next.attestation) attestations.replaceKeys(next.attestationKeys);
+      if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
-import { addressesOf, isListenError, listenProblems } from './config/listening.ts';
+import { addressesOf, listenProblems } from './config/listening.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
@@ -86,8 +86,9 @@ async function start(config: Config, log: Logger, policy: RiskPolicy): Promise<A
   try {
     return await createApp(config, log, policy);
   } catch (error) {
-    if (!isListenError(error)) throw error;
-    refuseToStart('The subgraph cannot listen:', await listenProblems(addressesOf(config), error));
+    const problems = await listenProblems(addressesOf(config));
+    if (problems.length === 0) throw error;
+    refuseToStart('The subgraph cannot listen:', problems);
   }
 }
 

@@ -25,10 +25,11 @@ export async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer>
   };
 }
 
-/** What is attested, with its keys: as configured, or as the sandbox does it if nothing is. Undefined if neither applies. */
+/** What is attested, with its keys. What is not configured is as the sandbox has it; undefined in live mode. */
 export function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
-  if (attestation) return { settings: attestation, keys: attestationKeys };
-  return upstreamMode === 'sandbox' ? { settings: SANDBOX_ATTESTATION, keys: [generateKey('active')] } : undefined;
+  if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
+  const keys = attestationKeys.length > 0 ? attestationKeys : [generateKey('active')];
+  return { settings: attestation ?? SANDBOX_ATTESTATION, keys };
 }
 
 /** The configured keys. With none, sandbox mode makes one that lasts as long as the process. */

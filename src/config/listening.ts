@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expectedBut } from './sentences.ts';
-import { REGIONS } from './values.ts';
+import { expectedBut, REGIONS } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
 /** The addresses of the configuration to listen on, and the sentences about those that cannot be listened on. */
@@ -10,7 +9,6 @@ import { type Config, VARIABLES } from './variables.ts';
 export const SANDBOX_HOST = '127.0.0.1';
 
 interface Address {
-  /** The variable that has the port. */
   readonly variable: string;
   readonly host: string;
   readonly port: number;
@@ -22,64 +20,49 @@ interface Address {
 export function addressesOf(
   config: Pick<Config, 'upstreamMode' | 'host' | 'port' | 'adminPort' | 'sandboxPort'>,
 ): Address[] {
-  const { host, port, adminPort } = config;
+  const { upstreamMode, host, port, adminPort, sandboxPort } = config;
   return [
-    { variable: VARIABLES.port.name, host, port },
-    { variable: VARIABLES.adminPort.name, host, port: adminPort },
-    ...(config.upstreamMode === 'sandbox' ? sandboxAddressesOf(config) : []),
+    { variable: 'PORT', host, port },
+    { variable: 'ADMIN_PORT', host, port: adminPort },
+    ...(upstreamMode === 'sandbox' ? sandboxAddresses(sandboxPort) : []),
   ];
 }
 
 /** The addresses that the sandbox listens on: one for each region, on ports that follow one another. */
-export function sandboxAddressesOf({ sandboxPort }: Pick<Config, 'sandboxPort'>): Address[] {
+export function sandboxAddresses(port: number): Address[] {
   return REGIONS.map((region, index) => ({
-    variable: VARIABLES.sandboxPort.name,
+    variable: 'SANDBOX_PORT',
     host: SANDBOX_HOST,
-    port: sandboxPort === 0 ? 0 : sandboxPort + index,
-    purpose: `for region ${region}`,
+    port: port === 0 ? 0 : port + index,
+    purpose: ` for region ${region}`,
   }));
 }
 
-/** Did a start fail because the system does not let it listen? */
-export function isListenError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'syscall' in error && /^(listen|bind|getaddrinfo)$/.test(String(error.syscall));
-}
-
 /**
- * Explains why a start could not listen. The start has ended at the first address that failed, and has closed the others.
- * This tries every address once more, so that all the wrong ones are reported and not only the first.
- *
- * @param failure the error of the start; its message is returned if every address is free by now
+ * Why a start could not listen: a sentence for each address. The start ended at the first one that failed, so this tries all of
+ * them at once. There is none if every address is free.
  */
-export async function listenProblems(addresses: readonly Address[], failure: Error): Promise<string[]> {
-  const servers = addresses.map(() => createServer());
-  const tries = await Promise.allSettled(
-    servers.map((server, index) => once(server.listen(addresses[index]), 'listening')),
+export async function listenProblems(addresses: readonly Address[]): Promise<string[]> {
+  const problems = new Set<string>();
+  const servers = addresses.map((address) =>
+    createServer()
+      .on('error', (error) => void problems.add(listenProblem(address, error)))
+      .listen(address),
   );
+  await Promise.allSettled(servers.map((server) => once(server, 'listening')));
   for (const server of servers) server.close();
-  const sentences = addresses.flatMap((address, index) => {
-    const outcome = tries[index];
-    return outcome?.status === 'rejected' ? listenProblem(address, outcome.reason) : [];
-  });
-  return sentences.length > 0 ? [...new Set(sentences)] : [failure.message];
+  return [...problems];
 }
 
 /** One sentence that names the variable to correct. */
-export function listenProblem({ variable, host, port, purpose }: Address, error: NodeJS.ErrnoException): string {
-  const wanted = (kind: string) =>
-    purpose ? `${variable}: expected ${kind} ${purpose}` : `${variable}: expected ${kind}`;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `${wanted('a free port')}, but ${port} is taken.`;
-    case 'EACCES':
-      return `${wanted('a port that this user may open')}, but ${port} needs a privilege.`;
-    case 'EADDRNOTAVAIL':
-    case 'EAFNOSUPPORT':
-    case 'EINVAL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return expectedBut(VARIABLES.host.name, VARIABLES.host.expected, JSON.stringify(host));
-    default:
-      return `${wanted('a port to listen on')}, but the system answers ${error.code} for ${port}.`;
-  }
+export function listenProblem(
+  { variable, host, port, purpose = '' }: Address,
+  { code = '' }: NodeJS.ErrnoException,
+): string {
+  if (code === 'EADDRINUSE') return `${variable}: expected a free port${purpose}, but ${port} is taken.`;
+  if (code === 'EACCES')
+    return `${variable}: expected a port that this user may open${purpose}, but ${port} needs a privilege.`;
+  if (/^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL|NOTFOUND|AI_AGAIN)$/.test(code))
+    return expectedBut('HOST', VARIABLES.host.expected, JSON.stringify(host));
+  return `${variable}: expected a port to listen on${purpose}, but the system answers ${code} for ${port}.`;
 }

@@ -15,20 +15,19 @@ interface Options<Value> {
  */
 export function watchConfig<Value>(first: Value, { read, everyMs, onChange, onProblems }: Options<Value>): void {
   let last = JSON.stringify(first);
-  const poll = () => {
-    const { state, report } = readAgain();
+  const report = (state: string, act: () => void) => {
     if (state === last) return;
     last = state;
-    report();
+    act();
   };
-  function readAgain(): { readonly state: string; readonly report: () => void } {
+  const poll = () => {
     try {
       const value = read();
-      return { state: JSON.stringify(value), report: () => onChange(value) };
+      report(JSON.stringify(value), () => onChange(value));
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      return { state: error.message, report: () => onProblems(error.problems) };
+      report(error.message, () => onProblems(error.problems));
     }
-  }
+  };
   setInterval(poll, everyMs).unref();
 }

@@ -1,11 +1,39 @@
-import { CAPTCHA_URLS, FINGERPRINT_URLS } from './accounts.ts';
-import { expectedBut } from './sentences.ts';
-import { RATIO_SAMPLERS } from './telemetry.ts';
+import { expectedBut, type Region } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** The rules that span several variables. */
+/** What concerns several variables: the rules that they have to keep together, and the accounts with their addresses. */
 
-const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as const;
+const FINGERPRINT_URLS = {
+  GLB: 'fingerprintUrlGlb',
+  NA: 'fingerprintUrlNa',
+  EU: 'fingerprintUrlEu',
+} as const satisfies Record<Region, keyof Config>;
+
+const CAPTCHA_URLS = {
+  GLB: 'captchaUrlGlb',
+  NA: 'captchaUrlNa',
+  EU: 'captchaUrlEu',
+} as const satisfies Record<Region, keyof Config>;
+
+type UrlKey = (typeof FINGERPRINT_URLS | typeof CAPTCHA_URLS)[Region];
+type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | UrlKey>;
+
+/**
+ * Joins each account of live mode with the address of its region. The first one of each list is used when a request names none.
+ *
+ * @throws Error if a region in use has no address, which a parsed configuration excludes
+ */
+export function accountsOf(config: Accounts) {
+  const withAddress = <Account extends { readonly region: Region }>(account: Account, key: UrlKey) => {
+    const baseUrl = config[key];
+    if (baseUrl === undefined) throw new Error(`expected an address for region ${account.region}, but got none`);
+    return { ...account, baseUrl };
+  };
+  return {
+    applications: config.fingerprintApplications.map((one) => withAddress(one, FINGERPRINT_URLS[one.region])),
+    captchas: config.captchaConfigurations.map((one) => withAddress(one, CAPTCHA_URLS[one.region])),
+  };
+}
 
 /**
  * A sentence for each rule that is broken. The rules of a mode apply only if the mode can be read.
@@ -14,117 +42,71 @@ const CREDENTIALS = ['fingerprintApplications', 'captchaConfigurations'] as cons
  * @param isSet is this variable set, whether or not its value could be read?
  */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  return [
-    ...samePort(values),
-    ...unusedStore(isSet),
-    ...unusedShare(values, isSet),
-    ...sharedSecrets(values),
-    ...halfAttestation(isSet),
-    ...rulesOfMode(values, isSet),
+  const problems = new Set<string>();
+  const refuse = (isBroken: boolean, key: keyof Config, expected: string, got: string) => {
+    if (isBroken) problems.add(expectedBut(VARIABLES[key].name, expected, got));
+  };
+  const { upstreamMode, port, adminPort, otelTracesSampler, allowDirectAccess, trustedHeaders } = values;
+  const { routerSecrets = [], services = [], fingerprintApplications = [], captchaConfigurations = [] } = values;
+  const { audiences = [] } = values.attestation ?? {};
+
+  // Both ports belong to `HOST`.
+  refuse(port !== 0 && port === adminPort, 'adminPort', 'another port than PORT', `${port} for both`);
+
+  // Whoever names a store expects a quota.
+  const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
+  const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
+  refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
+
+  // Only two samplers use the share.
+  const ignoresShare = otelTracesSampler !== undefined && !otelTracesSampler.endsWith('traceidratio');
+  const samplers = 'it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio';
+  const isShareUnused = isSet('otelTracesSamplerArg') && ignoresShare;
+  refuse(isShareUnused, 'otelTracesSamplerArg', samplers, `beside ${otelTracesSampler}`);
+
+  // A secret says who asks.
+  for (const [index, { secret }] of services.entries())
+    refuse(routerSecrets.includes(secret), 'services', 'no secret of ROUTER_SECRETS', `one at ${index}.secret`);
+
+  // Every request for such an audience would be refused.
+  const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
+  for (const { id, subject } of audiences) {
+    const person = `"subject" in TRUSTED_HEADERS for the audience "${id}", or "subject":"optional" for it`;
+    refuse(isNameless && subject === 'required', 'attestation', person, 'neither');
+  }
+
+  if (upstreamMode === 'sandbox') {
+    // Whoever sets real accounts expects the real services. What the sandbox says must not be signed or sealed with real keys.
+    for (const key of ['fingerprintApplications', 'captchaConfigurations', 'attestationKeys', 'sealingKeys'] as const)
+      refuse(isSet(key), key, 'it to be absent while UPSTREAM_MODE is sandbox', 'a value');
+  }
+  if (upstreamMode !== 'live') return [...problems];
+
+  for (const key of ['fingerprintApplications', 'captchaConfigurations'] as const)
+    refuse(!isSet(key), key, VARIABLES[key].expected, 'nothing');
+  const addresses = [
+    ...fingerprintApplications.map(({ region }) => ({ region, key: FINGERPRINT_URLS[region] })),
+    ...captchaConfigurations.map(({ region }) => ({ region, key: CAPTCHA_URLS[region] })),
   ];
-}
+  for (const { region, key } of addresses)
+    refuse(!isSet(key), key, VARIABLES[key].expected, `nothing, although region ${region} is in use`);
 
-/** Both ports belong to `HOST`, so they have to differ. */
-function samePort({ port, adminPort }: Partial<Config>): string[] {
-  if (port === undefined || port === 0 || port !== adminPort) return [];
-  return [expectedBut(VARIABLES.adminPort.name, `another port than ${VARIABLES.port.name}`, `${port} for both`)];
-}
+  // It has to say who may ask, in exactly one way.
+  const hasSecrets = isSet('routerSecrets') || isSet('services');
+  const access = 'either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true';
+  refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
+  // Nobody is trusted without a secret, so the headers would have no effect.
+  const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
+  refuse(isTrustUnused, 'trustedHeaders', 'it beside ROUTER_SECRETS or SERVICES', 'neither');
 
-/** Whoever names a store expects a quota, so a missing one is a mistake. */
-function unusedStore(isSet: (key: keyof Config) => boolean): string[] {
-  const { quotaStoreUrl, fingerprintQuota, captchaQuota } = VARIABLES;
-  if (!isSet('quotaStoreUrl') || isSet('fingerprintQuota') || isSet('captchaQuota')) return [];
-  return [expectedBut(quotaStoreUrl.name, `it beside ${fingerprintQuota.name} or ${captchaQuota.name}`, 'neither')];
-}
-
-/** Whoever sets a share of the traces expects that it counts, and only two samplers use it. */
-function unusedShare({ otelTracesSampler: sampler }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  if (!isSet('otelTracesSamplerArg') || sampler === undefined || RATIO_SAMPLERS.includes(sampler)) return [];
-  const { otelTracesSamplerArg, otelTracesSampler } = VARIABLES;
-  const expected = `it beside ${otelTracesSampler.name}=${RATIO_SAMPLERS.join(' or ')}`;
-  return [expectedBut(otelTracesSamplerArg.name, expected, `beside ${sampler}`)];
-}
-
-/** A secret says who asks, so the router and a service cannot have the same one. */
-function sharedSecrets({ routerSecrets = [], services = [] }: Partial<Config>): string[] {
-  const own = `no secret of ${VARIABLES.routerSecrets.name}`;
-  return services.flatMap(({ secret }, index) =>
-    routerSecrets.includes(secret) ? expectedBut(VARIABLES.services.name, own, `one at ${index}.secret`) : [],
-  );
-}
-
-/** Audiences without keys, or keys without audiences, would attest nothing. */
-function halfAttestation(isSet: (key: keyof Config) => boolean): string[] {
-  const { attestation, attestationKeys } = VARIABLES;
-  if (isSet('attestation') === isSet('attestationKeys')) return [];
-  return [expectedBut(attestation.name, `it together with ${attestationKeys.name}`, 'one of them')];
-}
-
-/** A captcha id of an audience that is not configured would never count, and nobody would notice. */
-function unknownCaptchas({ attestation, captchaConfigurations }: Partial<Config>): string[] {
-  if (!captchaConfigurations) return [];
+  // Audiences without keys, or keys without audiences, would attest nothing.
+  const isHalf = isSet('attestation') !== isSet('attestationKeys');
+  refuse(isHalf, 'attestation', 'it together with ATTESTATION_KEYS', 'one of them');
+  // A captcha id that is not configured would never count.
   const known = new Set(captchaConfigurations.map(({ captchaId }) => captchaId));
-  const { name } = VARIABLES.captchaConfigurations;
-  return (attestation?.audiences ?? []).flatMap(({ id, captchaIds = [] }) =>
-    captchaIds.some((captchaId) => !known.has(captchaId))
-      ? [expectedBut(VARIABLES.attestation.name, `captcha ids of ${name} for the audience "${id}"`, 'another one')]
-      : [],
-  );
-}
-
-function rulesOfMode(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  const { upstreamMode } = values;
-  if (upstreamMode === undefined) return [];
-  if (upstreamMode === 'sandbox') return presentCredentials(isSet);
-  return [
-    ...missingCredentials(isSet),
-    ...accessRule(values, isSet),
-    ...unusedHeaders(isSet),
-    ...missingAddresses(values, isSet),
-    ...unknownCaptchas(values),
-  ];
-}
-
-/** Whoever sets real credentials expects the real services, so the sandbox must not answer in their place. */
-function presentCredentials(isSet: (key: keyof Config) => boolean): string[] {
-  const absent = `it to be absent while ${VARIABLES.upstreamMode.name} is sandbox`;
-  return CREDENTIALS.filter(isSet).map((key) => expectedBut(VARIABLES[key].name, absent, 'a value'));
-}
-
-function missingCredentials(isSet: (key: keyof Config) => boolean): string[] {
-  return CREDENTIALS.filter((key) => !isSet(key)).map((key) =>
-    expectedBut(VARIABLES[key].name, VARIABLES[key].expected, 'nothing'),
-  );
-}
-
-/** In live mode the configuration has to say who may ask, in exactly one way. */
-function accessRule({ allowDirectAccess }: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  if (allowDirectAccess !== hasSecrets(isSet)) return [];
-  const { routerSecrets, services, allowDirectAccess: direct } = VARIABLES;
-  const expected = `either secrets here or in ${services.name}, or ${direct.name}=true`;
-  return [expectedBut(routerSecrets.name, expected, allowDirectAccess ? 'both' : 'neither')];
-}
-
-/** In live mode nobody is trusted without a secret, so the headers would have no effect. */
-function unusedHeaders(isSet: (key: keyof Config) => boolean): string[] {
-  const { trustedHeaders, routerSecrets, services } = VARIABLES;
-  if (!isSet('trustedHeaders') || hasSecrets(isSet)) return [];
-  return [expectedBut(trustedHeaders.name, `it beside ${routerSecrets.name} or ${services.name}`, 'neither')];
-}
-
-function hasSecrets(isSet: (key: keyof Config) => boolean): boolean {
-  return isSet('routerSecrets') || isSet('services');
-}
-
-function missingAddresses(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
-  const inUse = [
-    ...(values.fingerprintApplications ?? []).map(({ region }) => ({ region, key: FINGERPRINT_URLS[region] })),
-    ...(values.captchaConfigurations ?? []).map(({ region }) => ({ region, key: CAPTCHA_URLS[region] })),
-  ];
-  const sentences = inUse
-    .filter(({ key }) => !isSet(key))
-    .map(({ region, key }) =>
-      expectedBut(VARIABLES[key].name, VARIABLES[key].expected, `nothing, although region ${region} is in use`),
-    );
-  return [...new Set(sentences)];
+  for (const { id, captchaIds = [] } of values.captchaConfigurations ? audiences : []) {
+    const isUnknown = captchaIds.some((captchaId) => !known.has(captchaId));
+    refuse(isUnknown, 'attestation', `captcha ids of CAPTCHA_CONFIGURATIONS for the audience "${id}"`, 'another one');
+  }
+  return [...problems];
 }

@@ -1,28 +1,27 @@
 import { z } from 'zod';
 
 /**
- * The kinds of value that a variable can have. Every message is in our own words and never repeats the value, because the
- * value can be a secret.
+ * The kinds of value that a variable can have, apart from those that are JSON. Every message is in our own words and never
+ * repeats the value, because the value can be a secret.
  */
 
-/** One environment variable: a row of the table in `variables.ts`. */
-export interface Variable {
-  readonly name: string;
-  readonly description: string;
+/** What a variable may contain. */
+export interface Kind {
   /** Completes the sentence "expected …". */
   readonly expected: string;
   /** Turns the text of the variable into its value. */
   readonly schema: z.ZodType<unknown, string>;
-  /** The text that is read if the variable is not set, as an operator would write it. */
-  readonly default?: string;
   /** The value if the variable is not set and has no default; undefined for most. */
   readonly absent?: unknown;
   /** Its value is never shown, and `NAME_FILE` may name a file that holds it. */
   readonly secret?: true;
-  /** Its value is an address, which is never shown either, because it could hold a secret by mistake. */
-  readonly isAddress?: true;
-  /** Its value has parts, so the sentence about a wrong one names each mistake in it instead of showing it. */
-  readonly hasParts?: true;
+  /** The sentence about a wrong value names each mistake in it and does not show it, because it is long or could hold a secret. */
+  readonly isExplained?: true;
+}
+
+/** The sentence about a variable that is wrong. All such sentences have this form. */
+export function expectedBut(name: string, expected: string, got: string): string {
+  return `${name}: expected ${expected}, but got ${got}.`;
 }
 
 /** The regions that both upstreams have. */
@@ -46,8 +45,11 @@ const either = (words: readonly string[]) =>
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
 
+/** Any text. */
+export const anyText = (expected: string) => ({ expected, schema: z.string() });
+
 /** One of these words. */
-export const choice = <const Words extends readonly string[]>(words: Words) => ({
+export const choice = <const Words extends readonly string[]>(...words: Words) => ({
   expected: either(words),
   schema: oneOf(words),
 });
@@ -69,120 +71,74 @@ const integer = (expected: string, min: number, max: number) => ({
 /** A number within these bounds, both included. */
 export const whole = (min: number, max: number) => integer(`a whole number from ${min} to ${max}`, min, max);
 
-/** A deadline in ms. */
-export const milliseconds = whole(1, 60_000);
-
 /** A port, where 0 lets the system pick a free one. */
 export const port = (max: number) => integer(`a port from 0 to ${max}`, 0, max);
 
-// Visible ASCII: anything else could not be sent in a header, or would end the header early.
-const VISIBLE = /^[\x21-\x7e]+$/;
+/** A part of a whole. */
+export const fraction = {
+  expected: 'a number from 0 to 1, such as 0.1',
+  schema: textThat('a number from 0 to 1', (text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text)).transform(Number),
+};
 
-const credential = textThat('visible ASCII characters', (text) => VISIBLE.test(text));
-// `.` and `..` would be resolved away as a part of a path.
-const publicKey = textThat(
-  'visible ASCII characters, not dots alone',
-  (text) => VISIBLE.test(text) && /[^.]/.test(text),
-);
-// 32 characters: captcha document, section 8.
-export const captchaId = textThat('32 visible ASCII characters', (text) => VISIBLE.test(text) && text.length === 32);
-// Any text can be the key of an HMAC, but white space around one comes from copying it.
-const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
+/** Visible ASCII: anything else could not be sent in a header, or would end the header early. */
+const isVisible = (text: string, min: number, max: number) =>
+  /^[\x21-\x7e]*$/.test(text) && text.length >= min && text.length <= max;
+
+/** Visible ASCII of such a length. */
+export const visibleText = (min: number, max: number) => {
+  const expected = `${min} to ${max} visible ASCII characters`;
+  return { expected, schema: textThat(expected, (text) => isVisible(text, min, max)) };
+};
 
 /** A secret that the operator makes up. */
-export const secretText = textThat('16 to 256 visible ASCII characters', (text) => /^[\x21-\x7e]{16,256}$/.test(text));
+export const ownSecret = { ...visibleText(16, 256), secret: true } as const;
 
-/** A comma-separated list of such secrets. */
-export const secretTexts = z
-  .string()
-  .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
-  .pipe(z.array(secretText).max(8, { error: 'expected at most 8 secrets' }).readonly());
-
-/** A key of JSON is shown only if it looks like a word, perhaps mistyped: anything else could be a secret in the wrong place. */
-export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
-
-/** An object with these keys and no others. */
-export const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys'
-        ? issue.keys.map((key) => `expected no unknown key${looksLikeWord(key) ? ` "${key}"` : ''}`).join(', ')
-        : 'expected an object',
-  });
-
-export const parsedJson = z.string().transform((text, context) => {
-  try {
-    const json: unknown = JSON.parse(text);
-    return json;
-  } catch {
-    context.addIssue({ code: 'custom', message: 'it is not JSON' });
-    return z.NEVER;
-  }
-});
-
-/** A JSON list of at least one object, no two with the same value at any of these keys. */
-export const listOf = <Shape extends z.ZodRawShape>(shape: Shape, ...ids: (keyof Shape & string)[]) =>
-  parsedJson.pipe(
-    z
-      .array(entryOf(shape), { error: 'expected a list' })
-      .min(1, { error: 'expected at least one entry' })
-      .check(...ids.map(differentAt))
-      .readonly(),
-  );
-
-/** No two entries of a list have the same text at this key. It is checked beside all other mistakes of the list. */
-const differentAt = (id: string) =>
-  z.refine<readonly unknown[]>(
-    (list) => {
-      const texts = list.map((entry) => Object(entry)[id]).filter((value) => typeof value === 'string');
-      return new Set(texts).size === texts.length;
-    },
-    { error: `expected no two entries with the same ${id}`, when: ({ value }) => Array.isArray(value) },
-  );
-
-/** Accounts at the fingerprint service. */
-export const applicationList = {
-  expected: 'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
-  schema: listOf({ publicKey, secret: credential, region: oneOf(REGIONS) }, 'publicKey'),
-};
-
-/** Accounts at the captcha service. */
-export const captchaList = {
-  expected:
-    'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
-  schema: listOf({ captchaId, captchaKey, region: oneOf(REGIONS) }, 'captchaId'),
-};
-
-const calls = z.int().min(1).max(999_999_999).optional();
-
-/** How many calls may be made for one account. */
-export const quota = {
-  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999',
-  schema: parsedJson
-    .pipe(entryOf({ perSecond: calls, perDay: calls }))
-    .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),
-};
-
-const anyAddress = z
-  .string()
-  .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
-  .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment');
-
-const withoutSlash = (text: string) => text.replace(/\/+$/, '');
-
-/** An upstream's address. Paths are appended to it, so slashes at its end are removed. */
-export const address = {
-  expected: 'an https address without user, query or fragment; plain http only to this machine',
-  schema: anyAddress.refine(isEncryptedOrLocal, 'not https').transform(withoutSlash),
-  isAddress: true,
+/** Several such secrets. */
+export const ownSecrets = {
+  expected: `a comma-separated list of 1 to 8 secrets, each of ${ownSecret.expected}`,
+  schema: z
+    .string()
+    .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
+    .pipe(z.array(ownSecret.schema).max(8, { error: 'expected at most 8 secrets' }).readonly()),
+  absent: [],
+  secret: true,
 } as const;
+
+// A credential that a service gave to the operator.
+export const credential = textThat('visible ASCII characters', (text) => isVisible(text, 1, Number.POSITIVE_INFINITY));
+
+/** An https address, or one of this machine, for which no encryption is needed. */
+export function isEncryptedOrLocal(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
+}
+
+/** An address of HTTP. Paths are appended to it, so slashes at its end are removed. */
+const httpAddress = (expected: string, flaw: string, fits: (text: string) => boolean) =>
+  ({
+    expected,
+    schema: z
+      .string()
+      .refine((text) => URL.canParse(text) && !/\s/.test(text), { error: 'no address', abort: true })
+      .refine((text) => !/[?#@]/.test(text), 'a user, query or fragment')
+      .refine(fits, flaw)
+      .transform((text) => text.replace(/\/+$/, '')),
+    isExplained: true,
+  }) as const;
+
+/** An upstream's address. */
+export const address = httpAddress(
+  'an https address without user, query or fragment; plain http only to this machine',
+  'not https',
+  isEncryptedOrLocal,
+);
 
 /** An address within the operator's own network, where plain http is usual. */
-export const internalAddress = {
-  expected: 'an http or https address without user, query or fragment',
-  schema: anyAddress.refine((text) => /^https?:/.test(text), 'neither http nor https').transform(withoutSlash),
-  isAddress: true,
-} as const;
+export const internalAddress = httpAddress(
+  'an http or https address without user, query or fragment',
+  'neither http nor https',
+  (text) => /^https?:/.test(text),
+);
 
 /** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
 export const storeAddress = {
@@ -194,7 +150,26 @@ export const storeAddress = {
   secret: true,
 } as const;
 
-export function isEncryptedOrLocal(text: string): boolean {
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname));
-}
+/** A pair of OpenTelemetry, whose value is percent-encoded where it has other characters than these. */
+const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
+const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
+
+/** The attributes of a resource, by name. */
+export const resourceAttributes = {
+  expected: PAIRS,
+  schema: z.string().transform((text, context): Readonly<Record<string, string>> => {
+    try {
+      return Object.fromEntries(
+        text.split(',').map((pair) => {
+          const [, name, value = ''] = PAIR.exec(pair) ?? [];
+          if (name === undefined) throw new URIError('no pair');
+          return [name, decodeURIComponent(value)];
+        }),
+      );
+    } catch {
+      context.addIssue({ code: 'custom', message: `expected ${PAIRS}` });
+      return z.NEVER;
+    }
+  }),
+  absent: {},
+};

@@ -1,6 +1,6 @@
-import { isListenError, listenProblems, SANDBOX_HOST, sandboxAddressesOf } from '../config/listening.ts';
-import { unknownNames } from '../config/names.ts';
-import { expectedBut } from '../config/sentences.ts';
+import { listenProblems, SANDBOX_HOST, sandboxAddresses } from '../config/listening.ts';
+import { unknownNames } from '../config/parser.ts';
+import { expectedBut } from '../config/values.ts';
 import { VARIABLES } from '../config/variables.ts';
 import { startSandbox } from './server.ts';
 
@@ -13,13 +13,14 @@ function refuseToStart(sentences: readonly string[]): never {
 
 const { name, expected, schema, default: fallback } = VARIABLES.sandboxPort;
 const port = schema.safeParse(process.env[name] || fallback);
-const problems = unknownNames(process.env);
-if (!port.success) refuseToStart([...problems, expectedBut(name, expected, JSON.stringify(process.env[name]))]);
-if (problems.length > 0) refuseToStart(problems);
+const unknown = unknownNames(process.env);
+if (!port.success) refuseToStart([...unknown, expectedBut(name, expected, JSON.stringify(process.env[name]))]);
+if (unknown.length > 0) refuseToStart(unknown);
 
 const sandbox = await startSandbox({ host: SANDBOX_HOST, port: port.data }).catch(async (error: unknown) => {
-  if (!isListenError(error)) throw error;
-  return refuseToStart(await listenProblems(sandboxAddressesOf({ sandboxPort: port.data }), error));
+  const problems = await listenProblems(sandboxAddresses(port.data));
+  if (problems.length === 0) throw error;
+  return refuseToStart(problems);
 });
 for (const [region, url] of Object.entries(sandbox.urls)) process.stdout.write(`Sandbox of region ${region}: ${url}\n`);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { accountsOf } from '../../src/config/accounts.ts';
+import { accountsOf } from '../../src/config/rules.ts';
 import { APPLICATION, APPLICATIONS, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
 
 /** How the environment becomes a configuration: defaults, files, addresses, and every mistake at once. */
@@ -196,5 +196,3 @@ test('each account gets the address of its own region, in the order of the list'
 test('a region without an address is an error, and not an empty address', () => {
   expect(() => accountsOf({ ...parse(LIVE), captchaUrlGlb: undefined })).toThrow('expected an address for region GLB');
 });
-
-/** Reads a configuration again every few ms. */

@@ -125,6 +125,10 @@ describe('the sandbox beside credentials of the real services', () => {
     'CAPTCHA_CONFIGURATIONS',
     'FINGERPRINT_APPLICATIONS_FILE',
     'CAPTCHA_CONFIGURATIONS_FILE',
+    'ATTESTATION_KEYS',
+    'ATTESTATION_KEYS_FILE',
+    'SEALING_KEYS',
+    'SEALING_KEYS_FILE',
   ])('does not start with %s', (name) => {
     const problems = problemsOf({ UPSTREAM_MODE: 'sandbox', [name]: CANARY });
     // There is another sentence about the value itself.

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Variable } from '../../src/config/values.ts';
-import { VARIABLES } from '../../src/config/variables.ts';
+import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
 
 /**
@@ -331,7 +330,7 @@ describe('whatever is written, no message has words of a library, a regular expr
     );
   const listOf = (first: string, second: string) =>
     fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
-  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isAddress || row.hasParts);
+  const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isExplained);
 
   test.each(hidden)('$name', ({ name, expected }) => {
     const made = fc.oneof(

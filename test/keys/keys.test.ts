@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
-import { parseConfig } from '../../src/config/parser.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { LIVE, parse } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
@@ -38,11 +40,8 @@ test('a shell reads it as well', async () => {
 });
 
 test('one of two servers opens what the other has sealed with the printed key, and nobody does without it', async () => {
-  const { sealingKeys } = parseConfig(
-    { UPSTREAM_MODE: 'sandbox', SEALING_KEYS: String(env['SEALING_KEYS']) },
-    () => '',
-  );
-  const ofAnother = parseConfig({ UPSTREAM_MODE: 'sandbox', SEALING_KEYS: String(again['SEALING_KEYS']) }, () => '');
+  const { sealingKeys } = parse({ ...LIVE, SEALING_KEYS: String(env['SEALING_KEYS']) });
+  const ofAnother = parse({ ...LIVE, SEALING_KEYS: String(again['SEALING_KEYS']) });
   const first = await startInSandboxMode({ sealingKeys });
   const SEAL =
     '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { eventId judgement { sealed } } } }';
@@ -65,24 +64,29 @@ test('a server attests with the keys of a file, which are replaced without a res
   const folder = await mkdtemp(join(tmpdir(), 'keys-'));
   const file = join(folder, 'keys.json');
   await writeFile(file, String(env['ATTESTATION_KEYS']));
-  const ATTESTATION = String(env['ATTESTATION']).replace('"required"', '"optional"');
+  const issuer = 'https://device-trust.test';
+  const ATTESTATION = String(env['ATTESTATION']).replace('https://device-trust.example', issuer);
+  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
   const child = startProcess('src/main.ts', {
-    UPSTREAM_MODE: 'sandbox',
+    ALLOW_DIRECT_ACCESS: 'true',
+    FINGERPRINT_APPLICATIONS: JSON.stringify(SANDBOX_APPLICATIONS.slice(0, 1)),
+    FINGERPRINT_URL_GLB: sandbox.urls.GLB,
+    CAPTCHA_CONFIGURATIONS: JSON.stringify(SANDBOX_CAPTCHAS.slice(0, 1)),
+    CAPTCHA_URL_GLB: sandbox.urls.GLB,
     PORT: '0',
-    SANDBOX_PORT: '0',
-    ATTESTATION,
+    SHUTDOWN_GRACE_MS: '0',
+    MAX_EVENT_LOOP_DELAY_MS: '10000',
+    ATTESTATION: ATTESTATION.replace('"required"', '"optional"'),
     ATTESTATION_KEYS_FILE: file,
   });
   try {
-    const [, sandboxUrl = ''] = await child.waitFor(/(http:\/\/127\.0\.0\.1:\d+)\/sandbox\/challenges/);
-    const [, url = ''] = await child.waitFor(/Device trust is at (http:\/\/127\.0\.0\.1:\d+)\/graphql/);
+    const [, url = ''] = await child.waitFor(/"url":"([^"]+)\/graphql"/);
     const jwks = async () => (await request(`${url}/.well-known/jwks.json`)).text;
     const served = async () => kidsIn(JSON.stringify(JSON.parse(await jwks()).keys));
     expect(await served()).toEqual(kidsIn(String(env['ATTESTATION_KEYS'])));
-    const input = { ...(await solveChallenge(sandboxUrl)), audience: 'orders', action: 'placeOrder' };
+    const input = { ...(await solveChallenge(sandbox.urls.GLB)), audience: 'orders', action: 'placeOrder' };
     const mutation = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
     const { data } = await ask(`${url}/graphql`, mutation, { input });
-    const issuer = 'https://device-trust.example';
     const claims = await verifyAttestation(data.validateCaptcha.attestation, await jwks(), { issuer });
     expect(claims).toMatchObject({ aud: 'orders', act: 'placeOrder' });
 
@@ -94,6 +98,7 @@ test('a server attests with the keys of a file, which are replaced without a res
     expect(await served()).toEqual(kidsIn(String(again['ATTESTATION_KEYS'])));
   } finally {
     await child.stop();
+    await sandbox.stop();
     await rm(folder, { recursive: true });
   }
 });

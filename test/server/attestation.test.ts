@@ -161,6 +161,17 @@ describe('in live mode', async () => {
   });
 });
 
+test('sandbox mode attests what is configured with a key of its own, which a rotation of other secrets leaves alone', async () => {
+  const config: Config = { ...DEFAULTS, attestation };
+  const app = await startInSandboxMode(config);
+  onTestFinished(app.stop);
+  app.rotate(config);
+  const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...NAMED };
+  const { data } = await ask(app.graphqlUrl, MUTATION, { input });
+  const { exp = 0, iat = 0 } = await verifyAttestation(data.validateCaptcha.attestation, await keysOf(app));
+  expect(exp - iat).toBe(attestation.lifetimeSeconds);
+});
+
 describe('behind a router', async () => {
   const router = { 'router-authorization': 'the-secret-of-the-router' };
   const app = await startInSandboxMode({

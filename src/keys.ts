@@ -1,7 +1,7 @@
-import { generateKey } from '../captcha/attestation-keys.ts';
-import { newSealingKey } from '../fingerprint/judgement.ts';
+import { generateKey } from './captcha/attestation-keys.ts';
+import { newSealingKey } from './fingerprint/judgement.ts';
 
-/** Prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
+/** `npm run keys` prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
 
 const attestationKeys = JSON.stringify([generateKey('active'), generateKey('next')]);
 const sealingKeys = JSON.stringify([newSealingKey()]);
@@ -12,7 +12,7 @@ const example = JSON.stringify({
 
 process.stdout.write(`# This is a secret: the keys that sign attestations.
 export ATTESTATION_KEYS='${attestationKeys}'
-# This is an example: put in an address, services and actions of your own.
+# This is an example: put in an address, services and actions of your own. A subject that is required needs TRUSTED_HEADERS.
 export ATTESTATION='${example}'
 # This is a secret: the key that seals judgements. Whatever it sealed is lost with it.
 export SEALING_KEYS='${sealingKeys}'
