@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import { type Attributes, ROOT_CONTEXT, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
-import { resourceFromAttributes } from '@opentelemetry/resources';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import type * as Sdk from '@opentelemetry/sdk-trace';
+import packageJson from '../../package.json' with { type: 'json' };
 import type { Side } from '../errors.ts';
-import { VERSION } from './build.ts';
-import { createSampler, type SamplerName } from './sampler.ts';
-import { parseTraceparent } from './traceparent.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
@@ -57,12 +63,14 @@ interface TracedResult {
 }
 
 /** How operations are traced. */
-export interface TracingOptions {
-  /** Base address of the receiver, such as `http://127.0.0.1:4318`. */
-  readonly otlpEndpoint: string;
+interface TracingOptions {
+  /** Base address of the receiver, such as `http://127.0.0.1:4318`. Without one nothing is traced. */
+  readonly otlpEndpoint: string | undefined;
   readonly otelServiceName: string | undefined;
   readonly otelResourceAttributes: Readonly<Record<string, string>>;
-  readonly otelTracesSampler: SamplerName;
+  /** The name of a sampler in OpenTelemetry's specification, apart from those that ask a service. */
+  readonly otelTracesSampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
+  /** The share that a sampler with `traceidratio` in its name samples. */
   readonly otelTracesSamplerArg: number;
   /** Do the upstreams get the ids of the trace? */
   readonly upstreamTraceparent: boolean;
@@ -71,25 +79,28 @@ export interface TracingOptions {
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
-/** A name in a document can be as long as the document. */
-const MAX_NAME_LENGTH = 64;
-
 /**
- * Starts to export spans over OTLP/HTTP. Its packages are slow to load, so this module is imported only where traces are
- * exported. Names and attributes are those of OpenTelemetry's semantic conventions for GraphQL servers and for HTTP. Left out
+ * Starts to export spans over OTLP/HTTP, if there is a receiver. The packages that do it are slow to load, so they are loaded
+ * only then. Names and attributes are those of OpenTelemetry's semantic conventions for GraphQL servers and for HTTP. Left out
  * are the document, which can hold tokens; the client's address; and `url.full`, which would hold the public key or the captcha
  * id and the path of the configured address.
  */
-export function startTracing({ otlpEndpoint, upstreamTraceparent, ...options }: TracingOptions): Tracing {
+export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
+  const { otlpEndpoint, upstreamTraceparent } = options;
+  if (otlpEndpoint === undefined) return undefined;
+  const [{ OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
+    import('@opentelemetry/exporter-trace-otlp-http'),
+    import('@opentelemetry/resources'),
+    import('@opentelemetry/sdk-trace'),
+  ]);
   const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
-  const provider = new TracerProvider({
+  const batches = { exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS, scheduledDelayMillis: 1_000 };
+  const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes(resourceOf(options)),
-    sampler: createSampler(options.otelTracesSampler, options.otelTracesSamplerArg),
-    spanProcessors: [
-      new BatchSpanProcessor({ exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS, scheduledDelayMillis: 1_000 }),
-    ],
+    sampler: samplerOf(options, sdk),
+    spanProcessors: [new sdk.BatchSpanProcessor(batches)],
   });
-  const tracer = provider.getTracer('device-trust', VERSION);
+  const tracer = provider.getTracer('device-trust', packageJson.version);
 
   return {
     stop: async () => {
@@ -121,14 +132,21 @@ export function startTracing({ otlpEndpoint, upstreamTraceparent, ...options }: 
   };
 }
 
+function samplerOf(
+  { otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions,
+  sdk: typeof Sdk,
+): Sdk.Sampler {
+  let sampler: Sdk.Sampler = new sdk.TraceIdRatioBasedSampler(ratio);
+  if (name.endsWith('always_on')) sampler = new sdk.AlwaysOnSampler();
+  if (name.endsWith('always_off')) sampler = new sdk.AlwaysOffSampler();
+  return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
+}
+
 /** What the environment says about this process overrides what it says itself. */
-function resourceOf({
-  otelServiceName,
-  otelResourceAttributes,
-}: Pick<TracingOptions, 'otelServiceName' | 'otelResourceAttributes'>): Attributes {
+function resourceOf({ otelServiceName, otelResourceAttributes }: TracingOptions): Attributes {
   return {
     'service.name': 'device-trust',
-    'service.version': VERSION,
+    'service.version': packageJson.version,
     'service.instance.id': randomUUID(),
     ...otelResourceAttributes,
     ...(otelServiceName !== undefined && { 'service.name': otelServiceName }),
@@ -153,7 +171,7 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
     // The convention names no more than the type. The field has few values as well, because the schema has them.
     span.updateName(`${kind.type} ${kind.field}`);
     span.setAttribute('graphql.operation.type', kind.type);
-    if (kind.name !== undefined) span.setAttribute('graphql.operation.name', kind.name.slice(0, MAX_NAME_LENGTH));
+    if (kind.name !== undefined) span.setAttribute('graphql.operation.name', kind.name);
   }
   // A mistake of the caller is no failure of this server, as the convention has it for a status of 4xx.
   if (failure) fail(span, failure.code, failure.side !== 'caller');
@@ -186,11 +204,20 @@ function fail(span: Span, type: string, isOurs: boolean): void {
   if (isOurs) span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function parentContextOf({ headers: { traceparent } }: IncomingMessage) {
+function parentContextOf({ headers: { traceparent } }: IncomingMessage): Context {
   const parent = parseTraceparent(traceparent);
-  if (!parent) return ROOT_CONTEXT;
-  const { traceId, spanId, isSampled } = parent;
-  return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: Number(isSampled), isRemote: true });
+  return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+}
+
+/** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; versions after 00 may add fields at the end. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+/** The trace that a request belongs to and the router's span, from its `traceparent` header; undefined without a valid one. */
+export function parseTraceparent(header: string | string[] | undefined): SpanContext | undefined {
+  if (header === undefined) return undefined;
+  const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(String(header)) ?? [];
+  if (!traceId || !spanId || (version === '00' && more !== undefined)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED };
 }
 
 function traceparentOf(span: Span): string {

@@ -6,13 +6,10 @@ import { DeviceTrustError, type Side } from '../errors.ts';
 import type { Caller } from '../graphql/caller.ts';
 import type { OperationRecorder } from '../graphql/context.ts';
 import type { OperationKind } from '../graphql/operation-kind.ts';
+import { type HashToken, writeOperation } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { type OperationLine, writeOperation } from '../observability/operation-line.ts';
-import type { HashToken } from '../observability/token-hash.ts';
-import { parseTraceparent } from '../observability/traceparent.ts';
-import type { OperationSpan, Tracing } from '../observability/tracing.ts';
+import { type OperationSpan, parseTraceparent, type Tracing } from '../observability/tracing.ts';
 import { Cancellation } from '../upstream/call-context.ts';
-import { isGood } from './good-operation.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -34,10 +31,14 @@ const MAX_NAME_LENGTH = 64;
 /** Which side counts if several have to act. */
 const RANK: Readonly<Record<Side, number>> = { caller: 0, upstream: 1, operator: 2 };
 
+/** An operation that takes this long always writes a line, in ms. It is the time of the latency objective. */
+const SLOW_MS = 2_000;
+/** With any other outcome somebody was refused, or let through without a verdict. */
+const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'DeviceJudgement', 'CaptchaPassed']);
+
 /**
  * One GraphQL operation from its parsed body to its response. It is the only place that collects what happened: when the
- * operation ends, it becomes one log line, one set of metrics and one span. Every operation has one, whether Apollo Server or
- * compiled code executes it.
+ * operation ends, it becomes one log line, one set of metrics and one span.
  */
 export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
@@ -50,11 +51,9 @@ export class OperationLog implements OperationRecorder {
   readonly #trace: OperationSpan | undefined;
   readonly #startedAt = performance.now();
   readonly #outcomes: Record<string, number> = {};
-  /** The tokens that were asked about, if the log shows their hashes. */
-  readonly #tokens: string[] | undefined;
+  readonly #tokens: string[] = [];
   #kind: OperationKind | undefined;
   #side: Side | undefined;
-  #lookups = 0;
   #calls = 0;
   #callMs = 0;
   /** Codes of the errors in the response. Undefined until there is a response to an operation. */
@@ -68,14 +67,13 @@ export class OperationLog implements OperationRecorder {
     this.#headers = headers;
     this.#caller = caller.name;
     this.#trace = telemetry.tracing?.startOperation(request);
-    this.#tokens = telemetry.log.isLevelEnabled('debug') ? [] : undefined;
-    this.requestId = REQUEST_ID.exec(single(headers['x-request-id']))?.[0] ?? randomUUID();
+    this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     this.startSpan = this.#trace?.startCall;
     telemetry.metrics.operationStarted();
   }
 
-  recordKind(kind: OperationKind): void {
-    this.#kind = kind;
+  recordKind({ type, field, name }: OperationKind): void {
+    this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
 
   recordFailure(side: Side): void {
@@ -83,8 +81,7 @@ export class OperationLog implements OperationRecorder {
   }
 
   recordLookup(token: string): void {
-    this.#lookups += 1;
-    this.#tokens?.push(token);
+    this.#tokens.push(token);
   }
 
   recordOutcome(typename: string): void {
@@ -114,7 +111,7 @@ export class OperationLog implements OperationRecorder {
    */
   end(status: number): void {
     this.#isOver = true;
-    const { log, logSample, metrics } = this.#telemetry;
+    const { metrics } = this.#telemetry;
     metrics.operationEnded();
     const errors = this.#errorsWith(status);
     if (!errors) {
@@ -123,21 +120,21 @@ export class OperationLog implements OperationRecorder {
     }
     const ms = performance.now() - this.#startedAt;
     const hasData = this.#hasData && status < 400;
-    const outcome = errors.length === 0 ? 'ok' : hasData ? 'partial' : 'error';
-    const failure = this.#failureOf(errors);
+    const [code] = errors;
+    // Errors that were not recorded one by one are about the request as a whole.
+    const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
     metrics.recordOperation({
       caller: this.#caller,
       field: this.#kind?.field ?? 'none',
       ms,
-      outcome,
+      outcome: code === undefined ? 'ok' : hasData ? 'partial' : 'error',
       errors,
-      side: failure?.side,
-      lookups: this.#lookups,
+      side: code === undefined ? undefined : side,
+      lookups: this.#tokens.length,
       traceId: this.#trace?.isSampled ? this.#trace.traceId : undefined,
     });
-    this.#trace?.end({ kind: this.#kind, failure, status });
-    const sample = logSample < 1 && isGood(errors, ms, this.#outcomes) ? logSample : 1;
-    if (sample === 1 || Math.random() < sample) writeOperation(log, this.#toLine(errors, ms, sample));
+    this.#trace?.end({ kind: this.#kind, failure: code === undefined ? undefined : { code, side }, status });
+    this.#writeLine(errors, ms);
   }
 
   /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that did not become one. */
@@ -149,37 +146,35 @@ export class OperationLog implements OperationRecorder {
     return executed;
   }
 
-  /** The first error, and who has to act; undefined without errors. */
-  #failureOf([code]: readonly string[]) {
-    if (code === undefined) return undefined;
-    // Other errors that were not recorded one by one are about the request as a whole.
-    return { code, side: code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller') } as const;
-  }
-
-  #toLine(errors: readonly string[], ms: number, sample: number): OperationLine {
+  #writeLine(errors: readonly string[], ms: number): void {
+    const { log, logSample, hashToken } = this.#telemetry;
+    const isGood =
+      errors.length === 0 && ms < SLOW_MS && Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it));
+    // Nobody will look for a good operation, so a sample of them is enough.
+    if (isGood && Math.random() >= logSample) return;
     const headers = this.#headers;
-    const { hashToken } = this.#telemetry;
-    return {
+    writeOperation(log, {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
-      operation: this.#kind?.name?.slice(0, MAX_NAME_LENGTH),
-      client: CLIENT.exec(single(headers['apollographql-client-name']))?.[0],
-      clientVersion: CLIENT.exec(single(headers['apollographql-client-version']))?.[0],
+      operation: this.#kind?.name,
+      client: plain(headers['apollographql-client-name'], CLIENT),
+      clientVersion: plain(headers['apollographql-client-version'], CLIENT),
       outcomes: this.#outcomes,
       // Each code once, because a request may have a thousand errors. The metrics count them.
       errors: errors.length > 0 ? [...new Set(errors)] : undefined,
       upstreamCalls: this.#calls,
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
-      sample: sample < 1 ? sample : undefined,
-      tokens: this.#tokens?.map(hashToken),
-    };
+      sample: isGood && logSample < 1 ? logSample : undefined,
+      tokens: log.isLevelEnabled('debug') ? this.#tokens.map(hashToken) : undefined,
+    });
   }
 }
 
-function single(header: string | string[] | undefined): string {
-  return typeof header === 'string' ? header : '';
+/** A header as it is, if it occurs once and looks like this. */
+function plain(header: string | string[] | undefined, form: RegExp): string | undefined {
+  return typeof header === 'string' && form.test(header) ? header : undefined;
 }
 
 /** Does a field hold data? A list of nulls, which is the answer to references that all fail, does not. */

@@ -4,9 +4,8 @@ import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { Judgements } from '../../src/fingerprint/judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { loggerOptions } from '../../src/observability/logger.ts';
+import { createTokenHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
-import { createTokenHash } from '../../src/observability/token-hash.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
