@@ -117,7 +117,9 @@ export class CaptchaClient {
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
       if (error instanceof AccountPausedError) return noVerdict('CLIENT');
       upstream.health.find(captchaId)?.doubt();
-      return noVerdict(error.code === 'UPSTREAM_REJECTED' ? 'CONFIGURATION' : 'TRANSPORT');
+      if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
+      // With that code there was an answer, but it is too long or no HTTP.
+      return noVerdict('TRANSPORT', { isUnreadable: error.code === 'UPSTREAM_PROTOCOL_ERROR' });
     }
     const verdict = readVerdict(response, input.lotNumber);
     this.#recordHealth(verdict, response, captchaId);

@@ -30,8 +30,8 @@ export type CaptchaVerdict =
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there an answer that could not be read? It may have been a rejection, so it proceeds under no policy. */
-  readonly isUnreadable?: boolean;
+  /** Was there an answer that cannot be read? It may have been a rejection, so it proceeds under no policy. */
+  readonly isUnreadable: boolean;
 }
 
 /**
@@ -42,14 +42,16 @@ export interface NoVerdict extends Exception {
  * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
  * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
  * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
- * - A proxy may change or compress a long response, and a bot can make a response long. What cannot be read for such a reason
- *   may have been a rejection, so it does not proceed under `always` either.
+ * - A proxy may change a long response, and a bot can make a response long.
  * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
  *   could let people through until this subgraph knows the new form. The log names the fields that differ.
+ *
+ * An answer in another form than JSON may be a rejection, and so may anything with status 200 that is none of the documented
+ * answers. Another status with such a body is the error page of a proxy.
  */
 export function readVerdict(response: UpstreamResponse, lotNumber: string): CaptchaVerdict | NoVerdict {
   const { status, json: body, unreadable } = response;
-  if (unreadable !== undefined) return { ...noVerdict('CLIENT'), isUnreadable: true };
+  if (unreadable !== undefined) return noVerdict('CLIENT', { isUnreadable: true });
   const rejection = readRejection(body);
   if (rejection) {
     const { reason, usedType, userIp } = rejection;
@@ -71,7 +73,9 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
     };
   }
   const pass = passBody.safeParse(body);
-  if (status !== 200 || !pass.success) return noVerdict(causeOf(status, body));
+  if (status !== 200 || !pass.success) {
+    return noVerdict(causeOf(status, body), { isUnreadable: status === 200 && !isJudgement(body) });
+  }
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   const details = { usedType, userIp, lotNumber, scene, referer };
   return { __typename: 'CaptchaPassed', proceed: true, details };
@@ -87,8 +91,11 @@ function causeOf(status: number, body: unknown, exception?: Exception): CaptchaI
 }
 
 /** A verification that ended without a verdict. */
-export function noVerdict(cause: CaptchaIndeterminateCause, exception?: Exception): NoVerdict {
-  return { __typename: 'NoVerdict', cause, code: exception?.code ?? null, type: exception?.type ?? null };
+export function noVerdict(
+  cause: CaptchaIndeterminateCause,
+  { code = null, type = null, isUnreadable = false }: Partial<NoVerdict> = {},
+): NoVerdict {
+  return { __typename: 'NoVerdict', cause, code, type, isUnreadable };
 }
 
 /** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
@@ -105,15 +112,15 @@ interface FailOpen {
 
 /** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
 export function indeterminate(given: NoVerdict, { policy, isDefaultId, finding }: FailOpen): CaptchaVerdict {
-  const { code, type } = given;
+  const { code, type, isUnreadable } = given;
   const hasNeverWorked = !finding.hasWorked && finding.state !== 'well';
   const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
   // A bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
   const isPaused = isDefaultId && finding.state === 'refused' && finding.reason === code;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
-  const isConfirmed =
-    finding.hasWorked && ((isFault && finding.state === 'outage') || (cause === 'CONFIGURATION' && isPaused));
-  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !given.isUnreadable;
+  const isSame = (isFault && finding.state === 'outage') || (cause === 'CONFIGURATION' && isPaused);
+  const isConfirmed = finding.hasWorked && isSame && !isUnreadable;
+  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !isUnreadable;
   const message = proceed
     ? MESSAGES[cause]
     : `${MESSAGES[cause]} ${cause === 'CONFIGURATION' ? ASK_OPERATOR : NEW_CHALLENGE}`;

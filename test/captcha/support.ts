@@ -34,9 +34,9 @@ export async function startWithAllPolicies() {
       answer = (response) => sendJson(response, status, body);
     },
     /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */
-    answerWithBytes(body: string, headers: Readonly<Record<string, string>> = {}) {
+    answerWithBytes(body: string, headers: Readonly<Record<string, string>> = {}, status = 200) {
       const all = { 'content-type': 'application/json', ...headers };
-      answer = (response) => void response.writeHead(200, all).end(body, 'latin1');
+      answer = (response) => void response.writeHead(status, all).end(body, 'latin1');
     },
     /** The outcome, or the errors. */
     async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults') {

@@ -61,28 +61,6 @@ describe('only exactly the documented pass is one (2.3, 2.4)', () => {
     expect(outcomesOf(body, status)).toMatchObject(withoutVerdict({ cause: 'CLIENT' }));
   });
 
-  test.each<[string, string, Record<string, string>?]>([
-    [
-      'with a byte that UTF-8 does not have',
-      JSON.stringify({ ...PASS, captcha_args: { ...ARGS, scene: 'login\u00ff' } }),
-    ],
-    ['with more after it', `${JSON.stringify(PASS)}<script></script>`],
-    ['twice', JSON.stringify(PASS).repeat(2)],
-    ['as JSONP', `callback(${JSON.stringify(PASS)})`],
-    ['that claims to be compressed', JSON.stringify(PASS), { 'content-encoding': 'gzip' }],
-  ])('%s it is no verdict, and does not proceed', async (_what, body, headers) => {
-    answerWithBytes(body, headers);
-    expect(await validate()).toMatchObject({ __typename: 'CaptchaIndeterminate', cause: 'CLIENT', proceed: false });
-  });
-
-  test.each<[string, unknown]>([
-    ['as a list', [PASS]],
-    ['as a text', JSON.stringify(PASS)],
-    ['as null', null],
-  ])('%s it is no answer of the service, and does not proceed while the service is well', (_what, body) => {
-    expect(outcomesOf(body)).toMatchObject(withoutVerdict({ cause: 'TRANSPORT', code: null }));
-  });
-
   test.each<[unknown, string]>([
     ['lot-2', 'lot-2'],
     [999, 'something else than a text'],
@@ -137,25 +115,56 @@ describe('a failure is a failure under every policy', () => {
     expect(outcomesOf(body, status)).toMatchObject(failed({ details: { lotNumber: 'lot-1' } }));
   });
 
-  const json = JSON.stringify(FAIL);
-  const compressed = (bytes: Buffer) => bytes.toString('latin1');
   test('under an empty content-encoding', async () => {
-    answerWithBytes(json, { 'content-encoding': '' });
+    answerWithBytes(JSON.stringify(FAIL), { 'content-encoding': '' });
     expect(await validate()).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
+});
 
-  test.each<[string, string, Record<string, string>?]>([
-    ['with a reason that is not UTF-8', JSON.stringify({ ...FAIL, reason: 'pass_token expire\u00ff' })],
-    ['under a content-encoding that it does not have', json, { 'content-encoding': 'gzip' }],
-    ['compressed, though nobody asked for it', compressed(gzipSync(json)), { 'content-encoding': 'gzip' }],
-    ...['<html>', 'callback(', ''].map((before): [string, string] => [
-      `between ${before} and more text`,
-      `${before}${json})</html>`,
-    ]),
-  ])('%s nobody can read it, so it proceeds under no policy', async (_what, body, headers) => {
-    answerWithBytes(body, headers);
-    for (const policy of POLICIES)
-      expect(await validate(INPUT, policy)).toMatchObject({ cause: 'CLIENT', proceed: false });
+describe('an answer that nobody can read may be a rejection, so it proceeds under no policy', () => {
+  const GZIP = { 'content-encoding': 'gzip' };
+  const XML = '<verification status="success" result="fail"/>';
+  const rows = ([what, answer]: readonly [string, object]): [string, string, string, object?, number?][] => {
+    const json = JSON.stringify(answer);
+    return [
+      [`${what} with a byte that UTF-8 does not have`, json.replace('slide', 'slide\u00ff'), 'CLIENT'],
+      [`${what} with more after it`, `${json}<script></script>`, 'CLIENT'],
+      [`${what} with more before it`, `)]}',\n${json}`, 'CLIENT'],
+      [`${what} twice`, json.repeat(2), 'CLIENT'],
+      [`${what} as JSONP`, `callback(${json})`, 'CLIENT'],
+      [`${what} as JSONP with HTTP status 503`, `callback(${json})`, 'CLIENT', {}, 503],
+      [`${what} in UTF-16`, Buffer.from(json, 'utf16le').toString('latin1'), 'CLIENT'],
+      [`${what} in gzip`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP],
+      [`${what} in gzip with HTTP status 503`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP, 503],
+      [`${what} that only claims to be compressed`, json, 'CLIENT', GZIP],
+      [`${what} in a list`, `[${json}]`, 'TRANSPORT'],
+      [`${what} in an object`, `{"data":${json}}`, 'TRANSPORT'],
+      [`${what} as a JSON text`, JSON.stringify(json), 'TRANSPORT'],
+    ];
+  };
+  test.each([
+    ...[['a pass', PASS] as const, ['a failure', FAIL] as const].flatMap(rows),
+    ...['fail', XML, `<html>${XML}</html>`, 'null', '{}', '{"code":"-59999"}', ''].map(
+      (text): [string, string, string] => [`200 with ${JSON.stringify(text)}`, text, 'TRANSPORT'],
+    ),
+    ['a failure that is too long', JSON.stringify({ ...FAIL, more: 'x'.repeat(300_000) }), 'TRANSPORT'],
+  ])('%s', async (_what, body, cause, headers = {}, status = 200) => {
+    answerWithBytes(body, { ...headers }, status);
+    for (const policy of POLICIES) {
+      const expected = { __typename: 'CaptchaIndeterminate', cause, code: null, proceed: false };
+      expect(await validate(INPUT, policy)).toMatchObject(expected);
+    }
+  });
+
+  test('but the page of a proxy with the status of an error is no answer of the service, so the policy decides', async () => {
+    for (const [status, cause] of [
+      [403, 'CLIENT'],
+      [503, 'TRANSPORT'],
+    ] as const) {
+      answerWithBytes('<html><style>body { margin: 0 }</style>not now</html>', {}, status);
+      expect(await validate(INPUT, 'always')).toMatchObject({ cause, proceed: true });
+      expect(await validate(INPUT, 'never')).toMatchObject({ cause, proceed: false });
+    }
   });
 });
 
@@ -229,7 +238,6 @@ describe('exceptions (7.2)', () => {
       { cause: 'CLIENT', code: '-50000' },
       413,
     ],
-    ['no status and an unknown code is no answer', { code: '-59999' }, { cause: 'TRANSPORT', code: null }],
     ['an HTTP status of 400 does not help a client', EXCEPTION, { cause: 'CLIENT', code: '-50003' }, 400],
     ['an HTTP status of 502 does not help a client', EXCEPTION, { cause: 'CLIENT', code: '-50003' }, 502],
     ['no desc is no type', { ...EXCEPTION, desc: undefined }, { cause: 'CLIENT', type: null }],
