@@ -24,7 +24,7 @@ const SESSIONS_OF = `query ($user: ID!) {
 const JUDGE = '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { clientType } } me { name } }';
 const MY_ORDERS = '{ me { name orders { id item judgement { signals { code } } } } }';
 const DESK = `{ checkouts(first: 100) {
-  order { number } captcha decision notJudged customer { name }
+  order { id } captcha decision notJudged customer { name }
   judgement { eventType subject signals { code } decision { action rule } device { id orders { id } } }
 } }`;
 const VERIFY = `mutation ($captcha: ValidateCaptchaInput!) {
@@ -177,7 +177,7 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     const { data, errors } = await query(DESK);
     expect(errors).toBeUndefined();
     expect(data.checkouts[0]).toEqual({
-      order: { number: order?.number },
+      order: { id: order?.id },
       captcha: 'VERIFIED',
       decision: 'CHALLENGE',
       notJudged: null,
@@ -204,7 +204,7 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     expect(await orderOutcome(shop.url, orderInput({ item: 'Desk', attestation }))).toEqual(refused);
     expect(await orderOutcome(shop.url, orderInput({ attestation }))).toMatchObject(PLACED);
     expect((await query(DESK)).data.checkouts.slice(0, 2)).toMatchObject([
-      { captcha: 'UNVERIFIED', order: { number: expect.any(String) } },
+      { captcha: 'UNVERIFIED', order: { id: expect.any(String) } },
       { captcha: 'UNVERIFIED', order: null },
     ]);
   });

@@ -1,5 +1,4 @@
 import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
-import { renderGraphiQL } from '@graphql-yoga/render-graphiql';
 import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
 import { listen, type Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
@@ -18,14 +17,12 @@ interface HiveOptions {
   readonly port?: number;
   /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
   readonly pageOrigin?: string;
-  /** With it the gateway shows people GraphiQL, with this question in it. */
-  readonly question?: string;
   /** Settings that a test changes. */
   readonly changes?: Partial<GatewayConfigSupergraph<SignedIn>>;
 }
 
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, secrets, port = 0, pageOrigin, question, changes } = options;
+  const { identify, secrets, port = 0, pageOrigin, changes } = options;
   const gatewayConfig = configFor(secrets['device-trust']);
   const gateway = createGatewayRuntime<SignedIn>({
     ...gatewayConfig,
@@ -46,10 +43,9 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
           ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(propagation)
           : headersFor(secrets, propagation.subgraphName, identify(headersOf(propagation.request))),
     },
-    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify, question !== undefined), signedIn(identify)],
+    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify), signedIn(identify)],
     landingPage: false,
-    graphiql: question !== undefined && { title: 'Supergraph', defaultQuery: question },
-    renderGraphiQL,
+    graphiql: false,
     ...changes,
   });
   const { url, stop } = await listen(gateway, port);
@@ -76,7 +72,7 @@ function signedIn(identify: Identify): GatewayPlugin {
  * Answers questions only to somebody who is signed in, and only if they are sent as JSON by POST. A page of any origin can send
  * a GET or a form without a preflight, which would make events, and a form even orders.
  */
-function questionsOnly(identify: Identify, hasGraphiql: boolean): GatewayPlugin {
+function questionsOnly(identify: Identify): GatewayPlugin {
   return {
     onRequest({ request, fetchAPI, endResponse }) {
       const { method, headers } = request;
@@ -84,15 +80,13 @@ function questionsOnly(identify: Identify, hasGraphiql: boolean): GatewayPlugin 
         const error = { message, extensions: { code, retryable: false } };
         endResponse(fetchAPI.Response.json({ errors: [error] }, { status }));
       };
-      const isPage = hasGraphiql && method === 'GET' && headers.get('accept')?.includes('text/html');
-      // GraphiQL is a page without answers, and a preflight asks nothing.
-      if (method === 'OPTIONS' || isPage) return;
+      // A preflight asks nothing.
+      if (method === 'OPTIONS') return;
       if (method !== 'POST') refuse(405, 'BAD_REQUEST', 'Send questions by POST.');
       else if (!identify(headersOf(request))) refuse(401, 'UNAUTHENTICATED', 'Sign in to ask.');
       else if (!JSON_BODY.test(headers.get('content-type') ?? ''))
         refuse(415, 'BAD_REQUEST', 'Send questions as JSON.');
     },
-    onResponse: ({ response }) => response.headers.set('content-security-policy', "frame-ancestors 'none'"),
   };
 }
 

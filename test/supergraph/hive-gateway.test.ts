@@ -139,17 +139,6 @@ describe.each(PLANNERS)('%s', async (_name, planner) => {
     expect(supergraph.events()).toBeLessThanOrEqual(4);
   });
 
-  test('an order stands while nobody knows the customer', async () => {
-    const withoutUsers = supergraphSdl.replaceAll(supergraph.subgraphs.users, 'http://127.0.0.1:9/graphql');
-    const hive = await startHiveGateway(withoutUsers, { identify, secrets: SECRETS, changes: planner });
-    const order = `mutation { placeOrder(input: { checkoutId: "${randomUUID()}", item: "Pen", deviceToken: "sandbox:ios" }) {
-      ... on OrderPlaced { order { item customer { name } } }
-    } }`;
-    const { data } = await post(hive.url, order, {}, ANALYST);
-    await hive.stop();
-    expect(data.placeOrder.order).toEqual({ item: 'Pen', customer: null });
-  });
-
   test('whoever is not signed in is answered nothing', async () => {
     const { status, data } = await ask(JUDGE, FORGED);
     expect([status, data, recorder.received]).toEqual([401, undefined, []]);
@@ -160,21 +149,6 @@ test('the delivered file starts no gateway without a secret', () => {
   expect(() => configFor(undefined).plugins()).toThrow('ROUTER_SECRET is not set');
 });
 
-test('GraphiQL is where a question is given for it, in no frame, and nowhere else', async () => {
-  const options = { identify, secrets: SECRETS };
-  const gateways = [
-    await startHiveGateway(supergraphSdl, { ...options, question: '{ me { name } }' }),
-    await startHiveGateway(supergraphSdl, options),
-  ];
-  const answers = await Promise.all(
-    gateways.map(({ url }) => request(`${url}?query={me{name}}`, { headers: { accept: 'text/html' } })),
-  );
-  await Promise.all(gateways.map(({ stop }) => stop()));
-  expect(answers.map(({ status }) => status)).toEqual([200, 405]);
-  expect(answers[0]?.headers.get('content-security-policy')).toBe("frame-ancestors 'none'");
-  expect(answers[0]?.text).toContain('<title>Supergraph</title>');
-});
-
 test('without a login the delivered file names no person and no scopes, whatever a client claims', async () => {
   const gateway = await startHiveGateway(supergraphSdl, { identify, secrets: SECRETS, changes: { plugins: () => [] } });
   const { errors } = await post(gateway.url, JUDGE, {}, FORGED);
@@ -182,17 +156,4 @@ test('without a login the delivered file names no person and no scopes, whatever
   expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
   expect(recorder.received).toHaveLength(1);
   for (const name of ['x-user-id', 'x-user-scopes']) expect(recorder.received[0]?.headers).not.toHaveProperty(name);
-});
-
-test.each([
-  ['merged by default', { transportEntries: {} }, 1],
-  ['kept apart by the setting alone', {}, 2],
-])('equal requests in flight are %s', async (_what, setting, calls) => {
-  // As if no rule gave each request an id of its own, which keeps requests apart as well.
-  const fromClientToSubgraphs = () => ({ 'router-authorization': SECRETS['device-trust'] });
-  const changes = { ...setting, propagateHeaders: { fromClientToSubgraphs } };
-  const gateway = await startHiveGateway(supergraphSdl, { identify, secrets: SECRETS, changes });
-  await Promise.all([1, 2].map(() => post(gateway.url, JUDGE, {}, ANALYST)));
-  await gateway.stop();
-  expect(recorder.received).toHaveLength(calls);
 });

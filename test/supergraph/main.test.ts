@@ -15,7 +15,7 @@ const start = (env: Readonly<Record<string, string>>) => {
 
 test('says where the two pages are and what curl needs, and a signal ends it with 0', async () => {
   const [, shop = '', desk = '', gateway = '', headers = ''] = await start({}).waitFor(
-    /^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +([^,\s]+),.*\n +for curl: +(-H .*)\n/m,
+    /^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m,
   );
   const body = JSON.stringify({ query: CROSS_SUBGRAPH_QUERY.replace(/\s+/g, ' ') });
   const { data, errors } = JSON.parse(await shell(`curl -s ${gateway} ${headers} -d '${body}'`));

@@ -3,7 +3,6 @@ import { ConfigError, parseConfig } from '../../src/config/parser.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { composeShopVariant, composeSupergraph } from './compose.ts';
-import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { startHiveGateway } from './gateways.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
@@ -32,8 +31,6 @@ async function started<Part extends { stop(): Promise<void> }>(starting: Promise
   return part;
 }
 
-const onError = (name: string, code: string) => process.stderr.write(`A subgraph failed: ${name} ${code}\n`);
-
 async function start(): Promise<string> {
   const secrets = createSecrets();
   const service = ordersService(secrets);
@@ -56,7 +53,7 @@ async function start(): Promise<string> {
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
   const app = await started(createApp({ ...config, port: portAfter(1) }, log));
-  const users = await started(startUsers({ secrets: [secrets.users], port: portAfter(2), onError }));
+  const users = await started(startUsers({ secrets: [secrets.users], port: portAfter(2) }));
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await started(
     startOrders({
@@ -65,7 +62,6 @@ async function start(): Promise<string> {
       secrets: [secrets.orders],
       port: portAfter(3),
       seeds: ORDERS,
-      onError,
     }),
   );
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
@@ -78,14 +74,14 @@ async function start(): Promise<string> {
   const sessions = createSessions();
   const desk = await started(startPageServer('desk', { port: portAfter(6), sessions }));
   const { identify } = sessions;
-  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, question: CROSS_SUBGRAPH_QUERY };
+  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin };
   const gateway = await started(startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk));
   desk.use(gateway.url);
 
   return `
 The shop:           ${shop.origin}
 The analyst's desk: ${desk.origin}
-The supergraph:     ${gateway.url}, with GraphiQL for a browser
+The supergraph:     ${gateway.url}
   for curl:         -H "Authorization: Bearer $(curl -s -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
 
 `;

@@ -6,7 +6,7 @@ import { subgraphHeaders } from './test-secrets.ts';
 
 const PLACE_ORDER = `mutation ($input: PlaceOrderInput!) { placeOrder(input: $input) {
   __typename
-  ... on OrderPlaced { order { id number item priceCents customer { id } } }
+  ... on OrderPlaced { order { id item priceCents customer { id } } }
   ... on ChallengeRequired { reason audience action }
   ... on OrderRefused { code }
 } }`;
@@ -38,7 +38,7 @@ export async function orderOutcome(
 
 export interface OrderOutcome {
   readonly __typename: 'OrderPlaced' | 'ChallengeRequired' | 'OrderRefused';
-  readonly order?: { readonly id: string; readonly number: string };
+  readonly order?: { readonly id: string };
   readonly reason?: string;
   readonly audience?: string;
   readonly action?: string;

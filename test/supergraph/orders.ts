@@ -20,16 +20,14 @@ export interface OrdersOptions extends SubgraphOptions {
   readonly seeds?: readonly Seed[];
   /** Called with each new order, as soon as it stands. */
   readonly placed?: (order: Checkout) => void;
-  /** Draws a number for an order, again if it is taken. */
-  readonly draw?: () => string;
 }
 
 /** Attestations count for orders only if they name the person. The gateways say who that is. */
 export const ORDERS_AUDIENCE = { audience: 'orders', subject: 'required' } as const;
 
 export async function startOrders(options: OrdersOptions): Promise<Running> {
-  const { attestation, deviceTrust, file = ':memory:', seeds = [], placed = () => {}, draw } = options;
-  const database = openDatabase(file, draw);
+  const { attestation, deviceTrust, file = ':memory:', seeds = [], placed = () => {} } = options;
+  const database = openDatabase(file);
   const letJudge = createJudging(database, createJudge(deviceTrust));
   // No customer can send the id of these checkouts, so nobody finds an order that they did not place.
   const added = seeds.map(async ({ orderId, customerId, item: name, deviceToken }) => {

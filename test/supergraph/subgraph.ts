@@ -21,8 +21,6 @@ export interface SubgraphOptions {
   readonly secrets: readonly string[];
   /** Port 0, the default, picks a free one. */
   readonly port?: number;
-  /** Gets the name and the code of what was thrown by mistake. Its message may repeat what a client sent. */
-  readonly onError?: (name: string, code: string) => void;
 }
 
 /** The longest request, in bytes. */
@@ -32,7 +30,7 @@ const MAX_BODY = 262_144;
 export async function startSubgraph(
   name: 'users' | 'orders',
   resolvers: Resolvers,
-  { secrets, port = 0, onError = () => {} }: SubgraphOptions,
+  { secrets, port = 0 }: SubgraphOptions,
 ): Promise<Running> {
   if (secrets.length === 0 || secrets.includes('')) throw new Error('expected secrets of the router, and none empty');
   const typeDefs = parse(readFileSync(join(import.meta.dirname, `${name}.graphql`), 'utf8'));
@@ -47,7 +45,7 @@ export async function startSubgraph(
       const extensions = { code: 'UNAUTHENTICATED', retryable: false };
       return void send(401, { errors: [{ message: 'Send the secret of the router.', extensions }] });
     }
-    answer(schema, request, onError).then(
+    answer(schema, request).then(
       (result) =>
         result ? send(200, result) : send(413, { errors: [{ message: `Send at most ${MAX_BODY} bytes.` }] }),
       () => send(400, { errors: [{ message: 'Send a GraphQL request as JSON.' }] }),
@@ -74,11 +72,7 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
 }
 
 /** Rejects if the request is none for GraphQL, and is undefined if it is too long; what execution comes to is in the result. */
-async function answer(
-  schema: GraphQLSchema,
-  request: IncomingMessage,
-  onError: NonNullable<SubgraphOptions['onError']>,
-): Promise<ExecutionResult | undefined> {
+async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult | undefined> {
   const body = await bodyOf(request);
   if (body === undefined) return undefined;
   const { query: source, variables: variableValues, operationName } = JSON.parse(body);
@@ -88,14 +82,14 @@ async function answer(
   const seesRisk = typeof scopes === 'string' && !scopes.includes(',') && scopes.split(' ').includes('risk:read');
   const contextValue: SubgraphContext = { userId, seesRisk };
   const result = await graphql({ schema, source, variableValues, operationName, contextValue });
-  return result.errors ? { ...result, errors: result.errors.map((error) => withoutInternals(error, onError)) } : result;
+  return result.errors ? { ...result, errors: result.errors.map(withoutInternals) } : result;
 }
 
-/** What was thrown by mistake was not written for a client. */
-function withoutInternals(error: GraphQLError, onError: NonNullable<SubgraphOptions['onError']>): GraphQLError {
+/** What was thrown by mistake was not written for a client, and its message may repeat what one sent. */
+function withoutInternals(error: GraphQLError): GraphQLError {
   const { originalError, path } = error;
   if (originalError === undefined || originalError instanceof GraphQLError) return error;
-  onError(originalError.name, 'code' in originalError ? String(originalError.code) : 'NO_CODE');
+  process.stderr.write(`A subgraph failed: ${originalError.name}\n`);
   const extensions = { code: 'INTERNAL_SERVER_ERROR', retryable: false };
   return new GraphQLError('Something went wrong in this service.', { path, extensions });
 }

@@ -6,8 +6,8 @@ import { graphql } from './generated/gql.ts';
  */
 
 export const CHECKOUTS = graphql(`
-  query Checkouts($decision: CheckoutDecision) {
-    checkouts(first: 100, decision: $decision) { ...Summary judgement { decision { rule } } }
+  query Checkouts {
+    checkouts(first: 100) { ...Summary judgement { decision { rule } } }
   }
 
   fragment Summary on Checkout {
@@ -17,7 +17,7 @@ export const CHECKOUTS = graphql(`
     customer { id name }
     status
     refusal
-    order { id number }
+    order { id }
     captcha
     decision
     notJudged

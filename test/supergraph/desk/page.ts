@@ -1,7 +1,7 @@
 import { createClient } from '../shop/client.ts';
 import { find, make } from '../shop/dom.ts';
 import { detailView } from './detail.ts';
-import type { CheckoutDecision, CheckoutsQuery } from './generated/graphql.ts';
+import type { CheckoutsQuery } from './generated/graphql.ts';
 import { CHECKOUT, CHECKOUTS } from './operations.ts';
 import { endSession, type Session, signIn, storedSession } from './session.ts';
 import { codeAt, codeOf, troubleView } from './trouble.ts';
@@ -14,9 +14,6 @@ const desk = find('desk', HTMLElement);
 const rows = find('rows', HTMLElement);
 const dialog = find('detail', HTMLDialogElement);
 let session = storedSession();
-/** Only the last question counts: whoever changes the filter quickly sees what they chose last. */
-let asked = 0;
-
 /** What every question is sent with. Errors are part of its answer, so that nothing is thrown. */
 function options({ token }: Session) {
   return { context: { headers: { authorization: `Bearer ${token}` } }, errorPolicy: 'all' } as const;
@@ -24,14 +21,12 @@ function options({ token }: Session) {
 
 async function loadTable(): Promise<void> {
   if (!session) return;
-  const mine = ++asked;
-  const chosen = find('filter', HTMLElement).querySelector<HTMLInputElement>('input:checked')?.value;
-  // Sound: the page's own values are those of the enum, and one that is empty.
-  const variables = { decision: (chosen || null) as CheckoutDecision | null };
+  const mine = session;
   const count = find('count', HTMLElement);
   count.textContent = 'Loading …';
-  const { data, error } = await client.query({ query: CHECKOUTS, variables, ...options(session) });
-  if (mine !== asked) return;
+  const { data, error } = await client.query({ query: CHECKOUTS, ...options(session) });
+  // Whoever has signed out meanwhile sees no answer.
+  if (mine !== session) return;
   const code = codeOf(error);
   if (code === 'UNAUTHENTICATED') return showSignIn();
   const checkouts = data?.checkouts;
@@ -49,7 +44,6 @@ function rowView(row: NonNullable<CheckoutsQuery['checkouts']>[number], code: st
   link.href = `#${row.id}`;
   const cells = [
     link,
-    row.order?.number ?? quiet('no order'),
     row.item,
     customerOf(row),
     OUTCOMES[row.status],
@@ -96,7 +90,6 @@ function showSession(opened: Session): void {
 }
 
 function showSignIn(): void {
-  asked += 1;
   endSession();
   session = undefined;
   dialog.close();
@@ -116,7 +109,6 @@ for (const choice of document.querySelectorAll<HTMLButtonElement>('[data-person]
     find('title', HTMLElement).focus();
   });
 }
-find('filter', HTMLElement).addEventListener('change', loadTable);
 find('refresh', HTMLElement).addEventListener('click', loadTable);
 find('sign-out', HTMLElement).addEventListener('click', showSignIn);
 find('close', HTMLElement).addEventListener('click', () => dialog.close());

@@ -48,7 +48,7 @@ const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
 
 /** What became of a checkout, in one sentence. */
 export function outcomeOf({ status, refusal, order }: Graph.SummaryFragment): string {
-  if (status === 'PLACED') return `Placed as ${order?.number ?? 'an order'}.`;
+  if (status === 'PLACED') return `Placed as ${order?.id ?? 'an order'}.`;
   if (status === 'CHALLENGED') return 'Asked for a captcha, and not placed since.';
   return `Refused: ${refusal ? REFUSALS[refusal] : 'no reason is known'}.`;
 }

@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { v7 as uuidV7 } from 'uuid';
 import type { Judgement } from './device-trust.ts';
@@ -31,14 +31,13 @@ const TABLES = `
     outcome TEXT,
     captcha TEXT,
     order_id TEXT UNIQUE,
-    order_number TEXT UNIQUE,
     UNIQUE (customer_id, checkout_id)
   );
   CREATE INDEX IF NOT EXISTS checkouts_by_device ON checkouts (device_id, order_id);
   CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY);
 `;
 const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
-  asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId", order_number AS "orderNumber"
+  asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId"
   FROM checkouts`;
 
 /** A try to buy something, which is an order once it is placed. */
@@ -60,21 +59,11 @@ export interface Checkout {
   readonly outcome: 'PLACED' | 'CHALLENGED' | OrderRefusalCode | null;
   readonly captcha: Captcha | null;
   readonly orderId: string | null;
-  readonly orderNumber: string | null;
 }
 
 export type NotJudged = 'TOKEN_REJECTED' | 'OUTAGE';
 export type OrderRefusalCode = 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' | 'UNDER_REVIEW';
 export type Captcha = 'VERIFIED' | 'UNVERIFIED';
-
-/** Six letters or digits without those that look alike, in two groups. */
-function drawNumber(): string {
-  const letters = Array.from({ length: 6 }, () => 'ACDEFGHJKMNPQRTUVWXY34679'[randomInt(25)]).join('');
-  return `${letters.slice(0, 3)}-${letters.slice(3)}`;
-}
-
-/** How often a number is drawn until one is not taken. */
-const MAX_DRAWS = 5;
 
 export type Database = ReturnType<typeof openDatabase>;
 
@@ -82,9 +71,8 @@ export type Database = ReturnType<typeof openDatabase>;
  * Opens the database, and adds the items of the shop if it is new. Whoever opens one closes it.
  *
  * @param file its path; `:memory:` keeps it in this process
- * @param draw a number for an order, which may be taken
  */
-export function openDatabase(file: string, draw = drawNumber) {
+export function openDatabase(file: string) {
   // Other replicas may hold the lock for a moment.
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(`PRAGMA journal_mode = WAL; ${TABLES}`);
@@ -101,7 +89,7 @@ export function openDatabase(file: string, draw = drawNumber) {
   const ordersFrom = prepare(`${CHECKOUT} WHERE device_id = ? AND order_id IS NOT NULL ORDER BY order_id`);
   const ordersOf = prepare(`${CHECKOUT} WHERE customer_id = ? AND order_id IS NOT NULL ORDER BY id`);
   // An id begins with the time, so the newest checkout has the greatest one.
-  const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL AND decision LIKE ? ORDER BY id DESC LIMIT ?`);
+  const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL ORDER BY id DESC LIMIT ?`);
   const start = prepare(`INSERT INTO checkouts (id, customer_id, checkout_id, item, price_cents, started_at)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`);
   const claim = prepare(`UPDATE checkouts SET asked_at = ?
@@ -112,28 +100,8 @@ export function openDatabase(file: string, draw = drawNumber) {
     not_judged = CASE not_judged WHEN 'TOKEN_REJECTED' THEN not_judged ELSE ? END
     WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
   const end = prepare('UPDATE checkouts SET outcome = ?, captcha = ? WHERE id = ? AND order_id IS NULL');
-  const place = prepare(`UPDATE checkouts SET outcome = 'PLACED', captcha = ?, order_id = ?, order_number = ?
+  const place = prepare(`UPDATE checkouts SET outcome = 'PLACED', captcha = ?, order_id = ?
     WHERE id = ? AND order_id IS NULL AND decision = ?`);
-
-  function placeAs(
-    number: string,
-    { id, decision }: Checkout,
-    captcha: Captcha | null,
-    jti?: string,
-    orderId?: string,
-  ) {
-    database.exec('BEGIN IMMEDIATE');
-    try {
-      const newId = orderId ?? `order-${randomUUID()}`;
-      if (place.run(captcha, newId, number, id, decision).changes === 0) return 'CHANGED';
-      if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
-      if (takeFromStock.run(id).changes === 0) return 'SOLD_OUT';
-      database.exec('COMMIT');
-      return 'PLACED';
-    } finally {
-      if (database.isTransaction) database.exec('ROLLBACK');
-    }
-  }
 
   // The columns are named like the fields, and the tables hold nothing that was not inserted above.
   return {
@@ -144,7 +112,7 @@ export function openDatabase(file: string, draw = drawNumber) {
     ordersOf: (customerId: string) => ordersOf.all(customerId) as unknown as Checkout[],
     ordersFrom: (deviceId: string) => ordersFrom.all(deviceId) as unknown as Checkout[],
     /** Those that were answered, newest first. */
-    newest: (first: number, decision?: string | null) => newest.all(decision ?? '%', first) as unknown as Checkout[],
+    newest: (first: number) => newest.all(first) as unknown as Checkout[],
     /** Records a checkout, unless it is. */
     start(customerId: string, checkoutId: string, { name, priceCents }: Item) {
       start.run(uuidV7(), customerId, checkoutId, name, priceCents, Date.now());
@@ -165,13 +133,16 @@ export function openDatabase(file: string, draw = drawNumber) {
      *
      * @param jti of the attestation, if the order needs one
      */
-    place(checkout: Checkout, captcha: Captcha | null, jti?: string, orderId?: string) {
-      for (let left = MAX_DRAWS; ; left -= 1) {
-        try {
-          return placeAs(draw(), checkout, captcha, jti, orderId);
-        } catch (error) {
-          if (left === 1 || !String(error).includes('UNIQUE constraint failed: checkouts.order_number')) throw error;
-        }
+    place({ id, decision }: Checkout, captcha: Captcha | null, jti?: string, orderId = `order-${randomUUID()}`) {
+      database.exec('BEGIN IMMEDIATE');
+      try {
+        if (place.run(captcha, orderId, id, decision).changes === 0) return 'CHANGED';
+        if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
+        if (takeFromStock.run(id).changes === 0) return 'SOLD_OUT';
+        database.exec('COMMIT');
+        return 'PLACED';
+      } finally {
+        if (database.isTransaction) database.exec('ROLLBACK');
       }
     },
     close: () => database.close(),

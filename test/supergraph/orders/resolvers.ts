@@ -10,9 +10,9 @@ export function createResolvers(shop: Shop) {
   const { database } = shop;
   return {
     Query: {
-      checkouts: (_root: unknown, { first, decision }: CheckoutsArguments, context: SubgraphContext) => {
+      checkouts: (_root: unknown, { first }: { first: number }, context: SubgraphContext) => {
         requireScope(context);
-        if (first >= 1 && first <= MAX_CHECKOUTS) return database.newest(first, decision);
+        if (first >= 1 && first <= MAX_CHECKOUTS) return database.newest(first);
         throw failure('BAD_USER_INPUT', `first: expected a number from 1 to ${MAX_CHECKOUTS}.`);
       },
       checkout: (_root: unknown, { id }: { id: string }, context: SubgraphContext) => {
@@ -34,7 +34,6 @@ export function createResolvers(shop: Shop) {
         return order;
       },
       id: ({ orderId }: Checkout) => orderId,
-      number: ({ orderNumber }: Checkout) => orderNumber,
       customer: customerOf,
       judgement: (order: Checkout, _args: unknown, context: SubgraphContext) => {
         requireScope(context);
@@ -69,11 +68,6 @@ export function createResolvers(shop: Shop) {
       orders: ({ id }: { id: string }) => database.ordersFrom(id),
     },
   };
-}
-
-interface CheckoutsArguments {
-  readonly first: number;
-  readonly decision?: string | null;
 }
 
 const customerOf = ({ customerId }: Checkout) => ({ id: customerId });

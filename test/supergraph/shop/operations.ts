@@ -19,7 +19,7 @@ export const PLACE_ORDER = graphql(`
   mutation PlaceOrder($input: PlaceOrderInput!) {
     placeOrder(input: $input) {
       __typename
-      ... on OrderPlaced { order { id number item priceCents customer { name } } }
+      ... on OrderPlaced { order { item priceCents customer { name } } }
       ... on ChallengeRequired { reason audience action }
       ... on OrderRefused { code }
     }

@@ -1,7 +1,6 @@
 import { CombinedGraphQLErrors, type ErrorLike } from '@apollo/client';
 import type { Checkout } from './checkout.ts';
 import type { OrderRefusalCode } from './generated/graphql.ts';
-import { inCurrency } from './price.ts';
 
 /** What became of a checkout, in words for the customer. They say no more than the graph's public answer. */
 export interface Outcome {
@@ -9,15 +8,11 @@ export interface Outcome {
   readonly kind: 'asking' | 'placed' | 'refused' | 'failed';
   readonly title: string;
   readonly text: string;
-  /** The order's number for people; only if it was placed. */
-  readonly number?: string;
-  /** Nobody knows whether it was placed. */
-  readonly isUnconfirmed?: true;
 }
 
 export const ASKING: Outcome = { kind: 'asking', title: 'Placing your order …', text: 'This takes a moment.' };
 export const CANCELLED = nothingOrdered('You closed the check. Your choice is still here, so you can try again.');
-/** The page itself could not go on, or was loaded anew. Whether the order arrived before, nobody knows. */
+/** The page itself could not go on. Whether the order arrived before, nobody knows. */
 export const BROKEN = unconfirmed('This page could not go on. Please try again');
 
 /** The proof that another attempt can use: none if it is spent, or if the shop wants a better one. */
@@ -31,9 +26,9 @@ export function outcomeOf({ verified, placed }: Checkout): Outcome {
   const result = placed?.data?.placeOrder;
   switch (result?.__typename) {
     case 'OrderPlaced': {
-      const { number, item, priceCents, customer } = result.order;
+      const { item, priceCents, customer } = result.order;
       const text = `We have your order: ${item} for ${inCurrency(priceCents)}.`;
-      return { kind: 'placed', title: customer ? `Thank you, ${customer.name}` : 'Thank you', text, number };
+      return { kind: 'placed', title: customer ? `Thank you, ${customer.name}` : 'Thank you', text };
     }
     case 'OrderRefused':
       return { kind: 'refused', ...REFUSALS[result.code] };
@@ -81,11 +76,17 @@ function unconfirmed(advice: string): Outcome {
     kind: 'failed',
     title: 'Your order is not confirmed.',
     text: `${advice}: the same order is never placed twice.`,
-    isUnconfirmed: true,
   };
 }
 
 /** What the graph says about trying the same again; undefined if nothing that it wrote arrived. */
 function isRetryable(error: ErrorLike | undefined): unknown {
   return CombinedGraphQLErrors.is(error) ? error.errors[0]?.extensions?.['retryable'] : undefined;
+}
+
+const FORMAT = new Intl.NumberFormat(undefined, { style: 'currency', currency: 'EUR' });
+
+/** A price in cents, as it is written where the customer is. */
+export function inCurrency(cents: number): string {
+  return FORMAT.format(cents / 100);
 }

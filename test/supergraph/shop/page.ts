@@ -3,8 +3,7 @@ import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
 import { DEVICES, makeToken } from './device.ts';
 import { find, make } from './dom.ts';
-import { ASKING, BROKEN, CANCELLED, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
-import { inCurrency } from './price.ts';
+import { ASKING, BROKEN, CANCELLED, inCurrency, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
 
 /** The shop: what is chosen, and what a press on the button comes to. */
 
@@ -18,26 +17,10 @@ const placed = find('placed', HTMLElement);
 for (const price of form.querySelectorAll('data')) price.textContent = inCurrency(Number(price.value));
 device.append(...DEVICES.map(([name, token]) => new Option(name, token)));
 
-/** Where the browser keeps a purchase that has no answer yet, until the tab is closed: a page that is loaded anew goes on with it. */
-const UNANSWERED = 'purchase';
-
 /** A purchase keeps its number and its token until it is placed or changed, so that a retry never orders or judges twice. */
-let purchase = unanswered() ?? startPurchase();
+let purchase = startPurchase();
 /** The proof outlives an attempt that failed. The shop says when it needs another one. */
 let attestation: string | null | undefined;
-
-function unanswered(): ReturnType<typeof startPurchase> | undefined {
-  const stored = sessionStorage.getItem(UNANSWERED);
-  if (stored === null) return undefined;
-  const kept: ReturnType<typeof startPurchase> = JSON.parse(stored);
-  for (const choice of form.querySelectorAll<HTMLInputElement>('input[name=item]')) {
-    choice.checked = choice.value === kept.item;
-  }
-  device.value = kept.deviceToken.split('#')[0] ?? '';
-  startPurchase();
-  show(BROKEN);
-  return kept;
-}
 
 function startPurchase() {
   const chosen = form.querySelector<HTMLInputElement>('input[name=item]:checked');
@@ -59,10 +42,7 @@ form.addEventListener('submit', async (event) => {
   if (form.ariaBusy === 'true') return;
   setBusy(true);
   show(ASKING);
-  sessionStorage.setItem(UNANSWERED, JSON.stringify(purchase));
-  const answer = await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN));
-  if (!answer.isUnconfirmed) sessionStorage.removeItem(UNANSWERED);
-  show(answer);
+  show(await order().catch((fault) => (fault instanceof CaptchaCancelled ? CANCELLED : BROKEN)));
   setBusy(false);
 });
 
@@ -86,10 +66,9 @@ function setBusy(busy: boolean): void {
 }
 
 /** What is ordered cannot be ordered once more: with the choice, its button goes away. */
-function show({ kind, title, text, number }: Outcome): void {
+function show({ kind, title, text }: Outcome): void {
   if (kind === 'placed') {
     find('bought', HTMLElement).textContent = text;
-    find('number', HTMLElement).textContent = number ?? '';
     form.hidden = true;
     placed.hidden = false;
     const thanks = find('thanks', HTMLElement);

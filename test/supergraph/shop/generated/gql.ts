@@ -15,11 +15,11 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  */
 type Documents = {
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": typeof types.ValidateCaptchaDocument,
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id number item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": typeof types.PlaceOrderDocument,
 };
 const documents: Documents = {
     "\n  mutation ValidateCaptcha($input: ValidateCaptchaInput!) {\n    validateCaptcha(input: $input) {\n      __typename\n      attestation\n      ... on CaptchaFailed { category }\n      ... on CaptchaIndeterminate { cause }\n    }\n  }\n": types.ValidateCaptchaDocument,
-    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id number item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
+    "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n": types.PlaceOrderDocument,
 };
 
 /**
@@ -43,7 +43,7 @@ export function graphql(source: "\n  mutation ValidateCaptcha($input: ValidateCa
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id number item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { id number item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"];
+export function graphql(source: "\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"): (typeof documents)["\n  mutation PlaceOrder($input: PlaceOrderInput!) {\n    placeOrder(input: $input) {\n      __typename\n      ... on OrderPlaced { order { item priceCents customer { name } } }\n      ... on ChallengeRequired { reason audience action }\n      ... on OrderRefused { code }\n    }\n  }\n"];
 
 export function graphql(source: string) {
   return (documents as any)[source] ?? {};
