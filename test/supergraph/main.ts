@@ -53,13 +53,13 @@ async function start(): Promise<string> {
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
   const app = await started(createApp({ ...config, port: portAfter(1) }, log));
-  const users = await started(startUsers({ secrets: [secrets.users], port: portAfter(2) }));
+  const users = await started(startUsers({ secret: secrets.users, port: portAfter(2) }));
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await started(
     startOrders({
       attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer, ...ORDERS_AUDIENCE },
       deviceTrust: { url: app.graphqlUrl, secret: service.secret },
-      secrets: [secrets.orders],
+      secret: secrets.orders,
       port: portAfter(3),
       seeds: ORDERS,
     }),

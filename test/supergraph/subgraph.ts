@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import { type ExecutionResult, GraphQLError, type GraphQLSchema, graphql, parse } from 'graphql';
 import { listen, type Running } from './listen.ts';
@@ -17,37 +18,33 @@ export interface SubgraphContext {
 }
 
 export interface SubgraphOptions {
-  /** Any of them proves that a gateway asks. While a secret is replaced, there are two. */
-  readonly secrets: readonly string[];
+  /** Proves that a gateway asks. */
+  readonly secret: string;
   /** Port 0, the default, picks a free one. */
   readonly port?: number;
 }
-
-/** The longest request, in bytes. */
-const MAX_BODY = 262_144;
 
 /** Serves a schema of this folder to the gateways alone, on loopback, as a team of its own would. */
 export async function startSubgraph(
   name: 'users' | 'orders',
   resolvers: Resolvers,
-  { secrets, port = 0 }: SubgraphOptions,
+  { secret, port = 0 }: SubgraphOptions,
 ): Promise<Running> {
-  if (secrets.length === 0 || secrets.includes('')) throw new Error('expected secrets of the router, and none empty');
+  if (secret === '') throw new Error('expected the secret of the router, but got an empty text');
   const typeDefs = parse(readFileSync(join(import.meta.dirname, `${name}.graphql`), 'utf8'));
   const schema = buildSubgraphSchema([{ typeDefs, resolvers }]);
-  const accepted = secrets.map(digest);
+  const accepted = digest(secret);
   return listen((request, response) => {
     const send = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     // Whoever else reaches this port could name any person and any scope. Not even the schema is for them.
     const presented = digest(String(request.headers['router-authorization'] ?? ''));
-    if (!accepted.some((secret) => timingSafeEqual(presented, secret))) {
+    if (!timingSafeEqual(presented, accepted)) {
       const extensions = { code: 'UNAUTHENTICATED', retryable: false };
       return void send(401, { errors: [{ message: 'Send the secret of the router.', extensions }] });
     }
     answer(schema, request).then(
-      (result) =>
-        result ? send(200, result) : send(413, { errors: [{ message: `Send at most ${MAX_BODY} bytes.` }] }),
+      (result) => send(200, result),
       () => send(400, { errors: [{ message: 'Send a GraphQL request as JSON.' }] }),
     );
   }, port);
@@ -58,24 +55,9 @@ function digest(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }
 
-/** The body of a request; undefined if it is too long. */
-async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // The socket stays, for the answer.
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    length += chunk.length;
-    if (length > MAX_BODY) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Rejects if the request is none for GraphQL, and is undefined if it is too long; what execution comes to is in the result. */
-async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult | undefined> {
-  const body = await bodyOf(request);
-  if (body === undefined) return undefined;
-  const { query: source, variables: variableValues, operationName } = JSON.parse(body);
+/** Rejects if the request is none for GraphQL; what execution comes to is in the result. */
+async function answer(schema: GraphQLSchema, request: IncomingMessage): Promise<ExecutionResult> {
+  const { query: source, variables: variableValues, operationName } = JSON.parse(await text(request));
   // A header that was sent twice has a comma in it: it names nobody, and allows nothing.
   const { 'x-user-id': person, 'x-user-scopes': scopes } = request.headers;
   const userId = typeof person === 'string' && /^[\w-]{1,64}$/.test(person) ? person : undefined;

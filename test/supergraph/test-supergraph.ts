@@ -85,11 +85,11 @@ export async function startTestSupergraph(options: Options = {}) {
       sealingKeys: SEALING_KEYS,
     },
   );
-  const users = await startUsers({ secrets: [SECRETS.users] }, [...USERS, TRAVELLER]);
+  const users = await startUsers({ secret: SECRETS.users }, [...USERS, TRAVELLER]);
   const orders = await startOrders({
     attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },
-    secrets: [SECRETS.orders],
+    secret: SECRETS.orders,
     file: ordersFile,
     seeds: ORDERS,
     placed: () => controls.done.push('order placed'),
