@@ -6,9 +6,8 @@ import { accountsOf } from './config/rules.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
-import { type Deciding, startDeciding } from './fingerprint/decider.ts';
-import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
 import { Judgements } from './fingerprint/judgement.ts';
+import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { subgraphSchema } from './graphql/schema.ts';
 import { createTokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
@@ -26,7 +25,7 @@ import { Accounts } from './upstream/accounts.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
-export interface App extends Pick<Deciding, 'usePolicy'> {
+export interface App {
   /** Scheme, host and port, without a trailing slash. */
   readonly url: string;
   readonly graphqlUrl: string;
@@ -40,6 +39,8 @@ export interface App extends Pick<Deciding, 'usePolicy'> {
   readonly ready: Promise<void>;
   /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
   rotate(config: Config): void;
+  /** Replaces the risk policy. Operations under way keep their own. */
+  usePolicy(policy: RiskPolicy): void;
   /** Lets requests under way finish and closes every socket. */
   stop(): Promise<void>;
 }
@@ -58,7 +59,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
-    const deciding = startDeciding(policy, metrics);
+    const policyInUse = new PolicyInUse(policy, metrics);
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
     const { logSample } = config;
@@ -91,7 +92,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const capabilities = {
       applicationFor,
       fingerprintClient,
-      deciding,
+      policyInUse,
       judgements,
       captchaClient,
       attestations,
@@ -126,7 +127,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
-    const { usePolicy } = deciding;
+    const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
   } catch (error) {
     await stop();

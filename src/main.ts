@@ -7,8 +7,7 @@ import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
-import { DEFAULT_POLICY } from './fingerprint/default-policy.ts';
-import type { RiskPolicy } from './fingerprint/policy.ts';
+import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
 import { loadPolicy, PolicyError } from './fingerprint/policy-file.ts';
 import { createLogger } from './observability/logger.ts';
 

@@ -22,9 +22,8 @@ const RULES = `
   service-client: config, observability, upstream
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, sandbox-mode, server,
     service-client, upstream
-  policy: fingerprint/default-policy, fingerprint/policy, fingerprint/policy-file, fingerprint/signal-set,
-    fingerprint/signals, schema.generated
-  main: app, config, errors, fingerprint/default-policy, fingerprint/policy, fingerprint/policy-file, observability/logger
+  policy: fingerprint/policy, fingerprint/policy-file, fingerprint/signals
+  main: app, config, errors, fingerprint/policy, fingerprint/policy-file, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

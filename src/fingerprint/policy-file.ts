@@ -1,5 +1,6 @@
-import { OTHERWISE, type PolicyDefinition, type RiskPolicy } from './policy.ts';
-import { compilePolicy } from './policy-compiler.ts';
+import { closestMatch } from 'leven';
+import { z } from 'zod';
+import { createPolicy, OTHERWISE, type PolicyDefinition, type RiskPolicy } from './policy.ts';
 import { SIGNAL_CATALOGUE } from './signals.ts';
 
 /** Reads a policy from its file. A policy is no secret, so the messages show what was found. */
@@ -48,103 +49,106 @@ export function parsePolicy(text: string): RiskPolicy {
     const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
     throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
-  const problems = [...repeatedKeys(text), ...checkPolicy(json, ''), ...repeatedIds(json)];
-  if (problems.length > 0) throw new PolicyError(problems);
-  // Sound: every key was checked against the type of the same name.
-  return compilePolicy(json as PolicyDefinition);
+  const { data, error } = policySchema.safeParse(json, { reportInput: true });
+  const mistakes = error?.issues.flatMap(sentencesOf) ?? [];
+  // Once each, because one value can fail several checks.
+  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(json)])];
+  if (!data || problems.length > 0) throw new PolicyError(problems);
+  return createPolicy(data);
 }
-
-/** The sentences about what is wrong with a value at this path. */
-type Check = (value: unknown, path: string) => string[];
 
 /** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
 const MAX_CHARACTERS = 262_144;
 const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
-const CODES: ReadonlySet<unknown> = new Set(SIGNAL_CATALOGUE.map(({ code }) => code));
+const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-const mistake = (path: string, expected: string, value: unknown) =>
-  `${path === '' ? '' : `${path}: `}expected ${expected}, but got ${show(value)}.`;
+// The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
 
-const that =
-  (expected: string, fits: (value: unknown) => boolean): Check =>
-  (value, path) =>
-    fits(value) ? [] : [mistake(path, expected, value)];
+const oneOf = <const Word extends string>(...words: Word[]) =>
+  z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
 
-const oneOf = (...words: string[]) =>
-  that(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`, (value) => words.some((word) => word === value));
+const listOf = <Entry extends z.ZodType>(expected: string, entry: Entry) => z.array(entry, expected).min(1);
 
-const listOf =
-  (expected: string, entry: Check, max = Number.POSITIVE_INFINITY): Check =>
-  (value, path) => {
-    if (!Array.isArray(value) || value.length === 0 || value.length > max) return [mistake(path, expected, value)];
-    return value.flatMap((one, at) => entry(one, `${path}.${at}`));
-  };
+const oneOrMany = <Entry extends z.ZodType>(expected: string, entry: Entry) =>
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), listOf(expected, entry));
 
-const oneOrMany =
-  (entry: Check, many: Check): Check =>
-  (value, path) =>
-    (Array.isArray(value) ? many : entry)(value, path);
-
-/** An object with no other keys than these. A key that may be absent ends in `?`. */
-const objectOf =
-  (expected: string, keys: Readonly<Record<string, Check>>): Check =>
-  (value, path) => {
-    if (!isObject(value) || Object.keys(value).length === 0) return [mistake(path, expected, value)];
-    const pathOf = (key: string) => (path === '' ? key : `${path}.${key}`);
-    const names = Object.keys(keys).map((key) => key.replace('?', ''));
-    const unknown = Object.keys(value).filter((key) => !names.includes(key));
-    return [
-      ...unknown.map((key) => mistake(path, `no key but ${names.join(', ')}`, key)),
-      ...Object.entries(keys).flatMap(([key, check]) => {
-        const name = key.replace('?', '');
-        return Object.hasOwn(value, name) || name === key ? check(value[name], pathOf(name)) : [];
-      }),
-    ];
-  };
+const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =>
+  z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : expected),
+  });
 
 const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
-const codes = listOf(
-  'a list of signals',
-  that('the code of a documented signal', (value) => CODES.has(value)),
-);
-const eventType = that(
-  'a text of 1 to 100 characters',
-  (value) => typeof value === 'string' && /^.{1,100}$/su.test(value),
-);
-const clientType = oneOf('ANDROID', 'IOS', 'WEB_H5');
+const codes = listOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
+const eventType = z.string('a text of 1 to 100 characters').regex(/^.{1,100}$/su);
+
+const CONDITION = 'an object with at least one condition';
+const condition = objectOf(CONDITION, {
+  anyOf: codes.optional(),
+  noneOf: codes.optional(),
+  effect: oneOf('RISK', 'DENY', 'ALLOW').optional(),
+  minLevel: oneOf('LOW', 'MEDIUM', 'HIGH').optional(),
+  minConfidence: z.number('a number from 0 to 1').min(0).max(1).optional(),
+  atLeast: z.int(`a whole number from 1 to ${CODES.length}`).min(1).max(CODES.length).optional(),
+  eventType: oneOrMany('a list of texts', eventType).optional(),
+  clientType: oneOrMany('a list of client types', oneOf('ANDROID', 'IOS', 'WEB_H5')).optional(),
+});
 
 const rule = objectOf('a rule, which is an object', {
   // A label of metrics, so it is short, and safe in every query language.
-  id: that(
-    `1 to 48 of a-z, 0-9, - and _, and not ${OTHERWISE}`,
-    (value) => typeof value === 'string' && /^[a-z0-9_-]{1,48}$/.test(value) && value !== OTHERWISE,
-  ),
+  id: z
+    .string(`1 to 48 of a-z, 0-9, - and _, and not ${OTHERWISE}`)
+    .regex(/^[a-z0-9_-]{1,48}$/)
+    .refine((id) => id !== OTHERWISE),
   // Without a condition it would decide about everybody, which is what `otherwise` is for.
-  when: objectOf('an object with at least one condition', {
-    'anyOf?': codes,
-    'noneOf?': codes,
-    'effect?': oneOf('RISK', 'DENY', 'ALLOW'),
-    'minLevel?': oneOf('LOW', 'MEDIUM', 'HIGH'),
-    'minConfidence?': that('a number from 0 to 1', (value) => typeof value === 'number' && value >= 0 && value <= 1),
-    'atLeast?': that(
-      `a whole number from 1 to ${CODES.size}`,
-      (value) => typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= CODES.size,
-    ),
-    'eventType?': oneOrMany(eventType, listOf('a list of texts', eventType)),
-    'clientType?': oneOrMany(clientType, listOf('a list of client types', clientType)),
+  when: condition.refine((when) => Object.keys(when).length > 0, {
+    error: CONDITION,
+    when: ({ issues }) => issues.length === 0,
   }),
-  // biome-ignore lint/suspicious/noThenProperty: the format has this key, and nobody awaits a table of checks.
+  // biome-ignore lint/suspicious/noThenProperty: the format has this key, and nobody awaits a schema.
   then: action,
-  'shadow?': that('true or false', (value) => typeof value === 'boolean'),
+  shadow: z.boolean('true or false').optional(),
 });
 
-const checkPolicy = objectOf('an object with rules and otherwise', {
-  rules: listOf(`a list of 1 to ${MAX_RULES} rules`, rule, MAX_RULES),
+const policySchema: z.ZodType<PolicyDefinition> = objectOf('an object with rules and otherwise', {
+  rules: listOf(`a list of 1 to ${MAX_RULES} rules`, rule).max(MAX_RULES),
   otherwise: action,
 });
 
-/** What a valid text of JSON is read by here: a string with the colon that makes it a key, or the bounds of an object. */
+/** The sentences about one mistake: one for each key that is unknown. */
+function sentencesOf(issue: z.core.$ZodIssue): string[] {
+  const { path, message, input } = issue;
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => sentence(path, `no key but ${message}`, key, message.split(', ')));
+  }
+  return [sentence(path, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
+}
+
+/** @param known the words of which one may be meant */
+function sentence(path: readonly PropertyKey[], expected: string, value: unknown, known: readonly string[] = []) {
+  const where = path.length === 0 ? '' : `${path.join('.')}: `;
+  const near = nearest(value, known);
+  return `${where}expected ${expected}, but got ${show(value)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
+}
+
+function nearest(value: unknown, known: readonly string[]): string | undefined {
+  if (typeof value !== 'string' || value.length > MAX_SHOWN_CHARACTERS) return undefined;
+  const lower = known.map((word) => word.toLowerCase());
+  const near = closestMatch(value.toLowerCase(), lower, { maxDistance: Math.floor(value.length / 4) });
+  return near === undefined ? undefined : known[lower.indexOf(near)];
+}
+
+/** A short text that says what a value is. */
+function show(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (typeof value === 'object' && value !== null) {
+    return Object.keys(value).length === 0 ? 'an empty object' : 'an object';
+  }
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
+}
+
 const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
 
 /**
@@ -160,31 +164,22 @@ function repeatedKeys(text: string): string[] {
     else if (colon) {
       const key: unknown = JSON.parse(string);
       const keys = open.at(-1);
-      if (keys?.has(key)) problems.push(mistake('', 'each key once in its object', key));
+      if (keys?.has(key)) problems.push(sentence([], 'each key once in its object', key));
       keys?.add(key);
     }
   }
   return problems;
 }
 
-/** Checked apart from the rest, so that it is reported beside any other mistake. */
+/** Ids that an earlier rule has, whatever else is wrong with the rules. */
 function repeatedIds(json: unknown): string[] {
-  const rules: unknown[] = isObject(json) && Array.isArray(json['rules']) ? json['rules'] : [];
-  const ids = rules.map((one) => (isObject(one) && typeof one['id'] === 'string' ? one['id'] : undefined));
-  return ids.flatMap((id, at) =>
-    id !== undefined && ids.indexOf(id) < at ? [mistake(`rules.${at}.id`, 'an id that no other rule has', id)] : [],
-  );
+  const ids = anyIds.safeParse(json).data?.rules.map(({ id }) => id) ?? [];
+  const seen = new Set<string>();
+  return ids.flatMap((id, at) => {
+    if (id !== '' && seen.has(id)) return [sentence(['rules', at, 'id'], 'an id that no other rule has', id)];
+    seen.add(id);
+    return [];
+  });
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** A short text that says what a value is. */
-function show(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (isObject(value)) return Object.keys(value).length === 0 ? 'an empty object' : 'an object';
-  const text = JSON.stringify(value);
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
-}
+const anyIds = z.object({ rules: z.array(z.object({ id: z.string() }).catch({ id: '' })) });

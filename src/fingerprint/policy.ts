@@ -1,12 +1,15 @@
+// biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+import { createHash } from 'node:crypto';
+import type { Metrics } from '../observability/metrics.ts';
 import type {
   DeviceClientType,
   DeviceRiskAction,
   DeviceRiskDecision,
   DeviceSignalEffect,
+  Signal,
   SignalCode,
   SignalLevel,
 } from '../schema.generated.ts';
-import { isIn, type PolicySignal, type SignalSet, type SortedSignals, sizeOfBoth, sortSignals } from './signal-set.ts';
 import { LEVEL_RANK } from './signals.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
@@ -27,7 +30,7 @@ export interface RuleDefinition {
   readonly shadow?: boolean | undefined;
 }
 
-/** What has to hold for a rule, all of it. The keys from `anyOf` to `minConfidence`, except `noneOf`, say which signals count. */
+/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export interface Condition {
   readonly anyOf?: readonly SignalCode[] | undefined;
   readonly noneOf?: readonly SignalCode[] | undefined;
@@ -36,8 +39,8 @@ export interface Condition {
   readonly minConfidence?: number | undefined;
   /** How many different signals have to count: 1 unless it is given, or 0 if no key says which signals count. */
   readonly atLeast?: number | undefined;
-  readonly eventType?: string | readonly string[] | undefined;
-  readonly clientType?: DeviceClientType | readonly DeviceClientType[] | undefined;
+  readonly eventType?: readonly string[] | undefined;
+  readonly clientType?: readonly DeviceClientType[] | undefined;
 }
 
 /** A policy that is ready to decide. */
@@ -50,61 +53,73 @@ export interface RiskPolicy {
 
 /** A rule that is ready to be matched. */
 export interface Rule {
+  readonly when: Condition;
+  /** The number of different signals that have to count. */
+  readonly needs: number;
   readonly isShadow: boolean;
   /** What the rule decides; the same object each time. */
   readonly decision: DeviceRiskDecision;
-  /** The number of different signals that have to count. */
-  readonly needs: number;
-  /** The signals that count, as the catalogue has them. */
-  readonly counting: SignalSet;
-  /** Those of `noneOf`. */
-  readonly excluded: SignalSet | undefined;
-  readonly anyOf: ReadonlySet<string> | undefined;
-  readonly noneOf: ReadonlySet<string> | undefined;
-  readonly effect: DeviceSignalEffect | undefined;
-  readonly minRank: number;
-  readonly minConfidence: number;
-  readonly eventTypes: ReadonlySet<string> | undefined;
-  readonly clientTypes: ReadonlySet<DeviceClientType> | undefined;
 }
 
-/** What a policy reads of a judged device. */
-export interface PolicyDevice {
+/** What a policy decides about: a device as the service judged it, and the event that was asked about. */
+export interface PolicyInput {
   readonly clientType: DeviceClientType;
   readonly signals: readonly PolicySignal[];
-}
-
-/** What a policy reads of the question. */
-export interface PolicyQuestion {
   /** Undefined matches no rule with an `eventType`. */
   readonly eventType: string | undefined;
 }
 
+export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
+
 /** The `rule` of a decision that no rule has made. No rule can have this id. */
 export const OTHERWISE = 'otherwise';
 
-/** The labels under which the decisions of a policy are counted: one for each rule, and the last for no rule. */
-export function outcomesOf({ rules, otherwise }: RiskPolicy) {
-  const outcome = ({ action, rule }: DeviceRiskDecision, isShadow: boolean) =>
-    ({ action, rule, shadow: isShadow ? 'true' : 'false' }) as const;
-  return [...rules.map(({ decision, isShadow }) => outcome(decision, isShadow)), outcome(otherwise, false)];
+/** Makes a policy of a valid definition. */
+export function createPolicy(definition: PolicyDefinition): RiskPolicy {
+  const rules = definition.rules.map(canonical);
+  const { otherwise } = definition;
+  const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
+  return {
+    id,
+    rules: rules.map(({ id: rule, when, then, shadow }) => {
+      const { anyOf, effect, minLevel, minConfidence, atLeast } = when;
+      const saysWhich = [anyOf, effect, minLevel, minConfidence].some((key) => key !== undefined);
+      const decision = { action: then, rule, policy: id };
+      return { when, needs: atLeast ?? Number(saysWhich), isShadow: shadow === true, decision };
+    }),
+    otherwise: { action: otherwise, rule: OTHERWISE, policy: id },
+  };
+}
+
+/** The same rule written in one way: keys in one order, lists sorted and without repetition, no default spelled out. */
+function canonical({ id, when, then, shadow }: RuleDefinition): RuleDefinition {
+  const { anyOf, noneOf, effect, minLevel, minConfidence, atLeast, eventType, clientType } = when;
+  const lists = { eventType: sortedSet(eventType), clientType: sortedSet(clientType) };
+  return {
+    id,
+    when: { anyOf: sortedSet(anyOf), noneOf: sortedSet(noneOf), effect, minLevel, minConfidence, atLeast, ...lists },
+    then,
+    shadow: shadow || undefined,
+  };
+}
+
+function sortedSet<Text extends string>(list: readonly Text[] | undefined): Text[] | undefined {
+  return list && [...new Set(list)].sort();
 }
 
 /**
- * What a policy decides about a device: the action of the first rule that matches. The same arguments always give the same
- * decision, and there is one for every device.
+ * What a policy decides: the action of the first rule that matches. The same arguments always give the same decision, and there is
+ * one for every device.
  *
  * @param onShadow called with what each shadow rule would have decided that matches before a rule decides
  */
 export function decide(
   policy: RiskPolicy,
-  device: PolicyDevice,
-  question: PolicyQuestion,
+  input: PolicyInput,
   onShadow?: (decision: DeviceRiskDecision) => void,
 ): DeviceRiskDecision {
-  const signals = sortSignals(device.signals);
   for (const rule of policy.rules) {
-    if (!holds(rule, device.clientType, signals, question.eventType)) continue;
+    if (!matches(rule, input)) continue;
     if (!rule.isShadow) return rule.decision;
     onShadow?.(rule.decision);
   }
@@ -112,44 +127,102 @@ export function decide(
 }
 
 /** Does everything hold that a rule asks for? */
-export function matches(rule: Rule, device: PolicyDevice, question: PolicyQuestion): boolean {
-  return holds(rule, device.clientType, sortSignals(device.signals), question.eventType);
-}
-
-function holds(
-  rule: Rule,
-  clientType: DeviceClientType,
-  signals: SortedSignals,
-  eventType: string | undefined,
-): boolean {
-  const { needs, counting, excluded, noneOf, eventTypes, clientTypes } = rule;
-  if (clientTypes && !clientTypes.has(clientType)) return false;
-  if (eventTypes && (eventType === undefined || !eventTypes.has(eventType))) return false;
-  if (excluded && sizeOfBoth(signals, excluded) > 0) return false;
-  if (noneOf && signals.odd.some(({ code }) => code != null && noneOf.has(code))) return false;
-  if (needs === 0) return true;
-  const found = sizeOfBoth(signals, counting);
-  if (found >= needs) return true;
-  return found + signals.odd.length >= needs && found + oddCounted(rule, signals) >= needs;
-}
-
-/** How many of the odd signals count. The document does not say that a signal comes only once, and twice the same is not two. */
-function oddCounted(rule: Rule, signals: SortedSignals): number {
-  const names = new Set<string>();
-  for (const signal of signals.odd) {
-    const { name, code } = signal;
-    if (counts(rule, signal) && !(isIn(signals, code) && isIn(rule.counting, code))) names.add(name);
-  }
-  return names.size;
+export function matches({ when, needs }: Rule, { clientType, eventType, signals }: PolicyInput): boolean {
+  if (when.clientType && !when.clientType.includes(clientType)) return false;
+  if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
+  if (signals.some(({ code }) => isOneOf(when.noneOf, code))) return false;
+  // The document does not say that a signal comes only once, and twice the same is not two.
+  return new Set(signals.filter((signal) => counts(when, signal)).map(({ name }) => name)).size >= needs;
 }
 
 /** Is a signal one of those that a rule counts? One that is newer than the catalogue has neither a code nor an effect. */
 export function counts(
-  rule: Pick<Rule, 'anyOf' | 'effect' | 'minRank' | 'minConfidence'>,
-  { code, level, confidence, effect }: PolicySignal,
+  { anyOf, effect, minLevel, minConfidence }: Condition,
+  { code, level, confidence, effect: own }: PolicySignal,
 ): boolean {
-  if (rule.effect !== undefined && effect !== rule.effect) return false;
-  if (rule.minRank > 0 && LEVEL_RANK[level] < rule.minRank) return false;
-  if (confidence < rule.minConfidence) return false;
-  return rule.anyOf === undefined || (code != null && rule.anyOf.has(code));
+  if (anyOf && !isOneOf(anyOf, code)) return false;
+  if (effect && own !== effect) return false;
+  if (minLevel && LEVEL_RANK[level] < LEVEL_RANK[minLevel]) return false;
+  return minConfidence === undefined || confidence >= minConfidence;
+}
+
+function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['code']): boolean {
+  return codes !== undefined && code != null && codes.includes(code);
+}
+
+/**
+ * The policy that is used without a file. It refuses only what somebody has put on a blacklist: no signal of a machine is
+ * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
+ */
+export const DEFAULT_POLICY = createPolicy({
+  rules: [
+    { id: 'listed', when: { effect: 'DENY' }, then: 'DENY' },
+    // Counts what a stricter policy would refuse, so that an analyst can look at these before making it so.
+    {
+      id: 'tools-in-use',
+      when: {
+        anyOf: [
+          'ANTIDETECT_BROWSER',
+          'HOOK_TAMPERING_HIGH',
+          'PSEUDO_BROWSER_ENV',
+          'SUSPICIOUS_DEVICE_INFO_TAMPERED',
+          'USING_AUTOMATION_TOOL',
+          'USING_DEVICE_TAMPERING_TOOL',
+          'USING_REVERSE_ENGINEERING_TOOL',
+        ],
+        atLeast: 2,
+      },
+      then: 'DENY',
+      shadow: true,
+    },
+    // Before the whitelists: a token that is replayed shows the device of somebody else.
+    { id: 'reused-token', when: { anyOf: ['TOKEN_EXPIRED'] }, then: 'CHALLENGE' },
+    { id: 'trusted', when: { effect: 'ALLOW' }, then: 'ALLOW' },
+    // Without an effect, so that it also counts a serious signal that is newer than the catalogue.
+    { id: 'serious', when: { minLevel: 'HIGH' }, then: 'CHALLENGE' },
+    // A caller who guides a victim sees the screen and speaks on the phone.
+    { id: 'guided', when: { anyOf: ['SCREEN_SHARING', 'VOICE_CONNECTED'], atLeast: 2 }, then: 'CHALLENGE' },
+    { id: 'several', when: { minLevel: 'MEDIUM', minConfidence: 0.8, atLeast: 2 }, then: 'CHALLENGE' },
+  ],
+  otherwise: 'ALLOW',
+});
+
+/** The policy in use, which counts its decisions. */
+export class PolicyInUse {
+  #policy: RiskPolicy;
+  readonly #metrics: Metrics;
+
+  constructor(policy: RiskPolicy, metrics: Metrics) {
+    this.#policy = policy;
+    this.#metrics = metrics;
+    metrics.watchPolicy(() => outcomesOf(this.#policy));
+  }
+
+  /** Replaces the policy. Operations under way keep their own. */
+  replace(policy: RiskPolicy): void {
+    this.#policy = policy;
+  }
+
+  /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */
+  forOperation(): (device: PolicyInput) => DeviceRiskDecision {
+    const policy = this.#policy;
+    const metrics = this.#metrics;
+    // Most operations do not ask for a decision.
+    let decisions: Map<PolicyInput, DeviceRiskDecision> | undefined;
+    return (device) => {
+      const known = decisions?.get(device);
+      if (known) return known;
+      const decision = decide(policy, device, (shadow) => metrics.recordDecision(shadow, true));
+      metrics.recordDecision(decision, false);
+      decisions = (decisions ?? new Map()).set(device, decision);
+      return decision;
+    };
+  }
+}
+
+/** The labels under which the decisions of a policy are counted: one for each rule, and the last for no rule. */
+export function outcomesOf({ rules, otherwise }: RiskPolicy) {
+  const outcome = ({ action, rule }: DeviceRiskDecision, isShadow: boolean) =>
+    ({ action, rule, shadow: isShadow ? 'true' : 'false' }) as const;
+  return [...rules.map(({ decision, isShadow }) => outcome(decision, isShadow)), outcome(otherwise, false)];
 }

@@ -5,10 +5,15 @@ import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { Application, FingerprintClient, FingerprintRequest } from '../fingerprint/client.ts';
 import { createFingerprintLoader } from '../fingerprint/client.ts';
-import { createDecider, type Decider, type Deciding } from '../fingerprint/decider.ts';
 import type { Judgements } from '../fingerprint/judgement.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
-import type { CaptchaValidation, DeviceJudgement, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { PolicyInUse } from '../fingerprint/policy.ts';
+import type {
+  CaptchaValidation,
+  DeviceJudgement,
+  DeviceRiskDecision,
+  ValidateCaptchaInput,
+} from '../schema.generated.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { Caller } from './caller.ts';
 import type { OperationKind } from './operation-kind.ts';
@@ -18,7 +23,7 @@ export interface Capabilities {
   readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
   /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
   readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
-  readonly deciding: Pick<Deciding, 'policy' | 'record'>;
+  readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
   /** Seals and opens judgements. */
@@ -55,7 +60,7 @@ export interface GraphQLContext {
   lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
   readonly applicationFor: Capabilities['applicationFor'];
   /** What the risk policy says about a device that `lookUp` returned. */
-  readonly decide: Decider;
+  decide(device: JudgedDevice): DeviceRiskDecision;
   /**
    * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
    * when it is selected or sealed. Null without a key to seal it with.
@@ -95,15 +100,9 @@ export interface GraphQLContext {
 
 /** A fresh context, with a loader and counters of its own, for one GraphQL request. */
 export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { fingerprintClient, applicationFor, deciding, judgements, limits } = capabilities;
+  const { fingerprintClient, applicationFor, policyInUse, judgements, limits } = capabilities;
   const { captchaClient } = capabilities;
-  const policy = deciding.policy();
-  let decider: Decider | undefined;
-  const decide: Decider = (device) => {
-    // Most operations do not ask for a decision.
-    decider ??= createDecider(policy, deciding.record);
-    return decider(device);
-  };
+  const decide = policyInUse.forOperation();
   const loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, recorder);
   const recordOutcome = (outcome: FingerprintOutcome) => {
     recorder.recordOutcome(outcome.__typename);

@@ -37,23 +37,33 @@ test.each<[object, string]>([
   [{ when: {} }, 'rules.0.when: expected an object with at least one condition, but got an empty object.'],
   [{ when: undefined }, 'rules.0.when: expected an object with at least one condition, but got nothing.'],
   [{ when: [] }, 'rules.0.when: expected an object with at least one condition, but got a list of 0.'],
-  [{ when: { anyof: ['EMULATOR'] } }, `rules.0.when: expected no key but ${KEYS}, but got "anyof".`],
-  [{ when: { anyOf: ['EMULATER'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "EMULATER".`],
+  [
+    { when: { anyof: ['EMULATOR'] } },
+    `rules.0.when: expected no key but ${KEYS}, but got "anyof". Did you mean anyOf?`,
+  ],
+  [{ when: { anyOf: ['EMULATER'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "EMULATER". Did you mean EMULATOR?`],
+  [{ when: { anyOf: ['emulator'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "emulator". Did you mean EMULATOR?`],
   [{ when: { noneOf: ['VPN_ENABLED', 7] } }, `rules.0.when.noneOf.1: ${CODE}, but got 7.`],
   [{ when: { anyOf: [] } }, 'rules.0.when.anyOf: expected a list of signals, but got a list of 0.'],
   [{ when: { anyOf: 'EMULATOR' } }, 'rules.0.when.anyOf: expected a list of signals, but got "EMULATOR".'],
   [{ when: { effect: 'BLOCK' } }, 'rules.0.when.effect: expected RISK, DENY or ALLOW, but got "BLOCK".'],
-  [{ when: { minLevel: 'high' } }, 'rules.0.when.minLevel: expected LOW, MEDIUM or HIGH, but got "high".'],
+  [
+    { when: { minLevel: 'high' } },
+    'rules.0.when.minLevel: expected LOW, MEDIUM or HIGH, but got "high". Did you mean HIGH?',
+  ],
   [{ when: { minConfidence: 80 } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got 80.'],
   [{ when: { minConfidence: null } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got null.'],
   [{ when: { atLeast: 0 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 0.'],
   [{ when: { atLeast: 1.5 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
-  [{ when: { eventType: '' } }, 'rules.0.when.eventType: expected a text of 1 to 100 characters, but got "".'],
+  [{ when: { eventType: '' } }, 'rules.0.when.eventType.0: expected a text of 1 to 100 characters, but got "".'],
   [
     { when: { eventType: ['a', {}] } },
     'rules.0.when.eventType.1: expected a text of 1 to 100 characters, but got an empty object.',
   ],
-  [{ when: { clientType: 'iOS' } }, 'rules.0.when.clientType: expected ANDROID, IOS or WEB_H5, but got "iOS".'],
+  [
+    { when: { clientType: 'iOS' } },
+    'rules.0.when.clientType.0: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
+  ],
   [{ when: { clientType: [] } }, 'rules.0.when.clientType: expected a list of client types, but got a list of 0.'],
   // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
   [{ then: 'BLOCK' }, 'rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".'],
@@ -81,12 +91,12 @@ test.each<[unknown, string[]]>([
 test('every mistake is named at once', () => {
   const rules = [rule({}), rule({ when: { effect: 'NO', minLevel: 1 }, note: '' }), rule({ id: 'b', shadow: 1 })];
   expect(problems({ rules, otherwise: 'DROP', version: 1 }).map((sentence) => sentence.split(':')[0])).toEqual([
-    'expected no key but rules, otherwise, but got "version".',
-    'rules.1',
     'rules.1.when.effect',
     'rules.1.when.minLevel',
+    'rules.1',
     'rules.2.shadow',
     'otherwise',
+    'expected no key but rules, otherwise, but got "version".',
     'rules.1.id',
   ]);
 });

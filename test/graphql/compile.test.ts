@@ -2,10 +2,10 @@ import { execute, type GraphQLError, type OperationDefinitionNode, parse, valida
 import { describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
 import { prepareApplication } from '../../src/fingerprint/client.ts';
-import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { Judgements } from '../../src/fingerprint/judgement.ts';
 import type { FingerprintOutcome } from '../../src/fingerprint/outcome.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { compile } from '../../src/graphql/compile.ts';
 import { type Capabilities, createContext } from '../../src/graphql/context.ts';
 import { formatError, inOrder } from '../../src/graphql/errors.ts';
@@ -52,7 +52,7 @@ const capabilities: Capabilities = {
       return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.now());
     },
   },
-  deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
+  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
   captchaClient: {
     validate: async ({ lotNumber }) => {
       if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
+import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
 import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';

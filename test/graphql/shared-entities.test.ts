@@ -1,9 +1,9 @@
 import { parse } from 'graphql';
 import { expect, test } from 'vitest';
 import { prepareApplication } from '../../src/fingerprint/client.ts';
-import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { Judgements } from '../../src/fingerprint/judgement.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { compile } from '../../src/graphql/compile.ts';
 import { createContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
@@ -54,7 +54,7 @@ function countingContext() {
             },
           }),
       },
-      deciding: { policy: () => DEFAULT_POLICY, record: ignore },
+      policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
       captchaClient: { validate: () => expect.unreachable('no captcha is asked about') },
     },
     recorder,

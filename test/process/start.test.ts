@@ -63,7 +63,7 @@ describe.concurrent('a configuration that is wrong', () => {
     await writeFile(path, '{"rules":[{"id":"a","when":{"anyOf":["EMULATER"]},"then":"BLOCK"}]}');
     expect(await refusalOf(context, { ...SANDBOX, RISK_POLICY_FILE: path })).toBe(
       'The configuration has to be corrected:\n' +
-        '  RISK_POLICY_FILE: rules.0.when.anyOf.0: expected the code of a documented signal, but got "EMULATER".\n' +
+        '  RISK_POLICY_FILE: rules.0.when.anyOf.0: expected the code of a documented signal, but got "EMULATER". Did you mean EMULATOR?\n' +
         '  RISK_POLICY_FILE: rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".\n' +
         '  RISK_POLICY_FILE: otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
     );

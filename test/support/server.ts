@@ -1,7 +1,7 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
-import { DEFAULT_POLICY } from '../../src/fingerprint/default-policy.ts';
 import { Judgements } from '../../src/fingerprint/judgement.ts';
+import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { createTokenHash, loggerOptions } from '../../src/observability/logger.ts';
@@ -23,7 +23,7 @@ const refuse = async () => {
 const NO_CAPABILITIES: Capabilities = {
   fingerprintClient: { query: refuse },
   applicationFor: () => undefined,
-  deciding: { policy: () => DEFAULT_POLICY, record: () => {} },
+  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
   captchaClient: { validate: refuse },
   attestations: { check: () => undefined },
   judgements: new Judgements([], { recordJudgement: () => {} }),
