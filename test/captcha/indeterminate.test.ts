@@ -16,90 +16,46 @@ const CAUSES: readonly CaptchaIndeterminateCause[] = ['CLIENT', 'CONFIGURATION',
 const POLICIES: readonly FailOpenPolicy[] = ['faults', 'always', 'never'];
 
 /** The exception of the call, for each cause. */
-const CODES: Readonly<Record<CaptchaIndeterminateCause, string | null>> = {
-  CLIENT: '-50003',
-  CONFIGURATION: '-50105',
-  SERVICE: '-50000',
-  TRANSPORT: null,
-};
-
-const without = (cause: CaptchaIndeterminateCause) => noVerdict(cause, { code: CODES[cause], type: null });
-
-interface Row {
-  readonly what: string;
-  readonly finding: Finding;
-  /** The causes that proceed by default, for the captcha id that is used when none is named and for any other one. */
-  readonly default: readonly CaptchaIndeterminateCause[];
-  readonly other: readonly CaptchaIndeterminateCause[];
-}
+const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TRANSPORT: null };
+const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
+  noVerdict(cause, { code: CODES[cause], isUnreadable });
 
 const worked = (state: Finding['state'], reason = ''): Finding => ({ state, hasWorked: true, reason });
 const neverWorked = (state: Finding['state'], reason = ''): Finding => ({ state, hasWorked: false, reason });
-const NONE = { default: [], other: [] };
-const FAULTS: readonly CaptchaIndeterminateCause[] = ['SERVICE', 'TRANSPORT'];
 
-const ROWS: readonly Row[] = [
-  { what: 'the service is well', finding: worked('well'), ...NONE },
-  { what: 'nothing was found out in time', finding: worked('unknown'), ...NONE },
-  { what: 'an outage is confirmed', finding: worked('outage', 'HTTP status 503'), default: FAULTS, other: FAULTS },
-  {
-    what: 'the service refuses the id with the same exception',
-    finding: worked('refused', '-50105'),
-    default: ['CONFIGURATION'],
-    other: [],
-  },
-  { what: 'the service refuses the id with another exception', finding: worked('refused', '-50104'), ...NONE },
-  { what: 'the service refuses our signature', finding: worked('refused', 'illegal sign_token'), ...NONE },
-  { what: 'the service answers with 403', finding: worked('refused', 'HTTP status 403'), ...NONE },
-];
+/** What is shown, and the causes that proceed by default: for the captcha id of requests that name none, and for any other. */
+type Row = [what: string, Finding, ofDefault: CaptchaIndeterminateCause[], ofOther: CaptchaIndeterminateCause[]];
 
-describe.each(ROWS)('if $what', ({ finding, default: ofDefault, other }) => {
-  test.each(CAUSES)('with the cause %s', (cause) => {
-    for (const [isDefaultId, proceeding] of [[true, ofDefault] as const, [false, other] as const]) {
-      const isConfirmed = proceeding.includes(cause);
+describe.each<Row>([
+  ['the service is well', worked('well'), [], []],
+  ['nothing was found out in time', worked('unknown'), [], []],
+  ['an outage is confirmed', worked('outage', 'HTTP status 503'), ['SERVICE', 'TRANSPORT'], ['SERVICE', 'TRANSPORT']],
+  ['the service refuses the id with the same exception', worked('refused', '-50105'), ['CONFIGURATION'], []],
+  ['the service refuses the id with another exception', worked('refused', '-50104'), [], []],
+  ['the service refuses our signature', worked('refused', 'illegal sign_token'), [], []],
+  ['the service answers with 403', worked('refused', 'HTTP status 403'), [], []],
+  ['the id has never worked and no probe has shown anything', neverWorked('unknown'), [], []],
+  ['the id has never worked and probes fail', neverWorked('outage', 'HTTP status 503'), [], []],
+  ['the id has never worked and is refused', neverWorked('refused', '-50105'), [], []],
+])('if %s', (_what, finding, ofDefault, ofOther) => {
+  test.each(CAUSES)('with the cause %s', (given) => {
+    const cause = finding.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
+    for (const [isDefaultId, proceeding] of [[true, ofDefault] as const, [false, ofOther] as const]) {
+      const isConfirmed = proceeding.includes(given);
       const proceeds = { faults: isConfirmed, always: true, never: false };
       for (const policy of POLICIES) {
-        expect(indeterminate(without(cause), { policy, isDefaultId, finding })).toMatchObject({
-          __typename: 'CaptchaIndeterminate',
-          cause,
-          code: CODES[cause],
+        const failOpen = { policy, isDefaultId, finding };
+        const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
+        expect(indeterminate(without(given), failOpen)).toMatchObject({
+          ...outcome,
           proceed: proceeds[policy],
           isConfirmed,
         });
+        const unreadable = { ...outcome, proceed: false, isConfirmed: false };
+        expect(indeterminate(without(given, true), failOpen)).toMatchObject(unreadable);
       }
     }
   });
-});
-
-describe.each([
-  ['no probe has shown anything', neverWorked('unknown')],
-  ['probes fail', neverWorked('outage', 'HTTP status 503')],
-  ['the service refuses the id', neverWorked('refused', '-50105')],
-] as const)('if the captcha id has never worked and %s', (_what, finding) => {
-  test.each(CAUSES)('the cause %s proceeds for no id, and is CONFIGURATION unless the client is the cause', (cause) => {
-    for (const isDefaultId of [true, false]) {
-      const proceeds = { faults: false, always: true, never: false };
-      for (const policy of POLICIES) {
-        expect(indeterminate(without(cause), { policy, isDefaultId, finding })).toMatchObject({
-          cause: cause === 'CLIENT' ? 'CLIENT' : 'CONFIGURATION',
-          proceed: proceeds[policy],
-          isConfirmed: false,
-        });
-      }
-    }
-  });
-});
-
-test.each(ROWS)('if $what, an answer that cannot be read proceeds under no policy', ({ finding }) => {
-  for (const cause of CAUSES)
-    for (const policy of POLICIES)
-      expect(
-        indeterminate(noVerdict(cause, { code: CODES[cause], isUnreadable: true }), {
-          policy,
-          isDefaultId: true,
-          finding,
-        }),
-      ).toMatchObject({ proceed: false, isConfirmed: false });
 });
 
 test.each(CAUSES)('the message for %s says what to do if the request does not proceed, and only then', (cause) => {
