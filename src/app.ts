@@ -88,9 +88,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const judgements = new Judgements(sealingKeysOf(config), metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
     const jwks = () => attestations.jwks;
-    const applicationFor = (publicKey: string | null | undefined) => applications.find(publicKey);
     const capabilities = {
-      applicationFor,
+      applications,
       fingerprintClient,
       policyInUse,
       judgements,

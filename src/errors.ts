@@ -124,8 +124,6 @@ interface Details {
   message?: string;
   /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
-  /** HTTP status of the response if the whole request fails. Without one it is 200, as for an error of one field. */
-  status?: number;
   /** The nodes of the document that the error is about. */
   nodes?: readonly ASTNode[];
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
@@ -144,18 +142,14 @@ export class DeviceTrustError extends GraphQLError {
   readonly internal: string | undefined;
   readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, status, nodes, side, retryable: override }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, nodes, side, retryable: override }: Details = {}) {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
       super(message ?? standard, {
         nodes: nodes ?? null,
-        extensions: {
-          code,
-          retryable: retryable && override !== false && side !== 'caller',
-          ...(status && { http: { status } }),
-        },
+        extensions: { code, retryable: retryable && override !== false && side !== 'caller' },
       });
     } finally {
       Error.stackTraceLimit = stackTraceLimit;

@@ -16,10 +16,10 @@ export async function openSandbox(port: number): Promise<Sandbox> {
 
 /** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
 export async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
-  const { apolloSandboxPage, GRAPHIQL_PATH, renderGraphiql } = await import('./explorer/pages.ts');
+  const { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } = await import('./explorer/pages.ts');
   const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
   return {
-    landingPage: apolloSandboxPage(issueChallenge),
+    renderLandingPage: () => renderApolloSandbox(issueChallenge),
     graphiqlPath: GRAPHIQL_PATH,
     renderGraphiql: (endpoint) => renderGraphiql(endpoint, issueChallenge),
   };

@@ -1,36 +1,41 @@
-import type { ApolloServerPlugin } from '@apollo/server';
-import { ApolloServerPluginLandingPageLocalDefault } from '@apollo/server/plugin/landingPage/default';
 import { CAPTCHA_OPERATION, type IssueChallenge, operationsWith } from './examples.ts';
 
 /** The path of GraphiQL, which needs nothing from the internet. */
 export const GRAPHIQL_PATH = '/graphiql';
 
 /**
- * Apollo Sandbox as the landing page, with every operation that works in the sandbox. It can open with one tab only, so the
- * operations are in one document, and whoever reads it runs the one under the cursor. Its scripts come from Apollo's servers;
- * a browser that cannot load them is sent to GraphiQL.
+ * The HTML of Apollo Sandbox, with every operation that works in the sandbox. It can open with one tab only, so the operations
+ * are in one document, and whoever reads it runs the one under the cursor. Its script comes from Apollo's servers; a browser
+ * that cannot load it is sent to GraphiQL.
  */
-export function apolloSandboxPage(issueChallenge: IssueChallenge): ApolloServerPlugin {
-  return {
-    async serverWillStart(service) {
-      const html = async () => {
-        const operations = await operationsWith(issueChallenge);
-        const document = operations.map((operation) => operation.document).join('\n\n');
-        const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
-        const apollo = ApolloServerPluginLandingPageLocalDefault({ document, variables, footer: false });
-        const page = await (await apollo.serverWillStart?.(service))?.renderLandingPage?.();
-        return atBeginning(FALLBACK_SCRIPT, typeof page?.html === 'function' ? await page.html() : (page?.html ?? ''));
-      };
-      return { renderLandingPage: async () => ({ html }) };
-    },
-  };
+export async function renderApolloSandbox(issueChallenge: IssueChallenge): Promise<string> {
+  const operations = await operationsWith(issueChallenge);
+  const document = operations.map((operation) => operation.document).join('\n\n');
+  const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
+  const options = JSON.stringify({
+    target: '#sandbox',
+    initialState: { document, variables },
+    endpointIsEditable: false,
+  });
+  return `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <title>Device trust</title>
+    <style>
+      body { margin: 0; font: 1rem sans-serif; }
+      iframe { width: 100vw; height: 100vh; border: none; position: absolute; top: 0; }
+    </style>
+  </head>
+  <body>
+    <p>Apollo Sandbox is being loaded. <a href="${GRAPHIQL_PATH}">GraphiQL</a> needs no internet.</p>
+    <div id="sandbox"></div>
+    <script src="https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js"
+      onerror="location.replace('${GRAPHIQL_PATH}')"></script>
+    <script>new EmbeddedSandbox({ ...${options.replaceAll('<', '\\u003c')}, initialEndpoint: location.href });</script>
+  </body>
+</html>`;
 }
-
-const FALLBACK_SCRIPT = `<script>
-  addEventListener('error', ({ target }) => {
-    if (target instanceof HTMLScriptElement && target.src.includes('embeddable-sandbox')) location.replace('${GRAPHIQL_PATH}');
-  }, true);
-</script>`;
 
 /**
  * The HTML of GraphiQL, with a tab for each operation that works in the sandbox. The page has several megabytes, so its

@@ -2,6 +2,7 @@ import DataLoader from 'dataloader';
 import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
+import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext } from '../upstream/call-context.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
@@ -62,9 +63,9 @@ export interface FingerprintRequest {
  */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
-  applicationFor: (publicKey: string | null | undefined) => Application | undefined,
+  applications: Pick<Accounts<Application>, 'find'>,
 ): FingerprintRequest {
-  const application = applicationFor(args.publicKey);
+  const application = applications.find(args.publicKey);
   if (!application) throw badUserInput('publicKey', 'the public key of a configured application', 'an unknown one');
   const body = toBody(args);
   const eventType = args.eventType ?? undefined;

@@ -1,10 +1,14 @@
-import type { FormattedExecutionResult } from 'graphql';
+import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { AttestationIssuer } from '../captcha/attestation.ts';
 import type { CaptchaClient } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { DeviceTrustError, type Side } from '../errors.ts';
-import type { Application, FingerprintClient, FingerprintRequest } from '../fingerprint/client.ts';
-import { createFingerprintLoader } from '../fingerprint/client.ts';
+import {
+  type Application,
+  createFingerprintLoader,
+  type FingerprintClient,
+  type FingerprintRequest,
+} from '../fingerprint/client.ts';
 import type { Judgements } from '../fingerprint/judgement.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
@@ -12,17 +16,34 @@ import type {
   CaptchaValidation,
   DeviceJudgement,
   DeviceRiskDecision,
+  QueryDeviceFingerprintArgs,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
+import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext } from '../upstream/call-context.ts';
-import type { Caller } from './caller.ts';
-import type { OperationKind } from './operation-kind.ts';
+
+/** What is known about the person or the request of a question. */
+export type DeviceMetadata = NonNullable<QueryDeviceFingerprintArgs['metadata']>;
+
+/** A documented key of the metadata. */
+export type MetadataKey = Exclude<keyof DeviceMetadata, 'additional'>;
+
+/** Who sent a GraphQL request, and what this caller may see. */
+export interface Caller {
+  /** `router`, the name of a service of SERVICES, or `anyone` if no secret is configured. */
+  readonly name: string;
+  /** The person on whose behalf the caller asks, from the trusted header; undefined without one. */
+  readonly subject: string | undefined;
+  /** Undefined if scopes are not enforced. */
+  readonly scopes: ReadonlySet<string> | undefined;
+  /** Completes the metadata of a question by what trusted headers say. Undefined if no header is configured for it. */
+  readonly completeMetadata?: ((given: DeviceMetadata | null | undefined) => DeviceMetadata) | undefined;
+}
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
   readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
-  /** The application with this public key, or the first one if none is named. Undefined if it is unknown. */
-  readonly applicationFor: (publicKey: string | null | undefined) => Application | undefined;
+  readonly applications: Pick<Accounts<Application>, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
@@ -33,11 +54,19 @@ export interface Capabilities {
 }
 
 interface RequestLimits {
-  /** The cost of a request, which counts the lists of its entities as they turn out. */
+  /** The cost of a request, which counts its lists as they turn out. */
   readonly maxCost: number;
   /** Calls to the fingerprint service. */
   readonly maxUpstreamCalls: number;
   readonly maxCaptchas: number;
+}
+
+/** What an operation is. Only the name is the client's own; everything else is one of few words of the schema. */
+export interface OperationKind {
+  readonly type: OperationTypeNode;
+  /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
+  readonly field: string;
+  readonly name: string | undefined;
 }
 
 /** Records what one operation does, for the log and the metrics. The server implements it. */
@@ -54,123 +83,123 @@ export interface OperationRecorder extends CallContext {
   recordResult(result: FormattedExecutionResult): void;
 }
 
-/** What the resolvers of one GraphQL request work with. */
-export interface GraphQLContext {
-  /** Asks about a token. Equal requests share one call. */
-  lookUp(request: FingerprintRequest): Promise<FingerprintOutcome>;
-  readonly applicationFor: Capabilities['applicationFor'];
+/** What the resolvers of one GraphQL request work with. Apollo Server gives them a shallow copy of it. */
+export class GraphQLContext {
+  readonly recorder: OperationRecorder;
+  readonly caller: Caller;
+  private readonly capabilities: Capabilities;
+  private readonly loader: ReturnType<typeof createFingerprintLoader>;
   /** What the risk policy says about a device that `lookUp` returned. */
-  decide(device: JudgedDevice): DeviceRiskDecision;
+  readonly decide: (device: JudgedDevice) => DeviceRiskDecision;
+  /** Made only where they are needed, because most requests need neither. */
+  private judged: Map<JudgedDevice, DeviceJudgement> | undefined;
+  private attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
+  private captchas = 0;
+  private refusedFields = 0;
+  /** What is left of the cost that a request may have. An object, because the copies of a context have it in common. */
+  private readonly budget: { left: number };
+
+  /** A fresh context, with a loader and counters of its own. */
+  constructor(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller) {
+    const { fingerprintClient, policyInUse, limits } = capabilities;
+    this.recorder = recorder;
+    this.caller = caller;
+    this.capabilities = capabilities;
+    this.loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, recorder);
+    this.decide = policyInUse.forOperation();
+    this.budget = { left: limits.maxCost };
+  }
+
+  /** May the caller see what has the tag `risk` in the SDL? */
+  get maySeeRisk(): boolean {
+    const { scopes } = this.caller;
+    return scopes === undefined || scopes.has('risk:read');
+  }
+
+  /** Asks about a token. Equal requests share one call. */
+  async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
+    this.recorder.recordLookup(request.token);
+    const outcome = await this.loader.load(request);
+    this.recorder.recordOutcome(outcome.__typename);
+    return outcome;
+  }
+
+  get applications(): Capabilities['applications'] {
+    return this.capabilities.applications;
+  }
+
   /**
    * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
    * when it is selected or sealed. Null without a key to seal it with.
    */
-  judge(device: JudgedDevice): DeviceJudgement | null;
+  judge(device: JudgedDevice): DeviceJudgement | null {
+    const known = this.judged?.get(device);
+    if (known) return known;
+    const judgement = this.capabilities.judgements.of(device, this.caller.subject, () => this.decide(device));
+    if (judgement) this.judged = (this.judged ?? new Map()).set(device, judgement);
+    return judgement;
+  }
+
   /**
    * Opens a sealed judgement, without a call.
    *
    * @throws DeviceTrustError JUDGEMENT_UNREADABLE
    */
-  openJudgement(sealed: string): DeviceJudgement;
+  openJudgement(sealed: string): DeviceJudgement {
+    const judgement = this.capabilities.judgements.open(sealed);
+    this.recorder.recordOutcome('DeviceJudgement');
+    return judgement;
+  }
+
   /**
    * Verifies a captcha.
    *
    * @throws DeviceTrustError OVERLOADED beyond the limit of a request; FORBIDDEN if it may not be attested as the input asks
    */
-  validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict>;
+  async validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict> {
+    const { limits, attestations, captchaClient } = this.capabilities;
+    this.captchas += 1;
+    if (this.captchas > limits.maxCaptchas) {
+      throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
+    }
+    // Before the verification, because that spends the challenge.
+    const request = attestations.check(input, this.caller.subject);
+    const verdict = await captchaClient.validate(input, this.recorder);
+    if (request) this.attestations = (this.attestations ?? new Map()).set(verdict, () => request.attest(verdict));
+    this.recorder.recordOutcome(verdict.__typename);
+    return verdict;
+  }
+
   /** The attestation of a verdict of this request; null if its input named no audience, or if it deserves none. */
-  attest(verdict: CaptchaValidation): Promise<string | null> | null;
-  /**
-   * Counts what the entities of one field cost.
-   *
-   * @throws DeviceTrustError OVERLOADED if all fields together cost more than a request may
-   */
-  countCost(cost: number): void;
+  attest(verdict: CaptchaValidation): Promise<string | null> | null {
+    return this.attestations?.get(verdict)?.() ?? null;
+  }
+
+  /** Counts what the request costs. False once that is more than a request may cost, and its answer is given up. */
+  spend(cost: number): boolean {
+    this.budget.left -= cost;
+    return !this.isOverspent;
+  }
+
+  /** Did the request turn out to cost more than it may? */
+  get isOverspent(): boolean {
+    return this.budget.left < 0;
+  }
+
   /**
    * Refuses a field of an object, which becomes null.
    *
    * @throws the error that is given; nothing once the request has 100 of them
    */
-  refuseField(makeError: () => DeviceTrustError): null;
-  /** Counts refused fields from the beginning, because all of them are completed again. */
-  restartRefusals(): void;
-  readonly recorder: OperationRecorder;
-  readonly caller: Caller;
-}
-
-/** A fresh context, with a loader and counters of its own, for one GraphQL request. */
-export function createContext(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller): GraphQLContext {
-  const { fingerprintClient, applicationFor, policyInUse, judgements, limits } = capabilities;
-  const { captchaClient } = capabilities;
-  const decide = policyInUse.forOperation();
-  const loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, recorder);
-  const recordOutcome = (outcome: FingerprintOutcome) => {
-    recorder.recordOutcome(outcome.__typename);
-    return outcome;
-  };
-  // Both are made only where they are needed, because most requests need neither.
-  let judged: Map<JudgedDevice, DeviceJudgement> | undefined;
-  let attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
-  let captchas = 0;
-  let totalCost = 0;
-  let refusedFields = 0;
-  return {
-    applicationFor,
-    recorder,
-    caller,
-    lookUp: (request) => {
-      recorder.recordLookup(request.token);
-      return loader.load(request).then(recordOutcome);
-    },
-    decide,
-    judge: (device) => {
-      const known = judged?.get(device);
-      if (known) return known;
-      const judgement = judgements.of(device, caller.subject, () => decide(device));
-      if (judgement) judged = (judged ?? new Map()).set(device, judgement);
-      return judgement;
-    },
-    openJudgement: (sealed) => {
-      const judgement = judgements.open(sealed);
-      recorder.recordOutcome('DeviceJudgement');
-      return judgement;
-    },
-    validateCaptcha: async (input) => {
-      captchas += 1;
-      if (captchas > limits.maxCaptchas) {
-        throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
-      }
-      // Before the verification, because that spends the challenge.
-      const request = capabilities.attestations.check(input, caller.subject);
-      const verdict = await captchaClient.validate(input, recorder);
-      if (request) attestations = (attestations ?? new Map()).set(verdict, () => request.attest(verdict));
-      recorder.recordOutcome(verdict.__typename);
-      return verdict;
-    },
-    attest: (verdict) => attestations?.get(verdict)?.() ?? null,
-    countCost: (cost) => {
-      totalCost += cost;
-      if (totalCost <= limits.maxCost) return;
-      throw new DeviceTrustError('OVERLOADED', { message: tooCostly(limits.maxCost), side: 'caller' });
-    },
-    refuseField: (makeError) => {
-      refusedFields += 1;
-      if (refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
-      return null;
-    },
-    restartRefusals: () => {
-      refusedFields = 0;
-    },
-  };
+  refuseField(makeError: () => DeviceTrustError): null {
+    this.refusedFields += 1;
+    if (this.refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
+    return null;
+  }
 }
 
 /** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
 const MAX_REFUSED_FIELDS = 100;
-
-/** The lists of the entities can be longer than was assumed when the request was accepted. */
-function tooCostly(limit: number): string {
-  return `The answer costs more than ${limit}, because its lists are long. Ask about fewer references in one request.`;
-}
 
 /** Without this limit one request could try out hundreds of captchas under aliases. */
 function tooManyCaptchas(limit: number): string {

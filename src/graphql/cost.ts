@@ -1,22 +1,34 @@
 import {
-  type DocumentNode,
-  type FragmentDefinitionNode,
+  defaultFieldResolver,
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isListType,
+  isObjectType,
   Kind,
   type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionSetNode,
+  TypeMetaFieldDef,
+  TypeNameMetaFieldDef,
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
-import { sizeOfInput } from './input-size.ts';
-import { createSelectionCosts } from './selection-cost.ts';
+import type { GraphQLContext } from './context.ts';
+import { type DocumentInfo, fieldsOf } from './selections.ts';
 
 /** How much one request may ask, whatever its operation is. */
 export interface CostLimits {
   /**
    * The default of 119,000 is for the largest request that should pass: everything about 1,000 references. Everything about
    * one costs 107, of which 71 are ten signals with six fields each. The references themselves cost 12,000 if they have
-   * 128 KiB. A field takes about 1 µs in Apollo Server, so this is some 120 ms.
+   * 128 KiB. A field takes about 1 µs, so this is some 120 ms.
    */
   readonly maxCost: number;
   /** Entity references in all fields of a request together. */
@@ -27,8 +39,6 @@ export interface CostLimits {
 export interface OperationCost {
   /** The cost that does not depend on variables. */
   readonly fixed: number;
-  /** The part of it that root fields other than `_entities` cost. What the entities cost is counted again once they are known. */
-  readonly others: number;
   /** The entity references that the document itself contains. */
   readonly references: number;
   readonly variables: readonly VariableCost[];
@@ -40,86 +50,28 @@ interface VariableCost {
   /** The value if the request sends none. */
   readonly fallback: unknown;
   /** The arguments of root fields in which it is used. Each of them costs the size of the value. */
-  readonly uses: number;
+  uses: number;
   /** The fields that resolve it as a list of entity references. */
-  readonly lists: number;
+  lists: number;
   /** What one reference costs in all of these fields together. */
-  readonly perReference: number;
+  perReference: number;
 }
-
-/** Keyed by the operation in the syntax tree, which the document cache keeps. */
-const known = new WeakMap<OperationDefinitionNode, OperationCost>();
 
 /**
  * The cost of an operation of a valid document. One unit is a selected field, an object of a list, or a value that a root
  * field takes from a variable, in pieces of 16 characters. A list has the size that `@listSize` assumes. Of the types that a
  * union or an interface can have, the most expensive one counts. A field counts although `@skip` may leave it out.
  */
-export function costOf(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  operation: OperationDefinitionNode,
-): OperationCost {
-  const cost = known.get(operation) ?? compute(schema, document, operation);
-  known.set(operation, cost);
-  return cost;
-}
-
-/** Does a request stay within its limits? */
-export function isWithin(
-  cost: OperationCost,
-  variables: Readonly<Record<string, unknown>>,
-  limits: CostLimits,
-): boolean {
-  const { total, references } = measure(cost, variables);
-  return total <= limits.maxCost && references <= limits.maxRepresentations;
-}
-
-/**
- * Refuses a request beyond its limits.
- *
- * @throws DeviceTrustError BAD_USER_INPUT with status 400 and a message that names the limit
- */
-export function checkCost(cost: OperationCost, variables: Readonly<Record<string, unknown>>, limits: CostLimits): void {
-  const { total, references } = measure(cost, variables);
-  if (references > limits.maxRepresentations) {
-    const message = `representations: expected at most ${limits.maxRepresentations} in a request, but got more.`;
-    throw new DeviceTrustError('BAD_USER_INPUT', { message, status: 400 });
+export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectType, info: DocumentInfo): OperationCost {
+  const variables = new Map<string, VariableCost>();
+  for (const { variable, defaultValue } of operation.variableDefinitions ?? []) {
+    const name = variable.name.value;
+    const fallback = defaultValue && valueFromASTUntyped(defaultValue);
+    variables.set(name, { name, fallback, uses: 0, lists: 0, perReference: 0 });
   }
-  if (total <= limits.maxCost) return;
-  const message = `The request costs more than ${limits.maxCost}. Ask for fewer references, fields or values in one request.`;
-  throw new DeviceTrustError('BAD_USER_INPUT', { message, status: 400 });
-}
-
-function measure({ fixed, references, variables: costs }: OperationCost, variables: Readonly<Record<string, unknown>>) {
-  const sum = { total: fixed, references };
-  for (const { name, fallback, uses, lists, perReference } of costs) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : fallback;
-    if (lists > 0) {
-      // A single value stands for a list of one.
-      const count = Array.isArray(value) ? value.length : Number(value != null);
-      sum.references += lists * count;
-      sum.total += perReference * count;
-    }
-    sum.total += uses * sizeOfInput(value);
-  }
-  return sum;
-}
-
-function compute(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): OperationCost {
-  const root = schema.getRootType(operation.operation);
-  if (!root) return { fixed: 0, others: 0, references: 0, variables: [] };
-  const costs = createSelectionCosts(schema, fragmentsOf(document));
-  const variables = new Map(
-    (operation.variableDefinitions ?? []).map(({ variable: { name }, defaultValue }) => {
-      const fallback = defaultValue && valueFromASTUntyped(defaultValue);
-      return [name.value, { name: name.value, fallback, uses: 0, lists: 0, perReference: 0 }];
-    }),
-  );
   let fixed = 0;
-  let others = 0;
   let references = 0;
-  for (const node of costs.fieldsOf(operation.selectionSet, root)) {
+  for (const node of fieldsOf(operation.selectionSet, root, info)) {
     // Only arguments of root fields can be large: the others are an enum and a number.
     for (const { value } of node.arguments ?? []) {
       for (const name of variablesIn(value)) {
@@ -129,11 +81,10 @@ function compute(schema: GraphQLSchema, document: DocumentNode, operation: Opera
     }
     const list = node.arguments?.find(({ name }) => name.value === 'representations')?.value;
     if (node.name.value !== '_entities' || !list) {
-      others += costs.ofField(node, root);
+      fixed += costOfField(node, root, info);
       continue;
     }
-    fixed += 1;
-    const perReference = 1 + costs.ofObject(node, root);
+    const perReference = costOfItem(node, root, info);
     const variable = list.kind === Kind.VARIABLE ? variables.get(list.name.value) : undefined;
     if (variable) {
       variable.lists += 1;
@@ -143,23 +94,144 @@ function compute(schema: GraphQLSchema, document: DocumentNode, operation: Opera
       references += count;
       fixed += perReference * count;
     }
+    fixed += 1;
   }
-  return {
-    fixed: fixed + others,
-    others,
-    references,
-    variables: [...variables.values()].filter(({ uses }) => uses > 0),
+  return { fixed, references, variables: [...variables.values()].filter(({ uses }) => uses > 0) };
+}
+
+/**
+ * What a request costs with these variables.
+ *
+ * @throws DeviceTrustError BAD_USER_INPUT with a message that names the limit, beyond one
+ */
+export function checkCost(
+  { fixed, references, variables }: OperationCost,
+  given: Readonly<Record<string, unknown>>,
+  { maxCost, maxRepresentations }: CostLimits,
+): number {
+  let cost = fixed;
+  let count = references;
+  for (const { name, fallback, uses, lists, perReference } of variables) {
+    const value = Object.hasOwn(given, name) ? given[name] : fallback;
+    // A single value stands for a list of one.
+    const length = lists * (Array.isArray(value) ? value.length : Number(value != null));
+    count += length;
+    cost += (lists && (length / lists) * perReference) + uses * sizeOfInput(value);
+  }
+  if (count > maxRepresentations) {
+    const message = `representations: expected at most ${maxRepresentations} in a request, but got more.`;
+    throw new DeviceTrustError('BAD_USER_INPUT', { message });
+  }
+  if (cost > maxCost) {
+    const message = `The request costs more than ${maxCost}. Ask for fewer references, fields or values in one request.`;
+    throw new DeviceTrustError('BAD_USER_INPUT', { message });
+  }
+  return cost;
+}
+
+/** What a failed reference costs: its error took as long as some 60 fields on Node 24. */
+const COST_OF_FAILURE = 60;
+
+/**
+ * Changes the schema so that a list that is longer than its `@listSize` assumes counts with its real size. Beyond the limit of
+ * the request it is left empty, because completing it is what costs, and the whole answer is given up.
+ */
+export function countLists(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (!isObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) if (assumedSizeOf(field) !== undefined) countList(field);
+  }
+  return schema;
+}
+
+function countList(field: GraphQLField<unknown, GraphQLContext>): void {
+  const { resolve = defaultFieldResolver } = field;
+  const assumed = assumedSizeOf(field) ?? 0;
+  field.resolve = (source, args, context, info) => {
+    const list = resolve(source, args, context, info);
+    if (!Array.isArray(list) || list.length <= assumed) return list;
+    return context.spend((list.length - assumed) * costOfItems(info)) ? list : [];
   };
 }
 
-function fragmentsOf({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const node of definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
-  return fragments;
+/** What the failed ones of an `_entities` field cost beyond what was counted for each reference. */
+export function costOfFailures(count: number, info: GraphQLResolveInfo): number {
+  return count === 0 ? 0 : count * Math.max(0, COST_OF_FAILURE - costOfItems(info));
+}
+
+function costOfItems(info: GraphQLResolveInfo): number {
+  return info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
+}
+
+/** A field with everything below it. A list has the size that `@listSize` assumes, or 1. */
+function costOfField(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
+  const field = definitionOf(node, parent);
+  if (!field || !node.selectionSet) return 1;
+  const size = isListType(getNullableType(field.type)) ? (assumedSizeOf(field) ?? 1) : 1;
+  return 1 + size * costOfItem(node, parent, info);
+}
+
+/** One object that a field returns, without the field. Of several possible types the most expensive one counts. */
+function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
+  const { selectionSet } = node;
+  const type = getNamedType(definitionOf(node, parent)?.type);
+  if (!selectionSet || !type) return 1;
+  const types = isAbstractType(type) ? info.schema.getPossibleTypes(type) : isObjectType(type) ? [type] : [];
+  return 1 + Math.max(0, ...types.map((possible) => costOfSelections(selectionSet, possible, info)));
+}
+
+/** By selection and type. Without it, fragments that spread each other twice would double the work with each level. */
+const known = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
+
+function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): number {
+  const byType = known.get(selections) ?? new Map<GraphQLObjectType, number>();
+  known.set(selections, byType);
+  const cost =
+    byType.get(type) ?? fieldsOf(selections, type, info).reduce((sum, node) => sum + costOfField(node, type, info), 0);
+  byType.set(type, cost);
+  return cost;
+}
+
+const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef].map((one) => [one.name, one]));
+
+function definitionOf({ name }: FieldNode, parent: GraphQLObjectType): GraphQLField<unknown, unknown> | undefined {
+  return parent.getFields()[name.value] ?? META_FIELDS.get(name.value);
+}
+
+/** The `assumedSize` of the field's `@listSize` in the SDL. */
+function assumedSizeOf({ astNode }: Pick<GraphQLField<unknown, unknown>, 'astNode'>): number | undefined {
+  const directive = astNode?.directives?.find(({ name }) => name.value === 'listSize');
+  const size = directive?.arguments?.find(({ name }) => name.value === 'assumedSize')?.value;
+  return size?.kind === Kind.INT ? Number(size.value) : undefined;
 }
 
 function variablesIn(value: ValueNode): string[] {
   if (value.kind === Kind.VARIABLE) return [value.name.value];
   if (value.kind === Kind.LIST) return value.values.flatMap(variablesIn);
   return value.kind === Kind.OBJECT ? value.fields.flatMap((field) => variablesIn(field.value)) : [];
+}
+
+/** So many characters of a text cost as much as one more value. */
+const CHARACTERS_PER_UNIT = 16;
+
+/**
+ * The size of a JSON value that a caller sent: one for each value in it, and one more for every 16 characters of texts and
+ * keys. It takes any depth, because it is asked before the depth is checked.
+ */
+export function sizeOfInput(value: unknown): number {
+  let size = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    size += 1;
+    if (typeof next === 'string') size += next.length / CHARACTERS_PER_UNIT;
+    else if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (typeof next === 'object' && next !== null) {
+      for (const [key, inner] of Object.entries(next)) {
+        size += key.length / CHARACTERS_PER_UNIT;
+        open.push(inner);
+      }
+    }
+  }
+  return size;
 }

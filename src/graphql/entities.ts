@@ -2,9 +2,7 @@ import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
-import { costOfEntity } from './entity-cost.ts';
-import { referenceKeysOf } from './reference-keys.ts';
-import { SharedEntities } from './shared-entities.ts';
+import { costOfFailures } from './cost.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
@@ -15,7 +13,6 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];
   if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
   const resolvers = referenceResolversOf(schema);
-  const keyOf = referenceKeysOf(schema);
 
   /** What a representation resolves to, or the promise of it. An Error is a value here. */
   function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo): unknown {
@@ -33,50 +30,17 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     }
   }
 
-  /** Begins to resolve the representations, each of several equal ones together with the first of them. */
-  function resolveDistinct(representations: readonly unknown[], context: GraphQLContext, info: GraphQLResolveInfo) {
-    const distinct: unknown[] = [];
-    /** What each of the distinct representations resolves to, or the promise of it. */
-    const resolving: unknown[] = [];
-    const indexOf = new Map<string, number>();
-    /** For each representation the index of the distinct one that it is equal to. */
-    const indexes = representations.map((representation) => {
-      const key = keyOf(representation);
-      const known = key === undefined ? undefined : indexOf.get(key);
-      if (known === undefined) {
-        if (key !== undefined) indexOf.set(key, distinct.length);
-        resolving.push(resolveOne(representation, context, info));
-        return distinct.push(representation) - 1;
-      }
-      // Counted all the same, because lookups and calls together show how many calls were saved.
-      const { token } = Object(representation);
-      if (typeof token === 'string') context.recorder.recordLookup(token);
-      return known;
-    });
-    return { distinct, resolving, indexes };
-  }
-
-  field.resolve = async (root: unknown, { representations }, context: GraphQLContext, info) => {
-    const shared = root instanceof SharedEntities ? root : undefined;
-    if (shared?.areSeparate) return shared.ofAllReferences();
-    const { distinct, resolving, indexes } = resolveDistinct(representations, context, info);
+  field.resolve = async (_root, { representations }: { representations: unknown[] }, context: GraphQLContext, info) => {
+    const resolving = representations.map((representation) => resolveOne(representation, context, info));
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
     const entities = (await Promise.allSettled(resolving)).map((result, index) =>
       result.status === 'rejected'
         ? asError(result.reason)
-        : withType(result.value, Object(distinct[index]).__typename),
+        : withType(result.value, Object(representations[index]).__typename),
     );
-    const costs = entities.map((entity) => costOfEntity(entity, info));
-    // Refused before the entities are completed, which is where their cost arises.
-    context.countCost(indexes.reduce((sum, index) => sum + (costs[index] ?? 0), 0));
-    // A field that fails lets everything be completed again, which must not cost much more than it would without sharing.
-    const savesMuch = distinct.length * 2 <= indexes.length;
-    // Each failed reference has its own error.
-    const haveFailed = entities.some((entity) => entity instanceof Error);
-    if (!shared || !savesMuch || haveFailed) return indexes.map((index) => entities[index]);
-    shared.share(entities, indexes);
-    return entities;
+    const failed = entities.filter((entity) => entity instanceof Error).length;
+    return context.spend(costOfFailures(failed, info)) ? entities : [];
   };
   return schema;
 }

@@ -12,7 +12,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     deviceFingerprint: (_root, args, context, info) => {
       const { completeMetadata } = context.caller;
       const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
-      const request = toRequest(complete, context.applicationFor);
+      const request = toRequest(complete, context.applications);
       return asksOnlyForbidden(context, info) ? forbiddenDevice(request) : context.lookUp(request);
     },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
@@ -24,19 +24,19 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const request = toRequest({ token, publicKey }, context.applicationFor);
+      const request = toRequest({ token, publicKey }, context.applications);
       if (asksOnlyForbidden(context, info)) return forbiddenDevice(request);
       return context.lookUp(request).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
-    decision: (device, _args, { decide }) => decide(device as JudgedDevice),
-    judgement: (device, _args, { judge }) => judge(device as JudgedDevice),
+    decision: (device, _args, context) => context.decide(device as JudgedDevice),
+    judgement: (device, _args, context) => context.judge(device as JudgedDevice),
     signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
   },
   DeviceJudgement: {
-    __resolveReference: ({ sealed }, { openJudgement }) => {
+    __resolveReference: ({ sealed }, context) => {
       if (typeof sealed !== 'string') throw badUserInput('sealed', 'a string', 'something else');
-      return openJudgement(sealed);
+      return context.openJudgement(sealed);
     },
     // Compiled code expects a resolver where a field can fail.
     sealed: (judgement) => judgement.sealed,
@@ -53,10 +53,10 @@ function acceptedDevice(outcome: FingerprintOutcome): JudgedDevice {
 function filtered(
   signals: Signal[],
   { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
-  { refuseField }: GraphQLContext,
+  context: GraphQLContext,
 ): Signal[] | null {
   if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
-    return refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
+    return context.refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
   }
   if (minLevel == null && minConfidence == null) return signals;
   return signals.filter(
@@ -67,8 +67,8 @@ function filtered(
 /** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {
   Mutation: {
-    validateCaptcha: (_root, { input }, { validateCaptcha }) => validateCaptcha(input),
+    validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input),
   },
-  CaptchaPassed: { attestation: (verdict, _args, { attest }) => attest(verdict) },
-  CaptchaIndeterminate: { attestation: (verdict, _args, { attest }) => attest(verdict) },
+  CaptchaPassed: { attestation: (verdict, _args, context) => context.attest(verdict) },
+  CaptchaIndeterminate: { attestation: (verdict, _args, context) => context.attest(verdict) },
 };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import type { GraphQLSchema } from 'graphql';
 import { gql } from 'graphql-tag';
+import { countLists } from './cost.ts';
 import { isolateRepresentations } from './entities.ts';
 import { captchaResolvers, fingerprintResolvers } from './resolvers.ts';
 import { DateTime, JSONObject } from './scalars.ts';
@@ -33,7 +34,7 @@ export function subgraphSchema(): GraphQLSchema {
 
 /** An executable subgraph schema: the SDL of `schema/` with the resolvers of each capability, or other modules. */
 export function buildSchema(modules = MODULES): GraphQLSchema {
-  return printSdlOnce(isolateRepresentations(requireScopes(buildSubgraphSchema(modules))));
+  return printSdlOnce(countLists(isolateRepresentations(requireScopes(buildSubgraphSchema(modules)))));
 }
 
 /** @apollo/subgraph prints the SDL for each `_service` field, which takes 2 ms, and a request may have a hundred of them. */

@@ -16,9 +16,8 @@ import {
 import { DeviceTrustError } from '../errors.ts';
 import type { FingerprintRequest } from '../fingerprint/client.ts';
 import type { JudgedDevice } from '../fingerprint/outcome.ts';
-import { maySeeRisk } from './caller.ts';
 import type { GraphQLContext } from './context.ts';
-import { createSelectionCosts } from './selection-cost.ts';
+import { fieldsOf } from './selections.ts';
 
 /**
  * Changes the schema so that everything with the tag `risk` needs the scope `risk:read`. Without it, such a field and a field
@@ -69,7 +68,7 @@ function restrict({ name }: GraphQLObjectType, field: GraphQLField<unknown, Grap
   }
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) =>
-    maySeeRisk(context.caller) ? resolve(source, args, context, info) : context.refuseField(forbidden);
+    context.maySeeRisk ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
 function restrictReferences({ extensions }: GraphQLObjectType): void {
@@ -78,7 +77,7 @@ function restrictReferences({ extensions }: GraphQLObjectType): void {
   const resolve = subgraph?.resolveReference;
   if (!resolve) return;
   subgraph.resolveReference = (reference, context, info) =>
-    maySeeRisk(context.caller) ? resolve(reference, context, info) : context.refuseField(forbidden);
+    context.maySeeRisk ? resolve(reference, context, info) : context.refuseField(forbidden);
 }
 
 function forbidden(): DeviceTrustError {
@@ -103,19 +102,18 @@ const known = new WeakMap<FieldNode, boolean>();
  * Does a field ask only for what its caller may not see of a device? Then nothing is sent to the fingerprint service, because
  * each call is an event, and can be billed.
  */
-export function asksOnlyForbidden({ caller }: GraphQLContext, info: GraphQLResolveInfo): boolean {
-  return !maySeeRisk(caller) && info.fieldNodes.every((node) => selectsOnlyRisk(node, info));
+export function asksOnlyForbidden({ maySeeRisk }: GraphQLContext, info: GraphQLResolveInfo): boolean {
+  return !maySeeRisk && info.fieldNodes.every((node) => selectsOnlyRisk(node, info));
 }
 
-function selectsOnlyRisk(node: FieldNode, { schema, fragments }: GraphQLResolveInfo): boolean {
+function selectsOnlyRisk(node: FieldNode, info: GraphQLResolveInfo): boolean {
   const before = known.get(node);
   if (before !== undefined) return before;
-  const { fieldsOf } = createSelectionCosts(schema, new Map(Object.entries(fragments)));
   const isReference = node.name.value === '_entities';
   const selected = (name: string) => {
-    const type = schema.getType(name);
+    const type = info.schema.getType(name);
     if (!isObjectType(type) || !node.selectionSet) return [];
-    return fieldsOf(node.selectionSet, type)
+    return fieldsOf(node.selectionSet, type, info)
       .filter((field) => !isReference || !OF_REFERENCE.includes(field.name.value))
       .map((field) => type.getFields()[field.name.value]);
   };

@@ -40,7 +40,7 @@ export function checkVariables(
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
   const rest = problems.length - MAX_PROBLEMS;
   const more = rest > 0 ? `; and ${problems.length < MAX_COUNTED ? '' : 'at least '}${rest} more` : '';
-  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.`, status: 400 });
+  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.` });
 }
 
 /** The first problems, up to `MAX_COUNTED`. */

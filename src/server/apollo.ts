@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, type GraphQLResponse, type HTTPGraphQLHead } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -6,66 +6,66 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { type DocumentNode, type GraphQLSchema, NoSchemaIntrospectionCustomRule, specifiedRules } from 'graphql';
+import {
+  GraphQLError,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  type OperationDefinitionNode,
+  type ValidationContext,
+} from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from '../graphql/context.ts';
-import { type CostLimits, checkCost, costOf } from '../graphql/cost.ts';
-import type { DocumentCache } from '../graphql/document-cache.ts';
-import { formatError, inOrder, reportErrors } from '../graphql/errors.ts';
-import { ANY_NAME } from '../graphql/invalid-documents.ts';
-import { kindOf } from '../graphql/operation-kind.ts';
-import { parseValid } from '../graphql/valid-document.ts';
-import { checkVariables } from '../graphql/variables.ts';
-import type { AnswerWriter } from './answer.ts';
+import { formatError, reportErrors } from '../graphql/errors.ts';
+import type { Answer, Execution } from '../graphql/execution.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';
 
 interface Options {
   readonly log: Logger;
-  readonly documents: DocumentCache;
-  /** The landing page for people in development. With one, introspection is allowed. */
-  readonly landingPage: ApolloServerPlugin | undefined;
-  /** Sends inline traces (ftv1) to callers that ask for one. They reveal how requests are resolved: for a router only. */
+  readonly execution: Execution;
+  readonly allowsIntrospection: boolean;
+  /** Can a caller ask for inline traces (ftv1)? They reveal how requests are resolved. */
   readonly inlineTraces: boolean;
-  /** Writes each answer. */
-  readonly writer: AnswerWriter;
-  readonly limits: DocumentLimits & CostLimits & { readonly maxTokens: number };
+  /** A company's own plugins. They see every operation, and Apollo Server executes all of them. */
+  readonly plugins: readonly ApolloServerPlugin<GraphQLContext>[];
+  readonly limits: DocumentLimits & { readonly maxTokens: number };
 }
 
-/** Starts Apollo Server on a schema: no batches, no persisted queries, no stack traces, nothing reported to Apollo. */
+/** Asks for an inline trace in the response. */
+export const TRACE_HEADER = 'apollo-federation-include-trace';
+
+/**
+ * Starts Apollo Server on a schema. It parses and validates every document that is new, and runs plugins: no persisted queries,
+ * no stack traces, nothing reported to Apollo.
+ */
 export async function startApollo(
   schema: GraphQLSchema,
-  { log, documents, landingPage, inlineTraces, writer, limits }: Options,
+  { log, execution, allowsIntrospection, inlineTraces, plugins, limits }: Options,
 ): Promise<ApolloServer<GraphQLContext>> {
-  const parseOptions = { maxTokens: limits.maxTokens };
-  const validationRules = [...documentLimits(limits), ...(landingPage ? [] : [NoSchemaIntrospectionCustomRule])];
-  const rules = [...validationRules, ...specifiedRules];
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
-    // A plugin provides valid documents.
+    // The execution keeps the documents that are valid.
     documentStore: null,
     // A rule forbids it instead, because the message of `introspection: false` reveals how this server is configured.
     introspection: true,
-    parseOptions,
-    validationRules,
-    hideSchemaDetailsFromClientErrors: !landingPage,
+    parseOptions: { maxTokens: limits.maxTokens },
+    validationRules: [
+      ...documentLimits(limits),
+      KnownOperationTypesRule,
+      ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule]),
+    ],
+    hideSchemaDetailsFromClientErrors: !allowsIntrospection,
     includeStacktraceInErrorResponses: false,
     formatError,
-    stringifyResult: writer.write,
-    csrfPrevention: true,
-    allowBatchedHttpRequests: false,
     persistedQueries: false,
     stopOnTerminationSignals: false,
     logger: withoutMessages(log),
     plugins: [
-      provideValidDocuments(documents, (source) => parseValid(schema, source, rules, parseOptions)),
-      checkOperations(limits),
-      recordOperations(log),
-      rememberInvalidDocuments(documents),
-      landingPage ?? ApolloServerPluginLandingPageDisabled(),
+      answerOperations(execution, log, plugins.length > 0),
+      ...plugins,
+      inlineTraces ? await inlineTracePlugin() : ApolloServerPluginInlineTraceDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` with everything: these responses are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
-      inlineTraces ? await inlineTracePlugin() : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
     ],
@@ -75,104 +75,45 @@ export async function startApollo(
 }
 
 /**
- * Provides each document that is valid. Apollo Server parses and validates only a request without a document, so what is left
- * to it are the errors of documents that are not valid.
+ * Answers each operation of a valid document by the execution. Where a trace is asked for, or a company has plugins of its own,
+ * Apollo Server executes what the execution lets through, because only then does it call the plugins for each field.
  */
-function provideValidDocuments(
-  documents: DocumentCache,
-  parseIfValid: (source: string) => DocumentNode | undefined,
-): ApolloServerPlugin<GraphQLContext> {
+function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {
       return {
-        async didResolveSource(requestContext) {
-          const { source } = requestContext;
-          let document = documents.findValid(source);
-          if (!document) {
-            document = parseIfValid(source);
-            if (document) documents.addValid(document);
-          }
-          if (document) Object.assign(requestContext, { document });
-        },
-      };
-    },
-  };
-}
-
-/** Checks before the execution what graphql-js finds only during it, or refuses with a message that quotes the caller. */
-function checkOperations(limits: CostLimits): ApolloServerPlugin<GraphQLContext> {
-  return {
-    async requestDidStart() {
-      return {
-        async didResolveOperation({ schema, document, operation, request, contextValue }) {
-          if (!operation) return;
-          // graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it.
-          if (!schema.getRootType(operation.operation)) throw new DeviceTrustError('BAD_REQUEST', { status: 400 });
+        async responseForOperation({ document, operation, request, contextValue, response: { http } }) {
+          // Apollo Server calls this also if the request names no operation of the document, and answers that itself.
+          if (!operation) return null;
+          const known = execution.add(document, operation);
           const variables = request.variables ?? {};
-          // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
-          const cost = costOf(schema, document, operation);
-          checkCost(cost, variables, limits);
-          // The lists of entities may turn out longer than assumed, and then count together with the other fields. Compiled
-          // code needs no such line, because it executes `_entities` only where there is no other field.
-          contextValue.countCost(cost.others);
-          checkVariables(schema, operation, variables);
+          const isExecutedByApollo = hasPlugins || request.http?.headers.has(TRACE_HEADER);
+          const answer = isExecutedByApollo
+            ? execution.refusal(known, variables, contextValue)
+            : await execution.answer(known, variables, contextValue);
+          return answer ? toResponse(answer, http) : null;
         },
-      };
-    },
-  };
-}
-
-/** Keeps the responses to documents that are refused whatever their variables are, as they are the same every time. */
-function rememberInvalidDocuments(documents: DocumentCache): ApolloServerPlugin<GraphQLContext> {
-  return {
-    async requestDidStart() {
-      let isInvalid = false;
-      return {
-        async parsingDidStart() {
-          return async (error) => {
-            isInvalid = error !== undefined;
-          };
-        },
-        async validationDidStart() {
-          return async (errors) => {
-            isInvalid = errors !== undefined;
-          };
-        },
-        async willSendResponse({ source, request, document, operation, response: { body, http } }) {
-          // Without an operation, the document has none of this name, or several and the request names none.
-          const isOtherName = document !== undefined && !operation;
-          if (!(isInvalid || isOtherName) || source === undefined || body.kind !== 'single') return;
-          // Only the errors are kept, because a trace in the response belongs to this one request.
-          const { errors = [] } = body.singleResult;
-          const refusedFor = isInvalid ? ANY_NAME : (request.operationName ?? undefined);
-          documents.invalid.add(source, refusedFor, { status: http.status ?? 200, errors });
-        },
-      };
-    },
-  };
-}
-
-/** Records the kind and the result of each operation, and logs those of its errors that concern an operator. */
-function recordOperations(log: Logger): ApolloServerPlugin<GraphQLContext> {
-  return {
-    async requestDidStart({ contextValue: { recorder } }) {
-      return {
-        async didResolveOperation({ document, operation }) {
-          if (operation) recorder.recordKind(kindOf(document, operation));
-        },
-        async didEncounterErrors({ errors }) {
-          reportErrors(log, recorder, errors);
-        },
-        async willSendResponse({ response: { body } }) {
-          if (body.kind !== 'single') return;
-          const { singleResult } = body;
-          if (singleResult.errors) singleResult.errors = inOrder(singleResult.errors);
-          recorder.recordResult(singleResult);
+        async didEncounterErrors({ errors, document, contextValue: { recorder } }) {
+          reportErrors(log, recorder, errors, document);
         },
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext, error }) {
       reportErrors(log, requestContext.contextValue.recorder, [error]);
+    },
+  };
+}
+
+function toResponse({ status, result }: Answer, { headers }: HTTPGraphQLHead): GraphQLResponse {
+  return { http: { status, headers }, body: { kind: 'single', singleResult: result } };
+}
+
+/** graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it. */
+function KnownOperationTypesRule(context: ValidationContext) {
+  return {
+    OperationDefinition(node: OperationDefinitionNode) {
+      if (context.getSchema().getRootType(node.operation)) return;
+      context.reportError(new GraphQLError(`The schema has no ${node.operation}.`, { nodes: node }));
     },
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../graphql/caller.ts';
+import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   createMetadataReader,

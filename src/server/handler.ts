@@ -1,13 +1,28 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Caller } from '../graphql/caller.ts';
-import { type AnswerOptions, answerOperation } from './answer-operation.ts';
+import { type ApolloServer, HeaderMap } from '@apollo/server';
+import type { FormattedExecutionResult } from 'graphql';
+import { LRUCache } from 'lru-cache';
+import Negotiator from 'negotiator';
+import { DeviceTrustError } from '../errors.ts';
+import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
+import { inOrder } from '../graphql/errors.ts';
+import type { Answer, Execution } from '../graphql/execution.ts';
+import { TRACE_HEADER } from './apollo.ts';
+import { ROUTER } from './callers.ts';
 import type { BodyBudget } from './connections.ts';
-import { readJsonBody, send } from './http.ts';
+import { JSON_TYPE, RequestRefused, readJsonBody, send } from './http.ts';
+import { refusalOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
 /** What `handleGraphql` works with. */
-interface HandlerOptions extends AnswerOptions {
+interface HandlerOptions {
+  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly execution: Execution;
+  readonly capabilities: Capabilities;
+  /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
+  readonly skipsApollo: boolean;
   readonly maxBodyBytes: number;
+  readonly maxAnswerBytes: number;
   /** What the bodies of all requests share. */
   readonly bodies: BodyBudget;
   readonly telemetry: Telemetry;
@@ -16,9 +31,8 @@ interface HandlerOptions extends AnswerOptions {
 }
 
 /**
- * Answers one GraphQL request. Every operation passes through here, whether Apollo Server or compiled code executes it. Code
- * that has to run for every operation belongs here or into the OperationLog, because Apollo Server's plugins do not see
- * compiled operations.
+ * Answers one GraphQL request. Every operation passes through here. Code that has to run for every operation belongs here, into
+ * the OperationLog, or into a plugin of Apollo Server.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one
  */
@@ -28,22 +42,138 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const share = options.bodies.open();
+  const { bodies, maxBodyBytes, maxAnswerBytes, telemetry } = options;
+  const share = bodies.open();
   try {
-    const body = request.method === 'POST' ? await readJsonBody(request, options.maxBodyBytes, share) : undefined;
+    const contentType = negotiateContentType(request.headers.accept);
+    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, share));
     if (response.destroyed) return;
     options.beforeOperation();
-    const operation = new OperationLog(request, caller, options.telemetry);
+    const operation = new OperationLog(request, caller, telemetry);
     response.on('close', () => operation.cancel());
     let status = 500; // until there is a response
     try {
-      const answer = await answerOperation(options, request, body, operation, caller);
+      const context = new GraphQLContext(options.capabilities, operation, caller);
+      const answer = await answerOperation(options, request, asked, context);
       status = answer.status;
-      send(response, status, answer.headers, answer.text);
+      const { result, text } = written(answer.result, context, options.capabilities.limits.maxCost, maxAnswerBytes);
+      operation.recordResult(result);
+      send(response, status, { ...answer.headers, 'content-type': contentType }, text);
     } finally {
       operation.end(status);
     }
   } finally {
     share.release();
   }
+}
+
+/** A GraphQL request, as a body has it. */
+interface GraphqlRequest {
+  /** Empty if there is none. */
+  readonly query: string;
+  readonly operationName: string | undefined;
+  readonly variables: Record<string, unknown>;
+  readonly extensions: Record<string, unknown>;
+}
+
+/** @throws RequestRefused with status 400 */
+function parseRequest(body: unknown): GraphqlRequest {
+  if (!isObject(body)) throw notGraphql('a JSON object');
+  const { query, operationName, variables, extensions } = body;
+  const isPersisted = isObject(extensions) && extensions['persistedQuery'] !== undefined;
+  if (typeof query !== 'string' && !(query == null && isPersisted)) throw notGraphql('a text as its `query`');
+  if (operationName != null && typeof operationName !== 'string') throw notGraphql('a text as its `operationName`');
+  if (variables != null && !isObject(variables)) throw notGraphql('an object as its `variables`');
+  if (extensions != null && !isObject(extensions)) throw notGraphql('an object as its `extensions`');
+  return {
+    query: query ?? '',
+    operationName: operationName ?? undefined,
+    variables: variables ?? {},
+    extensions: extensions ?? {},
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function notGraphql(expected: string): RequestRefused {
+  return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
+}
+
+/** The answer of the execution, which Apollo Server asks for each document that is new. */
+async function answerOperation(
+  { apollo, execution, skipsApollo }: HandlerOptions,
+  { headers }: IncomingMessage,
+  asked: GraphqlRequest,
+  context: GraphQLContext,
+): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
+  const { query, operationName, variables, extensions } = asked;
+  // A trace reveals how requests are resolved, so no other caller gets one.
+  const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
+  if (skipsApollo && !isTraced && extensions['persistedQuery'] === undefined) {
+    const known = execution.find(query, operationName);
+    if (known) return execution.answer(known, variables, context);
+  }
+  const refusal = refusalOfDocument(query);
+  if (refusal) throw new RequestRefused(400, refusal, {}, 'GRAPHQL_VALIDATION_FAILED');
+  const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
+  const { http: head, body } = await apollo.executeOperation(
+    { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },
+    { contextValue: context },
+  );
+  // Incremental delivery is not enabled, so there is no other kind.
+  if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
+  return { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result: body.singleResult };
+}
+
+function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): HeaderMap {
+  const map = new HeaderMap();
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) map.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  if (!isTraced) map.delete(TRACE_HEADER);
+  return map;
+}
+
+/** The answer as JSON, with its errors first and in the order of the fields; or what is sent in place of too large a one. */
+function written(given: FormattedExecutionResult, context: GraphQLContext, maxCost: number, maxBytes: number) {
+  const { errors, ...rest } = given;
+  if (context.isOverspent && rest.data) {
+    return refused(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
+  }
+  const result = errors ? { errors: inOrder(errors), ...rest } : rest;
+  const text = JSON.stringify(result);
+  if (text.length <= maxBytes / MAX_BYTES_PER_UNIT || Buffer.byteLength(text) <= maxBytes) return { result, text };
+  return refused(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
+}
+
+/** UTF-8 takes at most three bytes for each UTF-16 unit of a text. */
+const MAX_BYTES_PER_UNIT = 3;
+
+function refused(message: string) {
+  const { extensions } = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+  const result = { errors: [{ message, extensions }], data: null };
+  return { result, text: JSON.stringify(result) };
+}
+
+/** The media types of a GraphQL response, in the order of preference. */
+const OFFERED = [JSON_TYPE, 'application/graphql-response+json; charset=utf-8'];
+
+/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. Whoever sends more gets JSON. */
+const MAX_ACCEPT_LENGTH = 500;
+
+/** Parsing a header that names several types takes 18 µs, and callers send few different ones. */
+const negotiated = new LRUCache<string, string>({ max: 100 });
+
+/** @throws RequestRefused with status 406 if the client accepts none of our types */
+function negotiateContentType(header: string | undefined): string {
+  const accept = header || '*/*';
+  const known = negotiated.get(accept);
+  if (known !== undefined) return known;
+  const type =
+    accept.length <= MAX_ACCEPT_LENGTH ? new Negotiator({ headers: { accept } }).mediaType(OFFERED) : undefined;
+  if (type === undefined) throw new RequestRefused(406, `Accept ${OFFERED.join(' or ')}.`);
+  negotiated.set(accept, type);
+  return type;
 }

@@ -3,13 +3,12 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
-import type { Capabilities } from '../graphql/context.ts';
+import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import type { CostLimits } from '../graphql/cost.ts';
-import { createDocumentCache } from '../graphql/document-cache.ts';
+import { Execution } from '../graphql/execution.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { createAnswerWriter } from './answer.ts';
 import { startApollo } from './apollo.ts';
-import { ANYONE, type CallerSecrets, Callers } from './callers.ts';
+import { type CallerSecrets, Callers } from './callers.ts';
 import { BodyBudget } from './connections.ts';
 import { handleGraphql } from './handler.ts';
 import { Health } from './health.ts';
@@ -34,8 +33,8 @@ const DRAIN_MS = 7_000;
 
 /** Pages for people in development. */
 export interface Explorer {
-  /** Apollo Server's landing page, at `/graphql` for browsers. */
-  readonly landingPage: ApolloServerPlugin;
+  /** Apollo Sandbox, at `/graphql` for browsers. */
+  readonly renderLandingPage: () => Promise<string>;
   readonly graphiqlPath: string;
   readonly renderGraphiql: (endpoint: string) => Promise<string>;
 }
@@ -65,6 +64,8 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
+  /** A company's own plugins of Apollo Server. With one, every operation passes through Apollo Server, so that it sees them. */
+  readonly plugins?: readonly ApolloServerPlugin<GraphQLContext>[];
 }
 
 /** A GraphQL server that can listen. */
@@ -93,25 +94,26 @@ export async function createServer(
   capabilities: Capabilities,
   options: ServerOptions,
 ): Promise<GraphqlServer> {
-  const { telemetry, explorer } = options;
+  const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
-  const documents = createDocumentCache(schema, (error) => {
-    log.warn({ error: framesOf(error) }, 'the compiler could not be loaded; Apollo Server executes all operations');
+  const execution = new Execution(schema, options, log);
+  const apollo = await startApollo(schema, {
+    log,
+    execution,
+    allowsIntrospection: explorer !== undefined,
+    inlineTraces: options.routerSecrets.length > 0,
+    plugins,
+    limits: options,
   });
-  await documents.loadCompiler();
-  const landingPage = explorer?.landingPage;
-  const writer = createAnswerWriter(options.maxAnswerBytes);
-  const inlineTraces = options.routerSecrets.length > 0;
-  const apollo = await startApollo(schema, { log, documents, landingPage, inlineTraces, writer, limits: options });
   const callers = new Callers({ ...options, metrics });
   const beforeOperation = () => refuseUnderLoad(options.eventLoop, options.maxEventLoopDelayMs);
   const handler = {
     apollo,
-    documents,
+    execution,
     capabilities,
-    limits: options,
-    writer,
+    skipsApollo: plugins.length === 0,
     maxBodyBytes: options.maxBodyBytes,
+    maxAnswerBytes: options.maxAnswerBytes,
     bodies: new BodyBudget(),
     telemetry,
     beforeOperation,
@@ -139,7 +141,7 @@ export async function createServer(
     }
     if (health.answer(path, response)) return;
     if (path === GRAPHQL_PATH) {
-      if (explorer && wantsPage(request)) return handleGraphql(handler, request, response, ANYONE);
+      if (explorer && wantsPage(request)) return sendPage(response, await explorer.renderLandingPage());
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
       });
@@ -147,8 +149,7 @@ export async function createServer(
     const keys = path === JWKS_PATH ? options.jwks?.() : undefined;
     if (keys !== undefined) return sendJwks(request, response, keys);
     if (explorer && path === explorer.graphiqlPath) {
-      const html = await explorer.renderGraphiql(GRAPHQL_PATH);
-      return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
+      return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
     }
     if (explorer && path === '/') return send(response, 302, { location: GRAPHQL_PATH }, '');
     throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
@@ -177,6 +178,10 @@ const NOT_KNOWN = ERROR_CATALOGUE.UNAUTHENTICATED.message;
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function sendPage(response: ServerResponse, html: string): void {
+  send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
 }
 
 /** Sends the public keys, which anyone may store. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { DeviceMetadata, MetadataKey } from '../graphql/caller.ts';
+import type { DeviceMetadata, MetadataKey } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */

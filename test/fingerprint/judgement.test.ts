@@ -49,7 +49,10 @@ interface Given {
 }
 
 function judge(data: unknown, { subject, eventType, decision = DECISION }: Given = {}, by = judgements) {
-  const request = toRequest({ token: TOKEN, metadata: METADATA, eventType: eventType ?? null }, () => application);
+  const request = toRequest(
+    { token: TOKEN, metadata: METADATA, eventType: eventType ?? null },
+    { find: () => application },
+  );
   const outcome = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
   return by.of(outcome, subject, () => decision) ?? expect.fail('expected a judgement, but there is no key');

@@ -65,7 +65,7 @@ test('fields beside the key cannot overflow the stack', async () => {
   expect(errors).toMatchObject([{ extensions: { code: 'DEVICE_TOKEN_REJECTED' } }]);
 });
 
-test('equal references are resolved once, each in its place and with its own error', async () => {
+test('equal references are answered each in its place and with its own error', async () => {
   const sandbox = await startInSandboxMode();
   try {
     const one = { __typename: 'DeviceFingerprint', token: 'sandbox:ios' };
@@ -73,14 +73,13 @@ test('equal references are resolved once, each in its place and with its own err
     const other = { ...one, token: 'sandbox:web' };
     const rejected = { ...one, token: 'made-up' };
     const representations = [one, rejected, other, sameKeys, rejected, one];
-    // The third time and after it, compiled code answers.
     for (let time = 0; time < 4; time += 1) {
       const { data, errors } = await ask(sandbox.graphqlUrl, TYPES_QUERY, { representations });
       const [ios, web] = [{ clientType: 'IOS' }, { clientType: 'WEB_H5' }];
       expect(data._entities).toEqual([ios, null, web, ios, null, ios]);
       expect(errors?.map(({ path }) => path)).toEqual([1, 4].map((at) => ['_entities', at]));
       const line = JSON.parse(sandbox.logged().trimEnd().split('\n').at(-1) ?? '');
-      expect(line.outcomes).toEqual({ DeviceFingerprint: 2, DeviceFingerprintRejected: 1 });
+      expect([line.outcomes, line.upstreamCalls]).toEqual([{ DeviceFingerprint: 4, DeviceFingerprintRejected: 2 }, 3]);
     }
   } finally {
     await sandbox.stop();

@@ -142,14 +142,6 @@ test('what cannot be opened is null with a code, beside others that can, and not
   expect(app.logged()).not.toMatch(/canary|eyJ/);
 });
 
-test('equal references are opened once', async () => {
-  const sealed = await sealedBy(app);
-  const before = await counted(app);
-  const { data } = await openBy(app, ...Array(500).fill(sealed));
-  expect(data._entities).toHaveLength(500);
-  expect((await counted(app))['opened']).toBe((before['opened'] ?? 0) + 1);
-});
-
 describe('keys', () => {
   test('of which a replica has none give no judgements, and open none', async () => {
     const none = await start([]);

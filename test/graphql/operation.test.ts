@@ -1,91 +1,72 @@
 import { parse } from 'graphql';
+import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
-import { kindOf } from '../../src/graphql/operation-kind.ts';
-import { type NamedDocument, splitName } from '../../src/graphql/operation-name.ts';
+import { Execution } from '../../src/graphql/execution.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
 
-/** What an operation is, in words of the schema, and which documents count as the same under another name. */
+/** Which operations are known, and what each of them is in words of the schema. */
 
-/** The document as it was before its name was taken out. */
-const joined = ({ text, name = '', start }: NamedDocument) => text.slice(0, start) + name + text.slice(start);
+const execution = new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
 
-describe('the name of an operation', () => {
-  test.each([
-    ['query A { a }', 'A', 'query  { a }'],
-    ['mutation Do_1($a: Int) { a }', 'Do_1', 'mutation ($a: Int) { a }'],
-    ['\n  query A @d { a }', 'A', '\n  query  @d { a }'],
-    ['query A{a} fragment F on T { a }', 'A', 'query {a} fragment F on T { a }'],
-    ['query query { a }', 'query', 'query  { a }'],
-  ])('of %j is %j', (source, name, text) => {
-    const named = splitName(source);
-    expect(named).toMatchObject({ name, text });
-    expect(joined(named)).toBe(source);
+function add(to: Execution, source: string): void {
+  const document = parse(source);
+  const [operation] = document.definitions;
+  if (operation?.kind !== 'OperationDefinition') throw new Error('expected an operation first');
+  to.add(document, operation);
+}
+
+describe('a document', () => {
+  const started = () =>
+    new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
+
+  test('is known once it was found to be valid, under the name that it has', () => {
+    const known = started();
+    expect(known.find('query A { __typename }', undefined)).toBeUndefined();
+    add(known, 'query A { __typename }');
+    expect(known.find('query A { __typename }', undefined)).toBeDefined();
+    expect(known.find('query A { __typename }', 'A')).toBeDefined();
+    expect(known.find('query A { __typename }', 'B')).toBeUndefined();
+    expect(known.find('query A {  __typename }', 'A')).toBeUndefined();
   });
 
-  test.each([
-    '{ a }',
-    'query { a }',
-    'query ($a: Int) { a }',
-    '# comment\nquery A { a }',
-    'fragment F on T { a } query A { ...F }',
-    'query A B { a }',
-    'query A, { a }',
-    'query A # { a }',
-    'query 1A { a }',
-    'queryA { a }',
-    'query\u00a0A { a }',
-    'query A\u00a0{ a }',
-    'subscription A { a }',
-  ])('of %j is not taken out', (source) => {
-    expect(splitName(source)).toEqual({ text: source, name: undefined, start: 0 });
+  test('with several operations is not, because each request may name another one', () => {
+    const known = started();
+    const source = 'query A { __typename } query B { __typename }';
+    add(known, source);
+    expect(known.find(source, 'A')).toBeUndefined();
   });
-});
 
-describe('documents of one text', () => {
-  const parses = (source: string) => {
-    try {
-      return Boolean(parse(source));
-    } catch {
-      return false;
-    }
-  };
+  test('is compiled when it is found for the third time, unless graphql-js could answer it otherwise', () => {
+    const compiledAt = (source: string) => {
+      const known = started();
+      add(known, source);
+      return [1, 2, 3, 4].map(() => known.find(source, undefined)?.compiled !== undefined);
+    };
+    expect(compiledAt('query ($t: String!) { deviceFingerprint(token: $t) { __typename } }')).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    for (const source of [
+      'mutation { validateCaptcha(input: { lotNumber: "l" }) { proceed } }',
+      '{ a: __typename b: __typename }',
+      '{ signalCatalogue { code @skip(if: false) } }',
+      'query ($t: String! = "t") { deviceFingerprint(token: $t) { __typename } }',
+      'query ($r: _Any!) { _entities(representations: [$r]) { __typename } }',
+      '{ constructor: __typename }',
+      `{ signalCatalogue { ${Array.from({ length: 10 }, (_, at) => `a${at}: code`).join(' ')} } }`,
+    ])
+      expect(compiledAt(source), source).not.toContain(true);
+  });
 
-  test('all parse, or none does', () => {
-    const PIECES = [
-      'query',
-      'mutation',
-      ' ',
-      '\n',
-      ',',
-      'A',
-      'B1',
-      '(',
-      '$a',
-      ':',
-      'Int',
-      ')',
-      '@d',
-      '{',
-      'a',
-      '}',
-      '#',
-      '\ufeff',
-      '\u00a0',
-    ];
-    const byText = new Map<string, Map<boolean, string>>();
-    let shared = 0;
-    // Every sequence of up to three pieces between two keywords and two endings.
-    const middles = ['', ...PIECES, ...PIECES.flatMap((one) => PIECES.map((other) => one + other))];
-    for (const start of ['query', ' query', 'query ', 'mutation '])
-      for (const middle of middles.flatMap((one) => [one, ...PIECES.map((other) => one + other)]))
-        for (const end of ['{ a }', ' { a }']) {
-          const source = start + middle + end;
-          const { text } = splitName(source);
-          const known = byText.get(text) ?? new Map<boolean, string>();
-          if (known.size > 0) shared += 1;
-          byText.set(text, known.set(parses(source), source));
-        }
-    expect(shared).toBeGreaterThan(100);
-    expect([...byText.values()].filter((known) => known.size > 1).map((known) => [...known.values()])).toEqual([]);
+  test('makes room for others once there are too many', () => {
+    const known = started();
+    const document = (at: number) => `{ a${at}: __typename } # ${'x'.repeat(1_000)}`;
+    for (let at = 0; at < 300; at += 1) add(known, document(at));
+    const kept = Array.from({ length: 300 }, (_, at) => known.find(document(at), undefined) !== undefined);
+    expect([kept[0], kept[299]]).toEqual([false, true]);
+    expect(kept.filter(Boolean).length).toBeGreaterThan(200);
   });
 });
 
@@ -94,7 +75,7 @@ describe('the kind of an operation', () => {
     const document = parse(source);
     const operation = document.definitions.find((definition) => definition.kind === 'OperationDefinition');
     if (!operation) throw new Error('expected an operation');
-    return kindOf(document, operation);
+    return execution.add(document, operation).kind;
   };
 
   test.each([

@@ -141,10 +141,6 @@ describe('the line', () => {
     disconnect();
     await expect.poll(() => operationsOf(hanging)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
-
-  test('has the code BAD_REQUEST if no content type of the Accept header is available', async () => {
-    expect(await lineOf(PLAIN, { accept: 'image/png' })).toMatchObject({ operation: 'Ping', errors: ['BAD_REQUEST'] });
-  });
 });
 
 describe('tokens in the line', () => {

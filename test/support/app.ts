@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
 import type { Config } from '../../src/config/variables.ts';
-import { loadCompiler } from '../../src/graphql/document-cache.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 
@@ -53,7 +52,6 @@ export function startInLiveMode(
 
 async function start(config: Config): Promise<TestApp> {
   // So that the third time is the one at which a document is compiled, and not a later one.
-  await loadCompiler();
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {

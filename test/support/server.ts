@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
-/** Our server over a schema that is not ours. Whoever starts one stops it. */
+/** Our server without our upstreams. Whoever starts one stops it. */
 interface TestServer {
   readonly graphqlUrl: string;
   /** Every log line so far. */
@@ -22,7 +22,7 @@ const refuse = async () => {
 };
 const NO_CAPABILITIES: Capabilities = {
   fingerprintClient: { query: refuse },
-  applicationFor: () => undefined,
+  applications: { find: () => undefined },
   policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
   captchaClient: { validate: refuse },
   attestations: { check: () => undefined },
@@ -30,14 +30,15 @@ const NO_CAPABILITIES: Capabilities = {
   limits: DEFAULTS,
 };
 
-/** Starts the server on a free port, with the defaults of the configuration, over a schema made of these modules. */
+/** Starts the server on a free port, with the defaults of the configuration, over a schema made of these modules or our own. */
 export async function startServer(
-  modules: GraphQLSchemaModule[],
+  modules: GraphQLSchemaModule[] | undefined,
   overrides: Partial<ServerOptions> = {},
+  capabilities = NO_CAPABILITIES,
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const server = await createServer(buildSchema(modules), NO_CAPABILITIES, {
+  const server = await createServer(buildSchema(modules), capabilities, {
     ...DEFAULTS,
     eventLoop: { isOverloaded: () => false },
     isUpstreamReady: () => true,

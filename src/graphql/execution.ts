@@ -1,0 +1,147 @@
+import {
+  type DocumentNode,
+  execute,
+  type FormattedExecutionResult,
+  type FragmentDefinitionNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { CompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import { DeviceTrustError } from '../errors.ts';
+import { canBeCompiled, compile } from './compile.ts';
+import type { GraphQLContext, OperationKind } from './context.ts';
+import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
+import { formatError, reportErrors } from './errors.ts';
+import { fieldsOf } from './selections.ts';
+import { checkVariables } from './variables.ts';
+
+/** An operation of a valid document, with what has to be found out about it only once. */
+export interface Operation {
+  readonly document: DocumentNode;
+  readonly definition: OperationDefinitionNode;
+  readonly kind: OperationKind;
+  readonly cost: OperationCost;
+  /** How often it was found again. */
+  uses: number;
+  /** The operation as compiled code; undefined if graphql-js executes it. */
+  compiled: CompiledQuery['query'] | undefined;
+}
+
+/** The variables of a request, as they came. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/** The answer to an operation, with the status that it has in HTTP. */
+export interface Answer {
+  readonly status: number;
+  readonly result: FormattedExecutionResult;
+}
+
+/**
+ * The documents that are kept have so many characters together, which are some 500 documents of a usual size. Parsed they take
+ * up to 175 bytes for each character, so this is at most 45 MB.
+ */
+const MAX_CHARACTERS = 256 * 1024;
+
+/** Compiling costs a hundred times as much as an execution. */
+const COMPILED_AT_USE = 3;
+/** Compiled code takes some 100 KB for each operation. */
+const MAX_COMPILED = 200;
+
+/** Executes every operation, whichever way its document came in. */
+export class Execution {
+  readonly #schema: GraphQLSchema;
+  readonly #limits: CostLimits;
+  readonly #log: Logger;
+  /** Valid documents that have one operation, by their source text. */
+  readonly #known = new LRUCache<string, Operation>({
+    maxSize: MAX_CHARACTERS,
+    sizeCalculation: (_operation, source) => source.length,
+    dispose: ({ compiled }) => {
+      if (compiled) this.#compiled -= 1;
+    },
+  });
+  #compiled = 0;
+
+  constructor(schema: GraphQLSchema, limits: CostLimits, log: Logger) {
+    this.#schema = schema;
+    this.#limits = limits;
+    this.#log = log;
+  }
+
+  /** The operation of a document that was valid before. Undefined if it is new, or has no operation of this name. */
+  find(source: string, operationName: string | null | undefined): Operation | undefined {
+    const found = this.#known.get(source);
+    if (!found || (operationName != null && operationName !== found.kind.name)) return undefined;
+    found.uses += 1;
+    if (found.uses === COMPILED_AT_USE && this.#compiled < MAX_COMPILED && canBeCompiled(found)) {
+      found.compiled = compile(this.#schema, found.document);
+      if (found.compiled) this.#compiled += 1;
+    }
+    return found;
+  }
+
+  /** Adds the operation of a document that was found to be valid. A document with several operations is not kept. */
+  add(document: DocumentNode, definition: OperationDefinitionNode): Operation {
+    const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+    let operations = 0;
+    for (const node of document.definitions) {
+      if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
+      else operations += 1;
+    }
+    const { operation: type, name, selectionSet } = definition;
+    const root = this.#schema.getRootType(type);
+    if (!root) throw new Error(`expected an operation that is valid, but got a ${type}`);
+    const info = { schema: this.#schema, fragments };
+    const all = new Set(fieldsOf(selectionSet, root, info).map((node) => node.name.value));
+    // Routers add `__typename` beside other fields.
+    const [field, ...others] = [...all].filter((one) => !one.startsWith('__'));
+    const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection'), name: name?.value };
+    const operation = {
+      document,
+      definition,
+      kind,
+      cost: costOf(definition, root, info),
+      uses: 0,
+      compiled: undefined,
+    };
+    if (operations === 1) this.#known.set(document.loc?.source.body ?? '', operation);
+    return operation;
+  }
+
+  /** Checks the cost and the variables of a request, executes it, and reports its errors. It does not throw. */
+  async answer(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
+    const refusal = this.refusal(operation, variables, context);
+    if (refusal) return refusal;
+    const { data, errors } = await this.#run(operation, variables, context);
+    if (!errors) return { status: 200, result: { data: data ?? null } };
+    reportErrors(this.#log, context.recorder, errors, operation.document);
+    const formatted = errors.map((error) => formatError(error.toJSON(), error));
+    // Without data nothing was executed, because graphql-js refused a value of the request.
+    if (data === undefined) return { status: 400, result: { errors: formatted } };
+    return { status: 200, result: { errors: formatted, data } };
+  }
+
+  /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
+  refusal({ definition, kind, cost }: Operation, variables: Variables, context: GraphQLContext): Answer | undefined {
+    context.recorder.recordKind(kind);
+    try {
+      // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
+      context.spend(checkCost(cost, variables, this.#limits));
+      checkVariables(this.#schema, definition, variables);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof DeviceTrustError)) throw error;
+      reportErrors(this.#log, context.recorder, [error]);
+      return { status: 400, result: { errors: [formatError(error.toJSON(), error)] } };
+    }
+  }
+
+  #run({ document, definition, compiled }: Operation, variables: Variables, context: GraphQLContext) {
+    if (compiled) return compiled(undefined, context, variables);
+    const operationName = definition.name?.value;
+    return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });
+  }
+}

@@ -1,0 +1,48 @@
+import {
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isAbstractType,
+  Kind,
+  type SelectionSetNode,
+} from 'graphql';
+
+/** A valid document: what graphql-js tells a resolver about it is enough. */
+export interface DocumentInfo {
+  readonly schema: GraphQLSchema;
+  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
+}
+
+/** The fields that a selection makes of an object of this type, fragments expanded. */
+export function fieldsOf(
+  selections: SelectionSetNode,
+  type: GraphQLObjectType,
+  { schema, fragments }: DocumentInfo,
+): FieldNode[] {
+  const fields: FieldNode[] = [];
+  const spread = new Set<string>();
+  function collect({ selections: nodes }: SelectionSetNode): void {
+    for (const node of nodes) {
+      if (node.kind === Kind.FIELD) {
+        fields.push(node);
+        continue;
+      }
+      if (node.kind === Kind.FRAGMENT_SPREAD) {
+        // As in an execution, a fragment counts once for each object.
+        if (spread.has(node.name.value)) continue;
+        spread.add(node.name.value);
+      }
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
+      if (fragment && isOn(fragment.typeCondition?.name.value, type, schema)) collect(fragment.selectionSet);
+    }
+  }
+  collect(selections);
+  return fields;
+}
+
+function isOn(condition: string | undefined, type: GraphQLObjectType, schema: GraphQLSchema): boolean {
+  if (condition === undefined || condition === type.name) return true;
+  const abstract = schema.getType(condition);
+  return isAbstractType(abstract) && schema.isSubType(abstract, type);
+}

@@ -1,0 +1,334 @@
+import { parse, validate } from 'graphql';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { DeviceTrustError } from '../../src/errors.ts';
+import { prepareApplication } from '../../src/fingerprint/client.ts';
+import { Judgements } from '../../src/fingerprint/judgement.ts';
+import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
+import type { Capabilities } from '../../src/graphql/context.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
+import { ANDROID, PASS, WEB } from '../faults/documented.ts';
+import { linesOf } from '../observability/support.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { sealedJudgements } from '../support/judgements.ts';
+import { ask, post, startOperation } from '../support/requests.ts';
+import { startServer } from '../support/server.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
+import { makeUp } from './random-operations.ts';
+
+/**
+ * An operation is answered alike however often it is sent: when it is new, when its document is known, and as compiled code,
+ * which it is from the fourth time on. A server with a plugin of Apollo Server always leaves the execution to graphql-js.
+ */
+
+const TIMES = [1, 2, 3, 4, 5];
+const schema = buildSchema();
+const application = prepareApplication({
+  publicKey: 'pk_1',
+  secret: 's',
+  region: 'GLB',
+  baseUrl: 'https://fp.example',
+});
+
+/** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
+const capabilities: Capabilities = {
+  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 119_000 },
+  applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
+  attestations: {
+    check: ({ audience }) =>
+      audience == null
+        ? undefined
+        : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
+  },
+  judgements: new Judgements(
+    sealedJudgements().map(({ key }) => key),
+    { recordJudgement: () => {} },
+  ),
+  fingerprintClient: {
+    query: async (request) => {
+      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
+      if (request.token === 'broken') throw new TypeError('a mistake of ours');
+      const isGood = request.token === 'android' || request.token === 'web';
+      const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
+      const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
+      return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.UTC(2026, 0, 1));
+    },
+  },
+  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
+  captchaClient: {
+    validate: async ({ lotNumber }) => {
+      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
+      if (lotNumber === 'fails') {
+        const details = { usedType: null, userIp: null, lotNumber };
+        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
+      }
+      if (lotNumber === 'is open') {
+        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isConfirmed: true } as const;
+        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
+      }
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+    },
+  },
+};
+const quick = await startServer(undefined, {}, capabilities);
+/** What the plugin of a company sees: each operation, and each execution. */
+const seen = { operations: 0, executions: 0 };
+const plain = await startServer(
+  undefined,
+  {
+    plugins: [
+      {
+        requestDidStart: async () => {
+          seen.operations += 1;
+          return {
+            executionDidStart: async () => {
+              seen.executions += 1;
+            },
+          };
+        },
+      },
+    ],
+  },
+  capabilities,
+);
+afterAll(() => Promise.all([quick.stop(), plain.stop()]));
+
+/** Sealed texts are different each time. */
+const withoutSealed = (text: string) => text.replaceAll(/"ey[\w-]+\.[\w.-]+"/g, '"sealed"');
+
+async function expectAlike(document: string, variables: Record<string, unknown>): Promise<string> {
+  const ofPlain = await ask(plain.graphqlUrl, document, variables);
+  for (const time of TIMES) {
+    const { status, text } = await ask(quick.graphqlUrl, document, variables);
+    const what = `time ${time}: ${document} ${JSON.stringify(variables)}`;
+    expect([status, withoutSealed(text)], what).toEqual([ofPlain.status, withoutSealed(ofPlain.text)]);
+  }
+  return ofPlain.text;
+}
+
+/** Values that some scalar, enum or input object may or may not take. */
+const JUNK = [null, '', 'x', 'HIGH', 0, -1, 1.5, 2 ** 31, true, [], ['a'], [null], {}, { token: 'a' }, { a: 1 }];
+
+test('random operations are answered alike, with variables that fit and with others', async () => {
+  const count = { answered: 0, withErrors: 0, refused: 0 };
+  for (let seed = 0; seed < 150; seed += 1) {
+    const { document, variables } = makeUp(seed);
+    // Two of its fields were given one name.
+    if (validate(schema, parse(document)).length > 0) continue;
+    const text = await expectAlike(document, variables);
+    count.answered += 1;
+    if (text.startsWith('{"errors"')) count.withErrors += 1;
+    const [name] = Object.keys(variables);
+    if (name === undefined) continue;
+    const refused = await expectAlike(document, { ...variables, [name]: JUNK[seed % JUNK.length] });
+    if (refused.includes('BAD_USER_INPUT')) count.refused += 1;
+  }
+  // There are enough of each kind for a meaningful comparison.
+  expect(count.answered).toBeGreaterThan(100);
+  expect(count.withErrors).toBeGreaterThan(30);
+  expect(count.answered - count.withErrors).toBeGreaterThan(30);
+  expect(count.refused).toBeGreaterThan(10);
+});
+
+describe('a field left out of many items by', () => {
+  const r = Array.from({ length: 25 }, () => ({ __typename: 'DeviceFingerprint', token: 'android' }));
+  const entities = (fields: string) =>
+    `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
+  test.each([
+    ['@skip', entities('eventId @skip(if: true) version')],
+    ['@include', entities('eventId @include(if: false) version')],
+    ['@skip of a fragment', `${entities('eventId ...F @skip(if: true)')} fragment F on DeviceFingerprint { version }`],
+    ['@skip of one of two', entities('a: eventId @skip(if: true) b: version a: eventId')],
+    [
+      '@skip of the list itself',
+      'query ($r: [_Any!]!) { __typename _entities(representations: $r) @skip(if: true) { __typename } }',
+    ],
+  ])('%s', async (_what, document) => {
+    expect(await expectAlike(document, { r })).not.toContain('errors');
+  });
+});
+
+test("a company's plugin of Apollo Server sees every operation and its execution", async () => {
+  Object.assign(seen, { operations: 0, executions: 0 });
+  for (const _ of TIMES) await ask(plain.graphqlUrl, '{ signalCatalogue { code } }');
+  expect(seen).toEqual({ operations: TIMES.length, executions: TIMES.length });
+});
+
+const SECRET = 'secret-of-the-router';
+let hangs = false;
+const upstream = await startUpstream((received, response) => {
+  if (hangs) return;
+  const { device_token: token = '' } = received.url.startsWith('/api') ? JSON.parse(received.body) : {};
+  if (token === 'down') sendJson(response, 503, {});
+  else if (token === 'gone') sendJson(response, 502, {});
+  else if (token === 'bad') sendJson(response, 400, { code: 400, message: 'Invalid request', data: { errors: [] } });
+  else if (received.url.startsWith('/validate')) {
+    const lot_number = new URLSearchParams(received.body).get('lot_number');
+    sendJson(response, 200, { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
+  } else sendJson(response, 200, ANDROID);
+});
+const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+const app = await startInLiveMode(urls);
+const guarded = await startInLiveMode(urls, { routerSecrets: [SECRET] });
+afterAll(() => Promise.all([app.stop(), guarded.stop(), upstream.stop()]));
+beforeEach(() => {
+  upstream.received.length = 0;
+  hangs = false;
+});
+
+const reference = (token: string, __typename = 'DeviceFingerprint') => ({ __typename, token });
+const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
+  a: validateCaptcha(input: $input) { proceed } b: validateCaptcha(input: $input) { proceed }
+}`;
+const ALIASES = `query ($t: String!) { ${TIMES.map((time) => `a${time}: deviceFingerprint(token: $t) { __typename }`).join(' ')} }`;
+
+describe('five times the same question', () => {
+  test.each<[string, string, Record<string, unknown>, number]>([
+    ['a judgement', FINGERPRINT_QUERY, { token: 'good' }, 1],
+    ['an upstream that fails', FINGERPRINT_QUERY, { token: 'down' }, 1],
+    ['a variable that does not fit', FINGERPRINT_QUERY, { token: ['good'] }, 0],
+    ['a list for an input object', FINGERPRINT_QUERY, { token: 'good', metadata: [] }, 0],
+    ['the same token five times', ALIASES, { t: 'good' }, 1],
+    [
+      'references, good and bad, the last one too',
+      ENTITIES_QUERY,
+      { representations: [...['good', 'bad', 'down', 'good'].map((it) => reference(it)), reference('x', 'Nothing')] },
+      3,
+    ],
+    [
+      'too many references',
+      'query ($r: [_Any!]!) { _entities(representations: $r) { __typename } }',
+      { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
+      0,
+    ],
+    ['a captcha', CAPTCHA_MUTATION, { input: INPUT }, 1],
+    ['a captcha too many', TWO_CAPTCHAS, { input: INPUT }, 1],
+    ['a document that is not valid', '{ deviceFingerprint }', {}, 0],
+    ['nothing but a name', '{ __typename }', {}, 0],
+  ])('%s', async (_what, query, variables, calls) => {
+    const answers = [];
+    for (const _ of TIMES) answers.push(await ask(app.graphqlUrl, query, variables));
+    const [first] = answers;
+    for (const { status, text, headers } of answers) {
+      expect([status, text]).toEqual([first?.status, first?.text]);
+      for (const name of ['content-type', 'cache-control', 'content-length']) {
+        expect(headers.get(name)).toBe(first?.headers.get(name));
+      }
+    }
+    expect(upstream.received).toHaveLength(calls * TIMES.length);
+  });
+
+  test('with another name each time, and other variables', async () => {
+    const document = 'query A($t: String!) { deviceFingerprint(token: $t) { __typename } } query B { __typename }';
+    for (const time of TIMES) {
+      const body = (operationName?: string) =>
+        JSON.stringify({ query: document, operationName, variables: { t: time % 2 ? 'good' : 'bad' } });
+      const type = time % 2 ? 'DeviceFingerprint' : 'DeviceFingerprintRejected';
+      expect((await post(app.graphqlUrl, body('A'))).data).toEqual({ deviceFingerprint: { __typename: type } });
+      expect((await post(app.graphqlUrl, body('B'))).data).toEqual({ __typename: 'Query' });
+      expect((await post(app.graphqlUrl, body())).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+      expect((await post(app.graphqlUrl, body('C'))).errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+    }
+  });
+
+  test('with a name that the document does not have, or with the hash of a persisted query', async () => {
+    const query = 'query Known { __typename }';
+    for (const _ of TIMES) {
+      for (const operationName of ['Known', null])
+        expect((await post(app.graphqlUrl, JSON.stringify({ query, operationName }))).errors).toBeUndefined();
+      const other = await post(app.graphqlUrl, JSON.stringify({ query, operationName: 'Other' }));
+      expect(other.errors?.[0]?.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
+      const extensions = { persistedQuery: { version: 1, sha256Hash: 'a'.repeat(64) } };
+      const persisted = await post(app.graphqlUrl, JSON.stringify({ query, extensions }));
+      expect(persisted.errors?.[0]?.extensions.code).toBe('PERSISTED_QUERY_NOT_SUPPORTED');
+    }
+  });
+
+  test('a trace is made whenever the router asks for one, and only then', async () => {
+    const query = '{ signalCatalogue { code } }';
+    for (const time of TIMES) {
+      const trace: Record<string, string> = time === 4 ? { 'apollo-federation-include-trace': 'ftv1' } : {};
+      const headers = { 'router-authorization': SECRET, ...trace };
+      const { text, data } = await post(guarded.graphqlUrl, JSON.stringify({ query }), headers);
+      expect(text.includes('ftv1')).toBe(time === 4);
+      expect(data.signalCatalogue).toHaveLength(51);
+    }
+  });
+
+  test('each is one line in the log, with its name, its outcomes and its calls', async () => {
+    const query = 'query Logged($t: String!) { deviceFingerprint(token: $t) { __typename } }';
+    for (const time of TIMES) await ask(app.graphqlUrl, query, { t: time === 5 ? 'down' : 'good' });
+    expect(linesOf(app).filter(({ operation }) => operation === 'Logged')).toMatchObject([
+      ...TIMES.slice(0, 4).map(() => ({ outcomes: { DeviceFingerprint: 1 }, upstreamCalls: 1 })),
+      { outcomes: {}, errors: ['UPSTREAM_UNAVAILABLE'], upstreamCalls: 1 },
+    ]);
+  });
+
+  // Of a cause of their own, because ten lines a second are written for each.
+  test.each([
+    ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'gone' }],
+    [
+      '_entities',
+      'query ($r: [_Any!]!) { a: _entities(representations: $r) { __typename } }',
+      { r: [reference('gone')] },
+    ],
+  ])(
+    'a failure is logged each time in the same way, with the name of the field: %s',
+    async (field, query, variables) => {
+      const before = linesOf(app).length;
+      for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+      const warnings = linesOf(app)
+        .slice(before)
+        .filter(({ level }) => level === 'warn');
+      const warning = { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 502', field };
+      expect(warnings).toMatchObject(TIMES.map(() => warning));
+    },
+  );
+});
+
+test('a client that disconnects ends a known operation as well', async () => {
+  for (const _ of TIMES) await ask(app.graphqlUrl, FINGERPRINT_QUERY, { token: 'good' });
+  hangs = true;
+  const disconnect = startOperation(app.graphqlUrl, { query: FINGERPRINT_QUERY, variables: { token: 'good' } });
+  await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
+  disconnect();
+  await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
+});
+
+describe('an answer of more than MAX_ANSWER_BYTES', () => {
+  const LIMIT = 4_000;
+  const message = 'The answer is larger than 4000 bytes. Ask for fewer fields or references in one request.';
+  const tooLarge = [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
+
+  test('is replaced by an error, and the log has the error', async () => {
+    const small = await startServer(undefined, { maxAnswerBytes: LIMIT }, capabilities);
+    for (const _ of TIMES) {
+      const { status, data, errors } = await ask(small.graphqlUrl, '{ signalCatalogue { code meaning } }');
+      expect([status, data, errors]).toEqual([200, null, tooLarge]);
+      expect(JSON.parse(small.logged().trimEnd().split('\n').at(-1) ?? '').errors).toEqual(['OVERLOADED']);
+    }
+    const { errors, text } = await ask(small.graphqlUrl, '{ signalCatalogue { code level } }');
+    expect(errors).toBeUndefined();
+    expect(text.length).toBeGreaterThan(0.5 * LIMIT);
+    await small.stop();
+  });
+
+  test('counts bytes, and not characters', async () => {
+    const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
+    const query: Capabilities['fingerprintClient']['query'] = async (request) =>
+      toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
+    const small = await startServer(
+      undefined,
+      { maxAnswerBytes: LIMIT },
+      { ...capabilities, fingerprintClient: { query } },
+    );
+    const document =
+      'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
+    const of = async (t: string) => ask(small.graphqlUrl, document, { t });
+    expect((await of('a'.repeat(3_000))).data?.deviceFingerprint.errors).toEqual([{ reason: 'a'.repeat(3_000) }]);
+    expect((await of('ä'.repeat(3_000))).errors).toEqual(tooLarge);
+    await small.stop();
+  });
+});
