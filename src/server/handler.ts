@@ -171,8 +171,8 @@ function negotiateContentType(header: string | undefined): string {
   const accept = header || '*/*';
   const known = negotiated.get(accept);
   if (known !== undefined) return known;
-  const type =
-    accept.length <= MAX_ACCEPT_LENGTH ? new Negotiator({ headers: { accept } }).mediaType(OFFERED) : undefined;
+  if (accept.length > MAX_ACCEPT_LENGTH) return JSON_TYPE;
+  const type = new Negotiator({ headers: { accept } }).mediaType(OFFERED);
   if (type === undefined) throw new RequestRefused(406, `Accept ${OFFERED.join(' or ')}.`);
   negotiated.set(accept, type);
   return type;

@@ -16,7 +16,7 @@ function jsonAfter(before: RegExp, page: string): unknown {
   const { index, 0: match } = before.exec(page) ?? { index: 0, 0: '' };
   expect(match).not.toBe('');
   const rest = page.slice(index + match.length);
-  const end = rest.search(/\}\s*[;)]|\},?\s*\n\s*\)/);
+  const end = rest.indexOf('}');
   for (let to = end + 1; to > 0 && to < rest.length; to = rest.indexOf('}', to) + 1) {
     try {
       return JSON.parse(rest.slice(0, to));
