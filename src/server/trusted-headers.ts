@@ -88,12 +88,12 @@ export type MetadataReader = (
   request: IncomingMessage | undefined,
 ) => (given: DeviceMetadata | null | undefined) => DeviceMetadata;
 
-/** What a header says: one of the keys that it decides about. */
+/** What a header says: the value of one of its keys. */
 type Found = Partial<Record<MetadataKey, string>> | undefined;
 
 /**
  * Prepares the headers once. The headers of a request are read when its first question is asked, and only then. An argument
- * for a key that a header decides about is dropped and counted.
+ * for a key of a header is dropped and counted.
  */
 export function createMetadataReader(
   { ipAddr, ...texts }: MetadataHeaders,
