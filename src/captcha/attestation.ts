@@ -50,28 +50,28 @@ export interface AttestationRequest {
   attest(verdict: CaptchaVerdict): Promise<string | null>;
 }
 
+interface LimitedAudience extends Audience {
+  /** Attestations without a verdict. Each audience has a limit of its own, so that none can use up what another one needs. */
+  readonly unverified: SlidingWindow;
+}
+
 /** Issues signed proofs of captchas to the configured audiences. Without a configuration every audience is unknown. */
 export class AttestationIssuer {
   readonly #settings: AttestationSettings;
-  readonly #captchas: Options['captchas'];
-  readonly #metrics: Options['metrics'];
-  readonly #now: () => number;
-  readonly #audiences: ReadonlyMap<string, Audience>;
-  /** One limit for each audience, so that none of them can use up what another one needs. */
-  readonly #unverified: ReadonlyMap<string, SlidingWindow>;
+  readonly #options: Options;
+  readonly #audiences: ReadonlyMap<string, LimitedAudience>;
   #signer: AttestationSigner | undefined;
 
-  constructor(attesting: Attesting | undefined, { captchas, metrics, now = Date.now }: Options) {
+  constructor(attesting: Attesting | undefined, options: Options) {
     this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, unverifiedPerMinute: 0, audiences: [] };
+    this.#options = options;
     this.#signer = attesting && createSigner(attesting.keys);
-    this.#captchas = captchas;
-    this.#metrics = metrics;
-    this.#now = now;
-    const { audiences, unverifiedPerMinute } = this.#settings;
-    this.#audiences = new Map(audiences.map((audience) => [audience.id, audience]));
-    this.#unverified = new Map(audiences.map(({ id }) => [id, new SlidingWindow(unverifiedPerMinute, 60_000)]));
+    const { audiences, unverifiedPerMinute: limit } = this.#settings;
+    this.#audiences = new Map(
+      audiences.map((audience) => [audience.id, { ...audience, unverified: new SlidingWindow(limit, 60_000) }]),
+    );
     for (const { id } of audiences)
-      for (const assurance of ['verified', 'unverified']) metrics.recordAttestation(id, assurance, 0);
+      for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }
 
   /** The JWK set as JSON. Undefined if no attestations are configured. */
@@ -95,37 +95,30 @@ export class AttestationIssuer {
     subject: string | undefined,
   ): AttestationRequest | undefined {
     if (aud == null && act == null) return undefined;
-    if (aud == null || act == null) {
-      throw this.#refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
-    }
+    if (aud == null || act == null)
+      throw this.#refused('incomplete', 'input.audience', 'it together with input.action', 'one of them');
     const audience = this.#audiences.get(aud);
-    if (!audience) {
-      throw this.#refused('audience', badUserInput('input.audience', 'a configured audience', 'an unknown one'));
-    }
-    if (!audience.actions.includes(act)) {
-      throw this.#refused('action', badUserInput('input.action', 'an action of this audience', 'another one'));
-    }
-    const captcha = this.#captchas.find(captchaId);
-    if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false) {
-      throw this.#refused(
-        'captcha_id',
-        badUserInput('input.captchaId', 'a captcha id of this audience', 'another one'),
-      );
-    }
+    if (!audience) throw this.#refused('audience', 'input.audience', 'a configured audience', 'an unknown one');
+    if (!audience.actions.includes(act))
+      throw this.#refused('action', 'input.action', 'an action of this audience', 'another one');
+    const captcha = this.#options.captchas.find(captchaId);
+    if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false)
+      throw this.#refused('captcha_id', 'input.captchaId', 'a captcha id of this audience', 'another one');
     if (subject === undefined && audience.subject === 'required') {
-      throw this.#refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
+      this.#options.metrics.recordAttestationRefusal('subject');
+      throw new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT });
     }
 
     const issue = async (verdict: CaptchaVerdict): Promise<string | null> => {
       const asr = assuranceOf(verdict);
       if (!asr || !this.#signer || (asr === 'unverified' && !this.#allowsUnverified(audience, captcha))) return null;
+      const { metrics, now = Date.now } = this.#options;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
-      const { captchaId: cid } = captcha;
-      const iat = Math.floor(this.#now() / 1_000);
-      const jti = challengeIdOf(captcha, lotNumber);
-      const claims = { iss, aud, act, asr, cid, jti, iat, exp: iat + lifetimeSeconds };
+      const iat = Math.floor(now() / 1_000);
+      const about = { cid: captcha.captchaId, jti: challengeIdOf(captcha, lotNumber) };
+      const claims = { iss, aud, act, asr, ...about, iat, exp: iat + lifetimeSeconds };
       const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
-      this.#metrics.recordAttestation(aud, asr, 1);
+      metrics.recordAttestation(aud, asr, 1);
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
@@ -137,17 +130,18 @@ export class AttestationIssuer {
     };
   }
 
-  #refused(reason: AttestationRefusal, error: DeviceTrustError): DeviceTrustError {
-    this.#metrics.recordAttestationRefusal(reason);
-    return error;
+  #refused(reason: AttestationRefusal, argument: string, expected: string, got: string): DeviceTrustError {
+    this.#options.metrics.recordAttestationRefusal(reason);
+    return badUserInput(argument, expected, got);
   }
 
   /** May one more attestation be issued in an outage? */
-  #allowsUnverified({ id, captchaIds }: Audience, { captchaId }: CaptchaAccount): boolean {
+  #allowsUnverified({ captchaIds, unverified }: LimitedAudience, { captchaId }: CaptchaAccount): boolean {
+    const { captchas, metrics } = this.#options;
     // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
-    const isExpected = captchaIds !== undefined || captchaId === this.#captchas.default?.captchaId;
-    if (isExpected && this.#unverified.get(id)?.take()) return true;
-    this.#metrics.recordAttestationRefusal(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
+    const isExpected = captchaIds !== undefined || captchaId === captchas.default?.captchaId;
+    if (isExpected && unverified.take()) return true;
+    metrics.recordAttestationRefusal(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
     return false;
   }
 }
@@ -158,7 +152,7 @@ const NO_SUBJECT = 'input.audience: expected a request on behalf of a person, bu
  * What a verdict is worth; undefined if it deserves no attestation. A fault that is not confirmed deserves none under any
  * policy, because a bot may have caused it. The same is true of a cause that is not the service's own.
  */
-export function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
+function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
   if (!verdict.proceed) return undefined;
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   if (verdict.__typename !== 'CaptchaIndeterminate' || !verdict.isConfirmed) return undefined;
