@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
+import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
@@ -134,8 +134,7 @@ export function createFingerprintLoader(
     if (calls <= maxCalls) return client.query(request, context);
     throw new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' });
   };
-  // DataLoader forgets a key whose batch was rejected, but not one whose value is an Error, and a failed call is not repeated.
-  return new DataLoader(async (requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
+  return new DataLoader(async (requests) => Promise.all(requests.map(load)), {
     batch: false,
     cacheKeyFn: ({ key }) => key,
   });

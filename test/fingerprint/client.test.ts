@@ -83,11 +83,6 @@ describe('a token that is rejected, or a query that fails', () => {
     });
   });
 
-  test('an empty token is rejected as well (section 8)', async () => {
-    const { data } = await fingerprint({ token: '' });
-    expect(data.deviceFingerprint).toMatchObject({ reason: 'INVALID_TOKEN', errors: [{ field: 'token' }] });
-  });
-
   test.each([
     ['a disabled application', 'pk_sandbox_disabled'],
     ['an address that is not on the allow-list', 'pk_sandbox_allowlist'],

@@ -86,6 +86,13 @@ describe('the request', () => {
     expect(sentBody()).toEqual({ device_token: 't', event_type: 'checkout ✓' });
   });
 
+  test('with an empty token is rejected without a call, as the service would do (section 8)', async () => {
+    const { data } = await query({ token: '' });
+    // The text is our own. An upstream of the tests answers an empty token as it does a probe, and keeps no trace of it.
+    const reason = 'expected a token of at least 1 character, but got none';
+    expect(data.deviceFingerprint).toMatchObject({ reason: 'INVALID_TOKEN', errors: [{ field: 'token', reason }] });
+  });
+
   test('is refused without a call if the application is unknown', async () => {
     const { errors } = await query({ token: 't', publicKey: 'pk_unknown' });
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
