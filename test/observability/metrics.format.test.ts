@@ -49,7 +49,7 @@ describe('the format', () => {
       Array(3).fill(['device_trust_fingerprint_calls_total 1']),
     );
     expect(answers.map(({ text }) => text.endsWith('\n# EOF\n'))).toEqual([true, false, true]);
-    expect((await readMetrics(app)).families.get('device_trust_operations_total')?.type).toBe('counter');
+    expect((await readMetrics(app)).families.get('device_trust_operations_total')).toBe('counter');
     expect(answers[0]?.text).toContain('# TYPE device_trust_operations counter\n');
   });
 });

@@ -29,7 +29,7 @@ describe('an upstream call', () => {
     ['UPSTREAM_TIMEOUT', 'no response', hang],
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is too large', answer(200, ' '.repeat(300_000))],
   ])('counts as %s for %s', async (outcome, _what, behave) => {
-    const deadline = behave === hang ? 250 : 10_000;
+    const deadline = behave === hang ? 1_000 : 10_000;
     const { app, stop } = await runAgainst(behave, { fingerprintTimeoutMs: deadline, captchaTimeoutMs: deadline });
     const input = { ...CAPTCHA_INPUT, captchaId: 'b'.repeat(32) };
     const gain = await gainOf(app, () =>
@@ -47,7 +47,7 @@ describe('an upstream call', () => {
     ])
       expect(counts).toContainEqual([{ ...place, outcome }, 1]);
     const seconds = gain.sum(`${DURATION}_sum`, { service: 'fingerprint' });
-    expect(seconds).toBeGreaterThan(outcome === 'UPSTREAM_TIMEOUT' ? 0.24 : 0);
+    expect(seconds).toBeGreaterThan(outcome === 'UPSTREAM_TIMEOUT' ? 0.99 : 0);
     expect(seconds).toBeLessThan(5);
   });
 
@@ -134,9 +134,7 @@ describe('a captcha verification counts by type, cause and whether the request m
   test.each<[string, string, string, string, Behaviour]>([
     ['CaptchaPassed', '', 'true', 'a pass', respond(JSON.stringify(PASS))],
     ['CaptchaFailed', 'PASS_TOKEN_EXPIRED', 'false', 'a pass token that expired', failed('pass_token expire')],
-    ['CaptchaFailed', 'LOT_NUMBER_MISMATCH', 'false', 'another lot number', failed('lot_number not match')],
     ['CaptchaFailed', 'ILLEGAL_SIGN_TOKEN', 'false', 'a wrong key', failed('illegal sign_token')],
-    ['CaptchaFailed', 'OTHER', 'false', 'an unknown reason', failed('of a new kind')],
     ['CaptchaIndeterminate', 'CLIENT', 'false', 'values used twice', respond(exception('-50308', 'payload Used'))],
     ['CaptchaIndeterminate', 'TRANSPORT', 'false', 'a status that no probe shows', respond('', 503)],
   ])('%s %s %s for %s', async (type, cause, proceed, _what, behave) => {
