@@ -5,7 +5,7 @@ import { ANDROID } from '../faults/documented.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { startFailingServer } from '../support/failing-server.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { answer, reset } from '../support/hostile.ts';
+import { answer } from '../support/hostile.ts';
 import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
 
 /** Lines at WARN and ERROR, at which an operator may be called: a caller must not be able to cause them. */
@@ -22,6 +22,7 @@ const chain = (links: number) =>
   `{ ...F0 } ${times(links, (index) => `fragment F${index} on Query { ...F${index + 1} }`).join(' ')}
    fragment F${links} on Query { __typename }`;
 const entities = (representations: readonly object[]) => ({ query: ENTITIES_QUERY, variables: { representations } });
+const NULLABLE = 'query ($token: String = "a") { deviceFingerprint(token: $token) { __typename } }';
 const DEVICE = { __typename: 'DeviceFingerprint' };
 
 const SECRET = 'the-secret-of-the-router';
@@ -42,24 +43,15 @@ describe('a caller causes no warning', () => {
   test.each<[string, object]>([
     ['a syntax error', { query: '{ "' }],
     ['a document that is not valid', { query: '{ a { b { c } } }' }],
-    [
-      'fragments that spread each other',
-      { query: '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }' },
-    ],
+    ['a fragment that spreads itself', { query: '{ ...A } fragment A on Query { ...A }' }],
     ['a document that is too deep', { query: `{ ${'...{'.repeat(400)}__typename${'}'.repeat(400)} }` }],
     ['a document that is too large', { query: chain(1_000) }],
     ['a deep value', { query: `{ deviceFingerprint(token: ${'['.repeat(900)}1${']'.repeat(900)}) { __typename } }` }],
     ['names that JavaScript objects have', { query: '{ __proto__ constructor(toString: 1) @hasOwnProperty }' }],
-    [
-      'the name of an operation that the document does not have',
-      { query: 'query A { __typename }', operationName: 'constructor' },
-    ],
+    ['an operation name that is not there', { query: 'query A { __typename }', operationName: 'constructor' }],
     ['a subscription', { query: 'subscription { __typename }' }],
     ['variables of the wrong type', { query: FINGERPRINT_QUERY, variables: { token: { a: [] } } }],
-    [
-      'null for a variable whose default made it valid',
-      { query: 'query ($t: String = "a") { deviceFingerprint(token: $t) { __typename } }', variables: { t: null } },
-    ],
+    ['null for a variable with a default', { query: NULLABLE, variables: { token: null } }],
     ['the hash of a persisted query', { extensions: { persistedQuery: { version: 9, sha256Hash: 'x' } } }],
     ['a made-up token', { query: queryForTokens(['made-up']) }],
     ['an unknown public key', { query: FINGERPRINT_QUERY, variables: { token: 'a', publicKey: 'b' } }],
@@ -84,7 +76,7 @@ describe('a caller causes no warning', () => {
     ['nested list values', (levels: number) => `{ a(b: ${'['.repeat(levels)}1${']'.repeat(levels)}) }`],
     ['nested list types', (levels: number) => `query ($a: ${'['.repeat(levels)}Int${']'.repeat(levels)}) { a }`],
   ])('by sending as many %s as the largest MAX_TOKENS accepts', async (_what, documentOf) => {
-    for (const tokensEach of [8, 6, 4, 3, 2]) {
+    for (const tokensEach of [8, 4, 2]) {
       const query = documentOf(Math.floor(5_000 / tokensEach) - 10);
       const { warnings } = await linesDuring(generous, async () =>
         expect((await send(generous, { query })).status).toBe(400),
@@ -95,19 +87,12 @@ describe('a caller causes no warning', () => {
 
   test.each<[string, RequestInit]>([
     ['a body that is not JSON', { body: '{' }],
-    ['a JSON list', { body: '[]' }],
-    [
-      'JSON of 50,000 levels',
-      { body: `{"query":"{ a }","variables":{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}}` },
-    ],
+    ['JSON of 50,000 levels', { body: `{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}` }],
     ['a batch', { body: '[{"query":"{ __typename }"},{"query":"{ __typename }"}]' }],
     ['a query that is not a string', { body: '{"query":{"kind":"Document"}}' }],
     ['too many bytes', { body: ' '.repeat(600_000) }],
     ['another content type', { body: '{}', headers: { 'content-type': 'text/plain' } }],
-    [
-      'an Accept header with a type that is not available',
-      { body: '{"query":"{ __typename }"}', headers: { accept: 'image/png' } },
-    ],
+    ['an unavailable content type', { body: '{"query":"{ __typename }"}', headers: { accept: 'image/png' } }],
     ['a malformed Accept header', { body: '{"query":"{ __typename }"}', headers: { accept: ';;q=x,,*' } }],
     ['another method', { method: 'DELETE' }],
     ['a wrong secret', { body: '{}', headers: { 'router-authorization': 'x' } }],
@@ -143,11 +128,7 @@ describe('a warning is logged', () => {
   const ID = { 'x-request-id': 'the-request' };
 
   test.each<[string, Parameters<typeof answer>, object]>([
-    [
-      'an application that the service refuses',
-      [401, '{"code":401}'],
-      { code: 'UPSTREAM_REJECTED', field: 'deviceFingerprint' },
-    ],
+    ['a refused application', [401, '{"code":401}'], { code: 'UPSTREAM_REJECTED', field: 'deviceFingerprint' }],
     ['a response that is not as documented', [200, '{}'], { code: 'UPSTREAM_PROTOCOL_ERROR' }],
     ['an upstream that fails', [503, ''], { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503' }],
   ])('for %s, with the request id of the operation', async (_what, response, expected) => {
@@ -159,8 +140,6 @@ describe('a warning is logged', () => {
 
   test.each<[string, Parameters<typeof startAgainst>[0]]>([
     ['no verdict', answer(500, '')],
-    ['no response', reset],
-    ['a refusal of the signature', answer(200, '{"result":"fail","reason":"illegal sign_token"}')],
     ['a verdict for another challenge', answer(200, '{"result":"fail","captcha_args":{"lot_number":"of-another"}}')],
   ])('for a captcha service that sends %s, with the request id of the operation', async (_what, behave) => {
     const { app } = await startAgainst(behave);
@@ -182,26 +161,6 @@ describe('a warning is logged', () => {
     await send(app, { query: queryForTokens(times(15, String)) }, ID);
     await send(app, { query: queryForTokens(['1']) });
     expect(warningsOf(app)).toMatchObject([{ requestId: 'the-request' }, { code: 'UPSTREAM_UNAVAILABLE' }]);
-  });
-
-  test('ten times in a second for operations that fail alike, and then how many are left out; other lines are not limited', async () => {
-    const { app } = await startAgainst(answer(401, '{"code":401}'));
-    const before = warningsOf(app).length;
-    await Promise.all(times(50, (at) => send(app, { query: queryForTokens([`token-${at}`]) })));
-    expect(operationsOf(app)).toHaveLength(50);
-    const about = () =>
-      warningsOf(app)
-        .slice(before)
-        .filter(({ code }) => code === 'UPSTREAM_REJECTED');
-    // If the second ends between two of them, both windows have their lines and their count.
-    const total = () => about().reduce((sum, { leftOut }) => sum + Number(leftOut ?? 1), 0);
-    await expect.poll(total).toBe(50);
-    const lines = about();
-    expect(lines.length).toBeLessThanOrEqual(22);
-    const { requestId: _, time: __, ...first } = lines[0] ?? {};
-    const last = lines.at(-1) ?? {};
-    expect(last).toEqual({ ...first, time: expect.any(String), leftOut: expect.any(Number) });
-    expect(lines.filter(({ requestId }) => requestId === undefined)).toEqual(lines.filter(({ leftOut }) => leftOut));
   });
 
   test('when the queue for all requests is full', async () => {
