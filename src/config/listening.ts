@@ -16,11 +16,10 @@ interface Address {
   readonly purpose?: string;
 }
 
+type Listening = Pick<Config, 'upstreamMode' | 'host' | 'port' | 'adminPort' | 'sandboxPort'>;
+
 /** The addresses that the app listens on. */
-export function addressesOf(
-  config: Pick<Config, 'upstreamMode' | 'host' | 'port' | 'adminPort' | 'sandboxPort'>,
-): Address[] {
-  const { upstreamMode, host, port, adminPort, sandboxPort } = config;
+export function addressesOf({ upstreamMode, host, port, adminPort, sandboxPort }: Listening): Address[] {
   return [
     { variable: 'PORT', host, port },
     { variable: 'ADMIN_PORT', host, port: adminPort },
@@ -55,14 +54,10 @@ export async function listenProblems(addresses: readonly Address[]): Promise<str
 }
 
 /** One sentence that names the variable to correct. */
-export function listenProblem(
-  { variable, host, port, purpose = '' }: Address,
-  { code = '' }: NodeJS.ErrnoException,
-): string {
-  if (code === 'EADDRINUSE') return `${variable}: expected a free port${purpose}, but ${port} is taken.`;
-  if (code === 'EACCES')
-    return `${variable}: expected a port that this user may open${purpose}, but ${port} needs a privilege.`;
+export function listenProblem({ variable, host, port, purpose = '' }: Address, error: NodeJS.ErrnoException): string {
+  const code = error.code ?? '';
   if (/^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL|NOTFOUND|AI_AGAIN)$/.test(code))
     return expectedBut('HOST', VARIABLES.host.expected, JSON.stringify(host));
-  return `${variable}: expected a port to listen on${purpose}, but the system answers ${code} for ${port}.`;
+  const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[code] ?? `fails with ${code}`;
+  return `${variable}: expected a free port${purpose}, but ${port} ${why}.`;
 }

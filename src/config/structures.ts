@@ -1,6 +1,6 @@
 import { createECDH } from 'node:crypto';
 import { z } from 'zod';
-import { credential, expecting, isEncryptedOrLocal, type Kind, oneOf, ownSecret, REGIONS, textThat } from './values.ts';
+import { expecting, isEncryptedOrLocal, type Kind, oneOf, ownSecret, REGIONS, textThat } from './values.ts';
 
 /** The values that are JSON: accounts, quotas, who may ask, attestations, and keys. */
 
@@ -56,20 +56,17 @@ const secretList = <Schema extends z.ZodType<unknown, string>>(expected: string,
   ({ expected, schema, absent: [], secret: true }) as const satisfies Kind;
 
 const region = oneOf(REGIONS);
-
+const secret = textThat('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
 // `.` and `..` would be resolved away as a part of a path.
-const publicKey = textThat(
-  'visible ASCII characters, not dots alone',
-  (text) => /^[\x21-\x7e]+$/.test(text) && /[^.]/.test(text),
-);
+const publicKey = textThat('visible ASCII characters, not dots alone', (text) => /^(?!\.+$)[!-~]+$/.test(text));
 /** Accounts at the fingerprint service. */
 export const applications = secretList(
   'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
-  parsedJson.pipe(listOf(entryOf({ publicKey, secret: credential, region }), 'publicKey')),
+  parsedJson.pipe(listOf(entryOf({ publicKey, secret, region }), 'publicKey')),
 );
 
 // 32 characters: captcha document, section 8.
-const captchaId = textThat('32 visible ASCII characters', (text) => /^[\x21-\x7e]{32}$/.test(text));
+const captchaId = textThat('32 visible ASCII characters', (text) => /^[!-~]{32}$/.test(text));
 // Any text can be the key of an HMAC, but white space around one comes from copying it.
 const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
 /** Accounts at the captcha service. */
@@ -200,39 +197,25 @@ const isKeyBytes = (text: string) => /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text);
 const bytes = textThat('32 bytes as base64url', isKeyBytes);
 
 /**
- * A JWK with these members. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web Cryptography) have
- * to fit. All others are ignored, as section 4 demands.
+ * A JWK with the members of this shape. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web
+ * Cryptography) have to fit. All others are ignored, as section 4 demands.
  */
-const jwkOf = <Shape extends z.ZodRawShape>(
-  shape: Shape,
-  purpose: { readonly alg: string; readonly use: string; readonly operations: readonly string[] },
-) => {
-  const { alg, use, operations } = purpose;
+const jwkOf = <Shape extends z.ZodRawShape>(alg: string, use: string, operations: readonly string[], shape: Shape) => {
   const error = `expected a list with ${operations.join(' and ')}`;
-  const key_ops = z
-    .array(z.unknown(), { error })
-    .refine((list) => operations.every((one) => list.includes(one)), error);
-  const members = {
-    alg: oneOf([alg]).optional(),
-    use: oneOf([use]).optional(),
-    key_ops: key_ops.optional(),
-    ext: truth.optional(),
-  };
-  return z.object({ ...members, ...shape }, { error: NO_OBJECT });
+  const list = z.array(z.unknown(), { error }).refine((all) => operations.every((one) => all.includes(one)), error);
+  const purpose = z.object({ alg: oneOf([alg]), use: oneOf([use]), key_ops: list, ext: truth }).partial();
+  return z.object({ ...purpose.shape, ...shape }, { error: NO_OBJECT });
 };
 
-const attestationKey = jwkOf(
-  {
-    kid: name,
-    state: oneOf(['next', 'active', 'retired']),
-    kty: oneOf(['EC']),
-    crv: oneOf(['P-256']),
-    x: bytes,
-    y: bytes,
-    d: bytes,
-  },
-  { alg: 'ES256', use: 'sig', operations: ['sign'] },
-);
+const attestationKey = jwkOf('ES256', 'sig', ['sign'], {
+  kid: name,
+  state: oneOf(['next', 'active', 'retired']),
+  kty: oneOf(['EC']),
+  crv: oneOf(['P-256']),
+  x: bytes,
+  y: bytes,
+  d: bytes,
+});
 /** Does the private half have this public half? A mismatch would make every verifier refuse everything. */
 function isKeyPair({ x, y, d }: { readonly x: string; readonly y: string; readonly d: string }): boolean {
   const curve = createECDH('prime256v1');
@@ -260,10 +243,7 @@ export const attestationKeys = secretList(
 );
 
 const MAX_SEALING_KEYS = 16;
-const sealingKey = jwkOf(
-  { kty: oneOf(['oct']), k: bytes, kid: name },
-  { alg: 'A256KW', use: 'enc', operations: ['wrapKey', 'unwrapKey'] },
-);
+const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: name });
 /** Keys that seal judgements. An old one under a new name would be taken for a rotation, so the keys themselves differ too. */
 export const sealingKeys = secretList(
   `a JSON list of 1 to ${MAX_SEALING_KEYS} keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k`,

@@ -61,12 +61,10 @@ export const toggle = {
 };
 
 /** Up to nine digits that make a number within these bounds, both included. */
-const integer = (expected: string, min: number, max: number) => ({
-  expected,
-  schema: textThat(expected, (text) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max).transform(
-    Number,
-  ),
-});
+const integer = (expected: string, min: number, max: number) => {
+  const fits = (text: string) => /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max;
+  return { expected, schema: textThat(expected, fits).transform(Number) };
+};
 
 /** A number within these bounds, both included. */
 export const whole = (min: number, max: number) => integer(`a whole number from ${min} to ${max}`, min, max);
@@ -81,13 +79,9 @@ export const fraction = {
 };
 
 /** Visible ASCII: anything else could not be sent in a header, or would end the header early. */
-const isVisible = (text: string, min: number, max: number) =>
-  /^[\x21-\x7e]*$/.test(text) && text.length >= min && text.length <= max;
-
-/** Visible ASCII of such a length. */
 export const visibleText = (min: number, max: number) => {
   const expected = `${min} to ${max} visible ASCII characters`;
-  return { expected, schema: textThat(expected, (text) => isVisible(text, min, max)) };
+  return { expected, schema: textThat(expected, (text) => new RegExp(`^[!-~]{${min},${max}}$`).test(text)) };
 };
 
 /** A secret that the operator makes up. */
@@ -103,9 +97,6 @@ export const ownSecrets = {
   absent: [],
   secret: true,
 } as const;
-
-// A credential that a service gave to the operator.
-export const credential = textThat('visible ASCII characters', (text) => isVisible(text, 1, Number.POSITIVE_INFINITY));
 
 /** An https address, or one of this machine, for which no encryption is needed. */
 export function isEncryptedOrLocal(text: string): boolean {

@@ -57,10 +57,6 @@ test('nothing is left listening, and an address that is free by now has no sente
 test('a port that needs a privilege, and what the system says for other reasons', () => {
   const address = { variable: 'PORT', host: '127.0.0.1', port: 80 };
   const error = (code: string) => Object.assign(new Error(code), { code, syscall: 'listen' });
-  expect(listenProblem(address, error('EACCES'))).toBe(
-    'PORT: expected a port that this user may open, but 80 needs a privilege.',
-  );
-  expect(listenProblem(address, error('EMFILE'))).toBe(
-    'PORT: expected a port to listen on, but the system answers EMFILE for 80.',
-  );
+  expect(listenProblem(address, error('EACCES'))).toBe('PORT: expected a free port, but 80 needs a privilege.');
+  expect(listenProblem(address, error('EMFILE'))).toBe('PORT: expected a free port, but 80 fails with EMFILE.');
 });
