@@ -8,103 +8,68 @@ const APPLICATIONS_EXPECTED =
 const CAPTCHAS_EXPECTED =
   'CAPTCHA_CONFIGURATIONS: expected a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters, but got ';
 
-describe('live mode needs both lists', () => {
-  test('and reports each that is missing', () => {
-    expect(problemsOf({ ALLOW_DIRECT_ACCESS: 'true' })).toEqual([
-      `${APPLICATIONS_EXPECTED}nothing.`,
-      `${CAPTCHAS_EXPECTED}nothing.`,
-    ]);
-  });
-
-  test('also where it has addresses', () => {
-    const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
-    expect(problemsOf(addresses)).toHaveLength(2);
-  });
+test('live mode needs both lists, and reports each that is missing', () => {
+  const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ...addresses } = LIVE;
+  for (const env of [{ ALLOW_DIRECT_ACCESS: 'true' }, addresses])
+    expect(problemsOf(env)).toEqual([`${APPLICATIONS_EXPECTED}nothing.`, `${CAPTCHAS_EXPECTED}nothing.`]);
 });
+
+const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
+const ROUTER_SECRETS = 'secret-of-the-router';
+const SERVICES = JSON.stringify([SERVICE]);
 
 describe('live mode needs exactly one answer to who may ask', () => {
-  const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
-  const sentence = (got: string) =>
-    `ROUTER_SECRETS: expected either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`;
-
-  test('neither is refused', () => {
-    expect(problemsOf(rest)).toEqual([sentence('neither')]);
-    expect(problemsOf({ ...rest, ALLOW_DIRECT_ACCESS: 'false' })).toEqual([sentence('neither')]);
-  });
-
-  test('both are refused', () => {
-    expect(problemsOf({ ...LIVE, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([sentence('both')]);
-    expect(problemsOf({ ...LIVE, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router' })).toEqual([
-      sentence('both'),
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['neither', REST],
+    ['neither', { ...REST, ALLOW_DIRECT_ACCESS: 'false' }],
+    ['both', { ...LIVE, ROUTER_SECRETS }],
+    ['both', { ...LIVE, ROUTER_SECRETS_FILE: '/s' }],
+    ['both', { ...LIVE, SERVICES }],
+  ])('%s is refused: %#', (got, env) => {
+    expect(problemsOf(env, { '/s': ROUTER_SECRETS })).toEqual([
+      `ROUTER_SECRETS: expected either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true, but got ${got}.`,
     ]);
   });
 
-  test('router secrets alone are enough, from a file as well', () => {
-    expect(problemsOf({ ...rest, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
-    expect(problemsOf({ ...rest, ROUTER_SECRETS_FILE: '/s' }, { '/s': 'secret-of-the-router\n' })).toEqual([]);
-  });
-
-  test('services alone are enough, and not beside direct access', () => {
-    const SERVICES = JSON.stringify([SERVICE]);
-    expect(problemsOf({ ...rest, SERVICES })).toEqual([]);
-    expect(problemsOf({ ...rest, SERVICES_FILE: '/s' }, { '/s': SERVICES })).toEqual([]);
-    expect(problemsOf({ ...rest, SERVICES, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
-    expect(problemsOf({ ...LIVE, SERVICES })).toEqual([sentence('both')]);
-  });
-
-  test('the sandbox may ask for a router secret, and need not', () => {
-    const withSecret = parse({ UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS: 'secret-of-the-router' });
-    expect(withSecret.routerSecrets).toEqual(['secret-of-the-router']);
-    expect(problemsOf({ UPSTREAM_MODE: 'sandbox' })).toEqual([]);
+  test.each<[string, Readonly<Record<string, string>>]>([
+    ['router secrets', { ...REST, ROUTER_SECRETS }],
+    ['services', { ...REST, SERVICES }],
+    ['services in a file', { ...REST, SERVICES_FILE: '/s' }],
+    ['both of these', { ...REST, SERVICES, ROUTER_SECRETS }],
+    ['in the sandbox, router secrets', { UPSTREAM_MODE: 'sandbox', ROUTER_SECRETS }],
+    ['in the sandbox, nothing', { UPSTREAM_MODE: 'sandbox' }],
+  ])('%s alone are enough', (_what, env) => {
+    expect(problemsOf(env, { '/s': `${SERVICES}\n` })).toEqual([]);
   });
 });
 
-describe('the router and a service', () => {
-  test('cannot have the same secret, also in the sandbox', () => {
-    const secret = `${CANARY}-of-both`;
-    const services = [SERVICE, { ...SERVICE, name: 'payments', secret }];
-    const env = { ROUTER_SECRETS: `secret-of-the-router,${secret}`, SERVICES: JSON.stringify(services) };
-    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', ...env })).toEqual([
-      'SERVICES: expected no secret of ROUTER_SECRETS, but got one at 1.secret.',
-    ]);
-  });
+test('the router and a service cannot have the same secret, also in the sandbox', () => {
+  const secret = `${CANARY}-of-both`;
+  const services = [SERVICE, { ...SERVICE, name: 'payments', secret }];
+  const env = { ROUTER_SECRETS: `${ROUTER_SECRETS},${secret}`, SERVICES: JSON.stringify(services) };
+  expect(problemsOf({ UPSTREAM_MODE: 'sandbox', ...env })).toEqual([
+    'SERVICES: expected no secret of ROUTER_SECRETS, but got one at 1.secret.',
+  ]);
 });
 
-describe('trusted headers in live mode', () => {
+test('trusted headers need somebody who is trusted, but not in the sandbox', () => {
   const TRUSTED_HEADERS = '{"subject":"x-user-id"}';
-
-  test('need somebody who is trusted', () => {
-    expect(problemsOf({ ...LIVE, TRUSTED_HEADERS })).toEqual([
-      'TRUSTED_HEADERS: expected it beside ROUTER_SECRETS or SERVICES, but got neither.',
-    ]);
-    const { ALLOW_DIRECT_ACCESS: _, ...rest } = LIVE;
-    expect(problemsOf({ ...rest, TRUSTED_HEADERS, ROUTER_SECRETS: 'secret-of-the-router' })).toEqual([]);
-    expect(problemsOf({ ...rest, TRUSTED_HEADERS, SERVICES: JSON.stringify([SERVICE]) })).toEqual([]);
-  });
-
-  test('need nothing in the sandbox', () => {
-    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', TRUSTED_HEADERS })).toEqual([]);
-  });
+  expect(problemsOf({ ...LIVE, TRUSTED_HEADERS })).toEqual([
+    'TRUSTED_HEADERS: expected it beside ROUTER_SECRETS or SERVICES, but got neither.',
+  ]);
+  for (const env of [{ ...REST, ROUTER_SECRETS }, { ...REST, SERVICES }, { UPSTREAM_MODE: 'sandbox' }])
+    expect(problemsOf({ ...env, TRUSTED_HEADERS })).toEqual([]);
 });
 
 describe('each region in use needs an address', () => {
+  const second = (one: object, id: object) => [one, { ...one, ...id, region: 'NA' }];
   test.each([
-    [
-      'FINGERPRINT_APPLICATIONS',
-      'FINGERPRINT_URL_EU',
-      'EU',
-      [APPLICATION, { ...APPLICATION, publicKey: 'pk_2', region: 'EU' }],
-    ],
-    [
-      'CAPTCHA_CONFIGURATIONS',
-      'CAPTCHA_URL_NA',
-      'NA',
-      [CAPTCHA, { ...CAPTCHA, captchaId: 'b'.repeat(32), region: 'NA' }],
-    ],
-  ])('a region of %s needs its %s', (list, address, region, rows) => {
+    ['FINGERPRINT_APPLICATIONS', 'FINGERPRINT_URL_NA', second(APPLICATION, { publicKey: 'pk_2' })],
+    ['CAPTCHA_CONFIGURATIONS', 'CAPTCHA_URL_NA', second(CAPTCHA, { captchaId: 'b'.repeat(32) })],
+  ])('a region of %s needs its %s', (list, address, rows) => {
     const env = { ...LIVE, [list]: JSON.stringify(rows) };
     expect(problemsOf(env)).toEqual([
-      `${address}: expected an https address without user, query or fragment; plain http only to this machine, but got nothing, although region ${region} is in use.`,
+      `${address}: expected an https address without user, query or fragment; plain http only to this machine, but got nothing, although region NA is in use.`,
     ]);
     expect(problemsOf({ ...env, [address]: 'https://there.test' })).toEqual([]);
   });
@@ -119,36 +84,23 @@ describe('each region in use needs an address', () => {
   });
 });
 
-describe('the sandbox beside credentials of the real services', () => {
-  test.each([
-    'FINGERPRINT_APPLICATIONS',
-    'CAPTCHA_CONFIGURATIONS',
-    'FINGERPRINT_APPLICATIONS_FILE',
-    'CAPTCHA_CONFIGURATIONS_FILE',
-    'ATTESTATION_KEYS',
-    'ATTESTATION_KEYS_FILE',
-    'SEALING_KEYS',
-    'SEALING_KEYS_FILE',
-  ])('does not start with %s', (name) => {
-    const problems = problemsOf({ UPSTREAM_MODE: 'sandbox', [name]: CANARY });
-    // There is another sentence about the value itself.
-    expect(problems).toContain(
-      `${name.replace('_FILE', '')}: expected it to be absent while UPSTREAM_MODE is sandbox, but got a value.`,
-    );
-    expect(problems.join()).not.toContain(CANARY);
-  });
+test.each(
+  ['FINGERPRINT_APPLICATIONS', 'CAPTCHA_CONFIGURATIONS', 'ATTESTATION_KEYS', 'SEALING_KEYS'].flatMap((name) => [
+    [name, name],
+    [`${name}_FILE`, name],
+  ]),
+)('the sandbox does not start with %s', (set = '', name) => {
+  const problems = problemsOf({ UPSTREAM_MODE: 'sandbox', [set]: CANARY });
+  // There is another sentence about the value itself.
+  expect(problems).toContain(`${name}: expected it to be absent while UPSTREAM_MODE is sandbox, but got a value.`);
+  expect(problems.join()).not.toContain(CANARY);
 });
 
-describe('the two ports', () => {
-  test('have to differ, also from each other’s default', () => {
-    const sentence = (port: number) => `ADMIN_PORT: expected another port than PORT, but got ${port} for both.`;
-    expect(problemsOf({ ...LIVE, PORT: '5000', ADMIN_PORT: '5000' })).toEqual([sentence(5000)]);
-    expect(problemsOf({ ...LIVE, PORT: '9464' })).toEqual([sentence(9464)]);
-  });
-
-  test('may both be picked by the system', () => {
-    expect(problemsOf({ ...LIVE, PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
-  });
+test('the two ports have to differ, also from each other’s default, unless the system picks both', () => {
+  const sentence = (port: number) => `ADMIN_PORT: expected another port than PORT, but got ${port} for both.`;
+  expect(problemsOf({ ...LIVE, PORT: '5000', ADMIN_PORT: '5000' })).toEqual([sentence(5000)]);
+  expect(problemsOf({ ...LIVE, PORT: '9464' })).toEqual([sentence(9464)]);
+  expect(problemsOf({ ...LIVE, PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
 });
 
 describe('a store of quotas', () => {
@@ -180,7 +132,6 @@ describe('a store of quotas', () => {
 });
 
 describe('what the documentation shows in place of values of your own', () => {
-  const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
   const SECRET = 'change-me-to-a-long-random-text';
   const refusal = (name: string, own: string) =>
     `${name}: expected ${own}, but got the placeholder of the documentation.`;
@@ -208,6 +159,12 @@ describe('what the documentation shows in place of values of your own', () => {
       ['FINGERPRINT_URL_NA', 'an address of your own', 'https://fingerprint.na.EXAMPLE/base'],
       ['CAPTCHA_URL_GLB', 'an address of your own', 'https://captcha.example.:8443'],
       ['OTEL_EXPORTER_OTLP_ENDPOINT', 'an address of your own', 'http://collector.example:4318'],
+      [
+        'QUOTA_STORE_URL',
+        'an address of your own',
+        'redis://store.example',
+        { ...LIVE, CAPTCHA_QUOTA: '{"perDay":1}' },
+      ],
     ])('%s: expected %s, but got %s', (name, own, text, env = LIVE) => {
       expect(problemsOf({ ...env, [name]: text })).toEqual([refusal(name, own)]);
     });

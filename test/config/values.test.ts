@@ -15,29 +15,17 @@ describe('what is accepted', () => {
     ['HOST', '0.0.0.0', { host: '0.0.0.0' }],
     ['HOST', '::1', { host: '::1' }],
     ['PORT', '0', { port: 0 }],
-    ['PORT', '65535', { port: 65_535 }],
-    ['SANDBOX_PORT', '0', { sandboxPort: 0 }],
-    ['SANDBOX_PORT', '65533', { sandboxPort: 65_533 }],
-    ['FINGERPRINT_TIMEOUT_MS', '1', { fingerprintTimeoutMs: 1 }],
-    ['CAPTCHA_TIMEOUT_MS', '60000', { captchaTimeoutMs: 60_000 }],
     ['CAPTCHA_FAIL_OPEN', 'always', { captchaFailOpen: 'always' }],
-    ['CAPTCHA_FAIL_OPEN', 'never', { captchaFailOpen: 'never' }],
     ['UPSTREAM_CHECK', 'all', { upstreamCheck: 'all' }],
-    ['UPSTREAM_CHECK', 'off', { upstreamCheck: 'off' }],
-    ['UPSTREAM_CHECK_GRACE_MS', '0', { upstreamCheckGraceMs: 0 }],
     ['LOG_LEVEL', 'silent', { logLevel: 'silent' }],
-    ['LOG_LEVEL', 'trace', { logLevel: 'trace' }],
     ['LOG_HASH_KEY', 'k'.repeat(16), { logHashKey: 'k'.repeat(16) }],
-    ['ADMIN_PORT', '0', { adminPort: 0 }],
     ['FINGERPRINT_QUOTA', '{"perSecond":200,"perDay":1000000}', { fingerprintQuota: { perSecond: 200, perDay: 1e6 } }],
     ['FINGERPRINT_QUOTA', '{"perDay":1}', { fingerprintQuota: { perDay: 1 } }],
     ['CAPTCHA_QUOTA', '{"perSecond":999999999}', { captchaQuota: { perSecond: 999_999_999 } }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://otlp.test/base', { otlpEndpoint: 'https://otlp.test/base' }],
-    ['FINGERPRINT_URL_GLB', 'https://fp.test', { fingerprintUrlGlb: 'https://fp.test' }],
     ['FINGERPRINT_URL_GLB', 'https://fp.test:8443/', { fingerprintUrlGlb: 'https://fp.test:8443' }],
     ['FINGERPRINT_URL_GLB', 'https://fp.test/base//', { fingerprintUrlGlb: 'https://fp.test/base' }],
-    ['FINGERPRINT_URL_GLB', 'http://127.0.0.1:4100', { fingerprintUrlGlb: 'http://127.0.0.1:4100' }],
     ['FINGERPRINT_URL_GLB', 'http://127.8.9.10', { fingerprintUrlGlb: 'http://127.8.9.10' }],
     ['FINGERPRINT_URL_GLB', 'http://localhost:1', { fingerprintUrlGlb: 'http://localhost:1' }],
     ['FINGERPRINT_URL_GLB', 'http://[::1]:1', { fingerprintUrlGlb: 'http://[::1]:1' }],
@@ -63,19 +51,17 @@ describe('a value that is no secret is shown', () => {
   test.each<[string, string, readonly string[]]>([
     ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
     ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
-    ['SANDBOX_PORT', 'expected a port from 0 to 65533', ['65534', 'auto']],
     ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
-    ['CAPTCHA_TIMEOUT_MS', WHOLE, ['0', '60001', '5_000', 'never']],
-    ['MAX_DEPTH', 'expected a whole number from 1 to 100', ['0', '101', 'deep']],
-    // Beyond, a document can make the validation run out of stack: test/observability/logger.warnings.test.ts.
-    ['MAX_TOKENS', 'expected a whole number from 10 to 5000', ['9', '5001']],
+    [
+      'OTEL_TRACES_SAMPLER',
+      'expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio',
+      ['xray'],
+    ],
     ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
-    ['ADMIN_PORT', 'expected a port from 0 to 65535', ['65536', '-1', 'metrics']],
     ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
     ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
     ['CAPTCHA_QUOTA', QUOTA, ['{"perHour":1}', '{"perDay":1000000000}', '{"perDay":1,}', 'null']],
     ['UPSTREAM_CHECK', 'expected first, all or off', ['true', 'none', 'FIRST']],
-    ['UPSTREAM_CHECK_GRACE_MS', 'expected a whole number from 0 to 300000', ['-1', '300001', '15s']],
     ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
   ])('%s: %s', (name, expected, values) => {
     for (const value of values) {
@@ -98,12 +84,10 @@ describe('an address is never shown, because a key can be in its query, or be se
     ['a user, query or fragment', ['https://user:pw@fp.test', 'http://user:pw@127.0.0.1', 'https://user@fp.test']],
     ['a user, query or fragment', ['https://user:canary-7f3a@fp.test/@here', 'https:user:canary-7f3a@fp.test']],
   ])('an address that is %s', (flaw, urls) => {
-    for (const name of ['FINGERPRINT_URL_GLB', 'CAPTCHA_URL_GLB']) {
-      for (const url of urls) {
-        const sentence = `${name}: ${ADDRESS}, but got a value that does not fit (${flaw}).`;
-        expect(problemsOf({ ...LIVE, [name]: url })).toEqual([sentence]);
-      }
-    }
+    for (const url of urls)
+      expect(problemsOf({ ...LIVE, CAPTCHA_URL_GLB: url })).toEqual([
+        `CAPTCHA_URL_GLB: ${ADDRESS}, but got a value that does not fit (${flaw}).`,
+      ]);
   });
 
   test.each<[string, readonly string[]]>([
@@ -111,12 +95,10 @@ describe('an address is never shown, because a key can be in its query, or be se
     ['neither http nor https', ['collector:4318', 'grpc://collector:4317', `file:///${CANARY}`]],
     ['a user, query or fragment', [`http://user:${CANARY}@collector`, `https://collector?key=${CANARY}`]],
   ])('an OTLP endpoint that is %s', (flaw, urls) => {
-    const expected = 'expected an http or https address without user, query or fragment';
-    for (const url of urls) {
+    for (const url of urls)
       expect(problemsOf({ ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: url })).toEqual([
-        `OTEL_EXPORTER_OTLP_ENDPOINT: ${expected}, but got a value that does not fit (${flaw}).`,
+        `OTEL_EXPORTER_OTLP_ENDPOINT: expected an http or https address without user, query or fragment, but got a value that does not fit (${flaw}).`,
       ]);
-    }
   });
 });
 
@@ -138,18 +120,14 @@ describe('the message about a list of accounts names each path that is wrong, an
 
   test.each<[string, string, string]>([
     ['text that is not JSON', `[{"publicKey":"pk","secret":"${CANARY}"`, 'it is not JSON'],
-    ['JSON with a trailing comma', `[{"secret":"${CANARY}"},]`, 'it is not JSON'],
     ['the secret alone', CANARY, 'it is not JSON'],
     ['a JSON text', JSON.stringify(CANARY), 'expected a list'],
-    ['an object', JSON.stringify({ secret: CANARY }), 'expected a list'],
     ['a list of texts', JSON.stringify([CANARY]), '0: expected an object'],
     ['an empty list', '[]', 'expected at least one entry'],
     ['no public key', second({ publicKey: undefined, secret: CANARY }), `${PUBLIC_KEY}, but it is missing`],
-    ['a secret that is a number', second({ secret: 424_242_424 }), SECRET],
     ['a secret in a list', second({ secret: [CANARY] }), SECRET],
     ['a secret with a line end', second({ secret: `${CANARY}\n` }), SECRET],
     ['a secret with a space', second({ secret: `${CANARY} ${CANARY}` }), SECRET],
-    ['a secret beyond ASCII', second({ secret: `${CANARY}é` }), SECRET],
     ['an empty secret', second({ secret: '' }), SECRET],
     ['a public key of dots', second({ publicKey: '..', secret: CANARY }), PUBLIC_KEY],
     ['an unknown region', second({ region: CANARY }), REGION],
@@ -175,16 +153,9 @@ describe('the message about a list of accounts names each path that is wrong, an
 
   test.each<[string, string, string]>([
     ['text that is not JSON', `{"captchaKey":"${CANARY}"`, 'it is not JSON'],
-    ['an id of 31 characters', captcha({ captchaId: 'a'.repeat(31), captchaKey: CANARY }), ID_PLACE],
     ['an id of 33 characters', captcha({ captchaId: 'a'.repeat(33), captchaKey: CANARY }), ID_PLACE],
     ['an empty key', captcha({ captchaKey: '' }), KEY_PLACE],
     ['a key copied with a line end', captcha({ captchaKey: `${CANARY}\n` }), KEY_PLACE],
-    ['a key in an object', captcha({ captchaKey: { [CANARY]: CANARY } }), KEY_PLACE],
-    [
-      'no region',
-      captcha({ captchaKey: CANARY, region: undefined }),
-      '0.region: expected GLB, NA or EU, but it is missing',
-    ],
     [
       'an id twice',
       JSON.stringify([CAPTCHA, { ...CAPTCHA, captchaKey: CANARY }]),
@@ -224,10 +195,6 @@ describe('numbers', () => {
   const page = readFileSync(join(import.meta.dirname, '../../deploy/README.md'), 'utf8');
   const rows = [...page.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
 
-  test('are many', () => {
-    expect(rows.length).toBeGreaterThan(15);
-  });
-
   test.each(rows.map(([, name = '', expected = '', least, most]) => ({ name, expected, least, most })))(
     '$name: $expected, both included',
     ({ name, expected, least, most }) => {
@@ -266,24 +233,16 @@ describe('attributes of the resource', () => {
 });
 
 describe('the sampler', () => {
-  test('has the names of the specification', () => {
-    for (const name of ['always_on', 'always_off', 'parentbased_always_on', 'parentbased_always_off']) {
-      expect(parse({ ...LIVE, OTEL_TRACES_SAMPLER: name }).otelTracesSampler).toBe(name);
-    }
-    expect(problemsOf({ ...LIVE, OTEL_TRACES_SAMPLER: 'xray' })).toEqual([
-      expect.stringMatching(/^OTEL_TRACES_SAMPLER: expected always_on, .* or parentbased_traceidratio, but got "xray"/),
-    ]);
-  });
-
   test.each(['traceidratio', 'parentbased_traceidratio', ''])('"%s" has a share', (OTEL_TRACES_SAMPLER) => {
     const env = { ...LIVE, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0.5' };
     expect(parse(env).otelTracesSamplerArg).toBe(0.5);
   });
 
-  test('without a ratio refuses a share, which would have no effect', () => {
-    const env = { ...LIVE, OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '0.5' };
-    expect(problemsOf(env)).toEqual([
-      'OTEL_TRACES_SAMPLER_ARG: expected it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio, but got beside always_on.',
+  test.each(['always_on', 'always_off', 'parentbased_always_on', 'parentbased_always_off'])('%s has none', (name) => {
+    const env = { ...LIVE, OTEL_TRACES_SAMPLER: name };
+    expect(parse(env).otelTracesSampler).toBe(name);
+    expect(problemsOf({ ...env, OTEL_TRACES_SAMPLER_ARG: '0.5' })).toEqual([
+      `OTEL_TRACES_SAMPLER_ARG: expected it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio, but got beside ${name}.`,
     ]);
   });
 });
@@ -311,33 +270,15 @@ describe('whatever is written, no message has words of a library, a regular expr
   const FOREIGN =
     /invalid|must match|pattern|received|too (small|big|short|long)|unrecognized|required|\/\^|\\[sdwxu]|\[\\|\$\//i;
   const secret = fc.stringMatching(/^[!-~]{8,40}$/).map((text) => `${CANARY}${text}`);
-  const leaf = fc.oneof(
-    secret,
-    fc.integer(),
-    fc.boolean(),
-    fc.constant(null),
-    fc.array(secret),
-    fc.dictionary(secret, secret),
-  );
-  const entry = (first: string, second: string) =>
-    fc.oneof(
-      leaf,
-      fc.record(
-        { [first]: leaf, [second]: leaf, region: fc.oneof(leaf, fc.constantFrom('GLB', 'NA', 'EU')), secrett: leaf },
-        { requiredKeys: [] },
-      ),
-      fc.dictionary(fc.oneof(secret, fc.constantFrom('__proto__', 'constructor', 'region')), leaf),
-    );
-  const listOf = (first: string, second: string) =>
-    fc.oneof(fc.array(entry(first, second)), leaf).map((value) => JSON.stringify(value));
+  const leaf = fc.oneof(secret, fc.integer(), fc.constantFrom(true, null, 'GLB'), fc.array(secret));
+  const KEYS = 'publicKey secret captchaId captchaKey name region secrett kid kty k d alg key_ops __proto__'.split(' ');
+  const entry = fc.oneof(leaf, fc.dictionary(fc.oneof(secret, fc.constantFrom(...KEYS)), leaf));
   const hidden = Object.values<Variable>(VARIABLES).filter((row) => row.secret || row.isExplained);
 
   test.each(hidden)('$name', ({ name, expected }) => {
     const made = fc.oneof(
       fc.string().map((text) => `${CANARY}${text}`),
-      listOf('publicKey', 'secret'),
-      listOf('captchaId', 'captchaKey'),
-      listOf('name', 'secret'),
+      fc.oneof(fc.array(entry), entry).map((value) => JSON.stringify(value)),
       fc.stringMatching(/^(https?|redis):\/\/[a-z.:@/?#=]{1,20}$/).map((url) => `${url}${CANARY}`),
     );
     fc.assert(
@@ -350,18 +291,7 @@ describe('whatever is written, no message has words of a library, a regular expr
           expect(problem).not.toContain('expected another value');
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 50 },
     );
-  });
-
-  test('the check recognises messages of a library', () => {
-    for (const theirs of [
-      'Invalid string: must match pattern /^[\\x21-\\x7e]+$/',
-      'Too small: expected array to have >=1 items',
-      'Unrecognized key: "a"',
-      'Invalid option: expected one of "GLB"|"NA"',
-    ]) {
-      expect(theirs).toMatch(FOREIGN);
-    }
   });
 });
