@@ -11,7 +11,6 @@ import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/poli
 import { subgraphSchema } from './graphql/schema.ts';
 import { createTokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
-import { reportQuotaStore } from './observability/quota-store.ts';
 import { openTracing } from './observability/tracing.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
@@ -20,8 +19,8 @@ import { attestationOf, openExplorer, openSandbox, sealingKeysOf } from './sandb
 import { createAdmin } from './server/admin.ts';
 import type { Telemetry } from './server/operation-log.ts';
 import { createServer, GRAPHQL_PATH } from './server/server.ts';
-import { openService } from './service-client.ts';
 import { Accounts } from './upstream/accounts.ts';
+import { UpstreamClient } from './upstream/client.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
 
 /** The running subgraph. */
@@ -70,19 +69,31 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
-    const quotaStore = await openQuotaStore(config.quotaStoreUrl, reportQuotaStore(log, metrics));
+    const quotaStore = await openQuotaStore(config.quotaStoreUrl, log, metrics);
     closers.push(() => quotaStore?.close());
     const resolver = new Resolver();
     closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const shared = { config, log, metrics, quotaStore, resolver, eventLoop };
-    const fingerprintLimits = { timeoutMs: config.fingerprintTimeoutMs, quotaLimits: config.fingerprintQuota };
-    const fingerprintProbes = applications.map(fingerprintProbe);
-    const fingerprint = openService('fingerprint', { probes: fingerprintProbes, ...fingerprintLimits }, shared);
-    const captchaLimits = { timeoutMs: config.captchaTimeoutMs, quotaLimits: config.captchaQuota };
-    const captcha = openService('captcha', { probes: captchas.map(captchaProbe), ...captchaLimits }, shared);
-    closers.push(fingerprint.close, captcha.close);
-    const fingerprintClient = new FingerprintClient({ ...config, upstream: fingerprint, metrics });
+    const shared = { ...config, log, metrics, quotaStore, resolver, eventLoop };
+    const fingerprint = new UpstreamClient({
+      ...shared,
+      service: 'fingerprint',
+      probes: applications.map(fingerprintProbe),
+      timeoutMs: config.fingerprintTimeoutMs,
+      quotaLimits: config.fingerprintQuota,
+    });
+    const captcha = new UpstreamClient({
+      ...shared,
+      service: 'captcha',
+      probes: captchas.map(captchaProbe),
+      timeoutMs: config.captchaTimeoutMs,
+      quotaLimits: config.captchaQuota,
+    });
+    closers.push(
+      () => fingerprint.close(),
+      () => captcha.close(),
+    );
+    const fingerprintClient = new FingerprintClient({ upstream: fingerprint, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
     const judgements = new Judgements(sealingKeysOf(config), metrics);

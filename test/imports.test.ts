@@ -19,9 +19,8 @@ const RULES = `
   server: graphql, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
   sandbox-mode: config, captcha, explorer, fingerprint/judgement, sandbox, server
-  service-client: config, observability, upstream
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, sandbox-mode, server,
-    service-client, upstream
+    upstream
   policy: fingerprint/policy, fingerprint/policy-file, fingerprint/signals
   main: app, config, errors, fingerprint/policy, fingerprint/policy-file, observability/logger
 `;

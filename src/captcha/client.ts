@@ -4,11 +4,8 @@ import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { CallContext, Cancellable } from '../upstream/call-context.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
-import type { Finding } from '../upstream/finding.ts';
-import { OutageError } from '../upstream/outage-error.ts';
-import { AccountPausedError } from '../upstream/pauses.ts';
+import { AccountPausedError, type CallContext, type UpstreamClient } from '../upstream/client.ts';
+import { type HealthStatus, OutageError } from '../upstream/health.ts';
 import { WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
@@ -87,8 +84,8 @@ export class CaptchaClient {
     let verdict = await this.#verify(input, captcha, context);
     if (verdict.__typename === 'NoVerdict') {
       const isDefaultId = captcha.captchaId === captchas.default?.captchaId;
-      const finding = await this.#findOut(verdict.cause, captcha, deadline, context);
-      verdict = indeterminate(verdict, { policy, isDefaultId, finding });
+      const health = await this.#healthAfter(verdict.cause, captcha, deadline, context);
+      verdict = indeterminate(verdict, { policy, isDefaultId, health });
     }
     metrics.recordVerdict(verdict, reasonOf(verdict));
     return verdict;
@@ -100,23 +97,22 @@ export class CaptchaClient {
     { captchaId, captchaKey, region, origin, path }: Captcha,
     context: CallContext,
   ): Promise<CaptchaVerdict | NoVerdict> {
-    const { upstream, captchaTimeoutMs: timeoutMs, log } = this.#options;
+    const { upstream, log } = this.#options;
     const ids = { requestId: context.requestId, captchaId };
     const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
     const body = toForm(input, captchaKey);
     let response: UpstreamResponse;
     try {
-      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, timeoutMs, context });
+      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, context });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (context.cancellation.reason || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code))
-        throw error;
+      if (context.signal.aborted || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code)) throw error;
       // The log has one line about a confirmed outage, and not one for each request.
       if (error instanceof OutageError) return noVerdict('TRANSPORT');
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
       if (error instanceof AccountPausedError) return noVerdict('CLIENT');
-      upstream.health.find(captchaId)?.doubt();
+      upstream.health.find(captchaId)?.requestProbe();
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       // With that code there was an answer, but it is too long or no HTTP.
       return noVerdict('TRANSPORT', { isUnreadable: error.code === 'UPSTREAM_PROTOCOL_ERROR' });
@@ -134,29 +130,24 @@ export class CaptchaClient {
   #recordHealth(verdict: CaptchaVerdict | NoVerdict, response: UpstreamResponse, captchaId: string): void {
     const health = this.#options.upstream.health.find(captchaId);
     const { kind } = verdict.__typename === 'CaptchaPassed' ? WELL : judgeCaptcha(response);
-    if (kind === 'failed' || kind === 'refused') health?.doubt();
+    if (kind === 'failed' || kind === 'refused') health?.requestProbe();
     else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
   }
 
   /** What our own probes show about the captcha id. Waits for one until the deadline, if the outcome depends on it. */
-  async #findOut(
+  async #healthAfter(
     cause: NoVerdict['cause'],
     { captchaId }: Captcha,
     deadline: number,
-    { cancellation }: CallContext,
-  ): Promise<Finding> {
+    { signal }: CallContext,
+  ): Promise<HealthStatus> {
     const { upstream, captchaFailOpen: policy } = this.#options;
     const health = upstream.health.find(captchaId);
     if (!health) return UNKNOWN;
-    if (policy !== 'faults' || cause === 'CLIENT') return health.finding;
-    let wait: Cancellable | undefined;
-    const finding = await health.settle(Math.max(0, deadline - performance.now()), (end) => {
-      wait = { abort: end };
-      cancellation.add(wait);
-    });
-    if (wait) cancellation.remove(wait);
-    if (cancellation.reason) throw cancellation.reason;
-    return finding;
+    if (policy !== 'faults' || cause === 'CLIENT') return health.status;
+    const status = await health.waitForProbes(Math.max(0, deadline - performance.now()), signal);
+    signal.throwIfAborted();
+    return status;
   }
 }
 
@@ -187,7 +178,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
 const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
 
 /** What is known about a captcha id that a rotation has removed. */
-const UNKNOWN: Finding = { state: 'unknown', hasWorked: false, reason: '' };
+const UNKNOWN: HealthStatus = { state: 'unknown', hasWorked: false, reason: '' };
 
 /** Why a verification did not pass; empty if it did. */
 function reasonOf(verdict: CaptchaVerdict): string {

@@ -4,7 +4,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import type { Finding } from '../upstream/finding.ts';
+import type { HealthStatus } from '../upstream/health.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,
@@ -107,19 +107,19 @@ interface FailOpen {
   /** Is this the captcha id of requests that name none? Any other one is the caller's choice. */
   readonly isDefaultId: boolean;
   /** What our own probes show about the captcha id. */
-  readonly finding: Finding;
+  readonly health: HealthStatus;
 }
 
 /** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
-export function indeterminate(given: NoVerdict, { policy, isDefaultId, finding }: FailOpen): CaptchaVerdict {
+export function indeterminate(given: NoVerdict, { policy, isDefaultId, health }: FailOpen): CaptchaVerdict {
   const { code, type, isUnreadable } = given;
-  const hasNeverWorked = !finding.hasWorked && finding.state !== 'well';
+  const hasNeverWorked = !health.hasWorked && health.state !== 'well';
   const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
   // A bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
-  const isPaused = isDefaultId && finding.state === 'refused' && finding.reason === code;
+  const isPaused = isDefaultId && health.state === 'refused' && health.reason === code;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
-  const isSame = (isFault && finding.state === 'outage') || (cause === 'CONFIGURATION' && isPaused);
-  const isConfirmed = finding.hasWorked && isSame && !isUnreadable;
+  const isSame = (isFault && health.state === 'outage') || (cause === 'CONFIGURATION' && isPaused);
+  const isConfirmed = health.hasWorked && isSame && !isUnreadable;
   const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !isUnreadable;
   const message = proceed
     ? MESSAGES[cause]

@@ -3,8 +3,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { CallContext } from '../upstream/call-context.ts';
-import type { UpstreamClient } from '../upstream/client.ts';
+import type { CallContext, UpstreamClient } from '../upstream/client.ts';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
@@ -146,8 +145,6 @@ function tooManyTokens(maxCalls: number): string {
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  /** The deadline of one whole call, in ms. */
-  readonly fingerprintTimeoutMs: number;
   readonly metrics: Pick<Metrics, 'recordSignal'>;
 }
 
@@ -167,19 +164,19 @@ export class FingerprintClient {
   async query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
-    const { upstream, fingerprintTimeoutMs: timeoutMs, metrics } = this.#options;
+    const { upstream, metrics } = this.#options;
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
     const health = upstream.health.find(account);
     try {
-      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, timeoutMs, context };
+      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, context };
       const outcome = toOutcome(request, await upstream.post(sent), Date.now());
       health?.recordAnswer();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
       for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
       return outcome;
     } catch (error) {
-      if (error instanceof DeviceTrustError && MAY_BE_OUTAGE.has(error.code)) health?.doubt();
+      if (error instanceof DeviceTrustError && MAY_BE_OUTAGE.has(error.code)) health?.requestProbe();
       throw error;
     }
   }

@@ -20,7 +20,7 @@ import type {
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { CallContext } from '../upstream/call-context.ts';
+import type { CallContext } from '../upstream/client.ts';
 
 /** What is known about the person or the request of a question. */
 export type DeviceMetadata = NonNullable<QueryDeviceFingerprintArgs['metadata']>;

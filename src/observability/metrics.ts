@@ -35,7 +35,7 @@ export type HealthState = (typeof HEALTH_STATES)[number];
 /** The health of an account, as far as the metrics and the log show it. */
 export interface ReportedHealth {
   readonly account: string;
-  readonly finding: { readonly state: HealthState; readonly hasWorked: boolean; readonly reason: string };
+  readonly status: { readonly state: HealthState; readonly hasWorked: boolean; readonly reason: string };
   readonly probe: { readonly region: string };
 }
 
@@ -176,10 +176,10 @@ export function createMetrics() {
     watchHealth: (service: string, all: () => Iterable<ReportedHealth>) =>
       updates.push(() => {
         for (const health of all()) {
-          const { account, finding, probe } = health;
+          const { account, status, probe } = health;
           const ids = { service, region: probe.region, account };
-          for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === finding.state));
-          metrics.hasWorked.set(ids, Number(finding.hasWorked));
+          for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === status.state));
+          metrics.hasWorked.set(ids, Number(status.hasWorked));
           metrics.outages.inc(ids, outages.get(health) ?? 0);
         }
       }),

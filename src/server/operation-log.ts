@@ -7,7 +7,6 @@ import type { Caller, OperationKind, OperationRecorder } from '../graphql/contex
 import { type HashToken, writeOperation } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from '../observability/tracing.ts';
-import { Cancellation } from '../upstream/call-context.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -41,8 +40,8 @@ const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'Device
 export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  readonly cancellation = new Cancellation();
   readonly startSpan: OperationSpan['startCall'] | undefined;
+  readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
   readonly #caller: string;
@@ -68,6 +67,11 @@ export class OperationLog implements OperationRecorder {
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     this.startSpan = this.#trace?.startCall;
     telemetry.metrics.operationStarted();
+  }
+
+  /** Aborts the upstream calls of the operation. */
+  get signal(): AbortSignal {
+    return this.#cancellation.signal;
   }
 
   recordKind({ type, field, name }: OperationKind): void {
@@ -98,7 +102,7 @@ export class OperationLog implements OperationRecorder {
 
   /** The client disconnected: aborts the upstream calls under way, except probes. Does nothing once the operation is over. */
   cancel(): void {
-    if (!this.#isOver) this.cancellation.cancel(new DeviceTrustError('CANCELLED'));
+    if (!this.#isOver) this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
   /**

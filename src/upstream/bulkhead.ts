@@ -1,11 +1,10 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** A call that a bulkhead admits. */
-export interface Admissible {
-  /** The call may run. It ends with `release`. */
-  begin(): void;
-  /** The call will never run. */
-  refuse(error: DeviceTrustError): void;
+/** A call that waits in the queue. */
+interface Waiting {
+  /** Lets the call run. */
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
 }
 
 /**
@@ -23,7 +22,7 @@ export class Bulkhead {
   #inFlight = 0;
   #queued = 0;
   /** The calls that wait, for each operation; the operation whose turn is next comes first. */
-  readonly #queues = new Map<object, Set<Admissible>>();
+  readonly #queues = new Map<object, Set<Waiting>>();
 
   /**
    * @param maxInFlight calls that may run at once
@@ -42,26 +41,56 @@ export class Bulkhead {
     return this.#queued;
   }
 
+  /** Lets a call run if it need not wait. Then it ends with `release`. */
+  tryEnter(): boolean {
+    if (this.#inFlight >= this.maxInFlight) return false;
+    this.#inFlight += 1;
+    return true;
+  }
+
   /**
-   * Lets a call begin, at once or when its turn in the queue has come. It is refused if the queue is full.
+   * Waits in the queue until the call may run. Then it ends with `release`.
    *
    * @param operation the operation for which the call is made
-   * @returns whether the call has to wait in the queue
+   * @param signal removes the call from the queue
+   * @throws DeviceTrustError OVERLOADED if the queue is full; the reason of the signal
    */
-  admit(operation: object, call: Admissible): boolean {
-    if (this.#inFlight < this.maxInFlight) {
-      this.#inFlight += 1;
-      call.begin();
-      return false;
-    }
+  async wait(operation: object, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
-      call.refuse(new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' }));
-      return false;
+      throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
     }
+    const { promise: turn, ...waiting } = Promise.withResolvers<void>();
     const queue = this.#queues.get(operation) ?? new Set();
-    this.#queues.set(operation, queue.add(call));
+    this.#queues.set(operation, queue.add(waiting));
     this.#queued += 1;
-    return true;
+    const leave = () => {
+      if (this.#remove(operation, waiting)) waiting.reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave);
+    try {
+      await turn;
+    } finally {
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  /** Ends a call that has run. A call of the queue replaces it. `#inFlight` stays, so that no newer call can overtake it. */
+  release(): void {
+    const [first] = this.#queues;
+    if (!first) {
+      this.#inFlight -= 1;
+      return;
+    }
+    const [operation, queue] = first;
+    // The operation goes to the end, so that all of them take turns.
+    this.#queues.delete(operation);
+    this.#queues.set(operation, queue);
+    for (const next of queue) {
+      this.#remove(operation, next);
+      // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
+      setImmediate(next.resolve);
+      return;
+    }
   }
 
   /**
@@ -75,43 +104,18 @@ export class Bulkhead {
     // With a difference of one, the two operations would only change places.
     const newest = largest && largest[1].size > own + 1 ? [...largest[1]].at(-1) : undefined;
     if (!largest || !newest) return false;
-    this.remove(largest[0], newest);
-    newest.refuse(
-      new DeviceTrustError('OVERLOADED', { internal: 'the queue is full, and this operation has most of it' }),
-    );
+    this.#remove(largest[0], newest);
+    const internal = 'the queue is full, and this operation has most of it';
+    newest.reject(new DeviceTrustError('OVERLOADED', { internal }));
     return true;
   }
 
-  /**
-   * Removes a call from the queue.
-   *
-   * @returns whether it was there
-   */
-  remove(operation: object, call: Admissible): boolean {
+  /** @returns whether the call was still in the queue */
+  #remove(operation: object, call: Waiting): boolean {
     const queue = this.#queues.get(operation);
     if (!queue?.delete(call)) return false;
     if (queue.size === 0) this.#queues.delete(operation);
     this.#queued -= 1;
     return true;
-  }
-
-  /** Ends a call that has begun. A call of the queue replaces it. `#inFlight` stays, so that no newer call can overtake it. */
-  release(): void {
-    const [first] = this.#queues;
-    if (!first) {
-      this.#inFlight -= 1;
-      return;
-    }
-    const [operation, queue] = first;
-    const [next] = queue;
-    // The operation goes to the end, so that all of them take turns.
-    this.#queues.delete(operation);
-    if (queue.size > 1) this.#queues.set(operation, queue);
-    if (next) {
-      queue.delete(next);
-      this.#queued -= 1;
-      // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
-      setImmediate(() => next.begin());
-    }
   }
 }

@@ -1,44 +1,42 @@
-import type { QuotaState } from '../observability/metrics.ts';
-import type { Resolver } from '../runtime/dns.ts';
+import type { Logger } from 'pino';
+import { DeviceTrustError } from '../errors.ts';
+import type { CallSpan, CallTarget } from '../observability/tracing.ts';
+import { lagExcuses } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { Call, type CallService } from './call.ts';
-import { Pauses } from './pauses.ts';
-import type { ProbeTools } from './probe.ts';
-import { Quota, type QuotaLimits, type QuotaStore } from './quota.ts';
-import type { QuotaWindow } from './quota-count.ts';
-import type { UpstreamRequest } from './request.ts';
-import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
-import { Transport, type UpstreamResponse } from './transport.ts';
+import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
+import { Quota, type QuotaLimits } from './quota.ts';
+import type { QuotaStore } from './quota-store.ts';
+import { type PendingRequest, Transport, type UpstreamResponse } from './transport.ts';
 
-/** The client of one upstream service, with its sockets and with one bulkhead for each region. */
-export interface UpstreamClient {
-  /**
-   * Sends one request and reads the whole response within the deadline. It is sent at most once: a second one would be
-   * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
-   *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if the queue
-   *   is full, if our resolver fails, if an old socket was closed, or if the deadline passes for a reason of our own;
-   *   QUOTA_EXCEEDED; AccountPausedError; OutageError
-   * @throws the reason of the context's cancellation, once the operation is cancelled
-   */
-  post(request: UpstreamRequest): Promise<UpstreamResponse>;
-  /** The health of each account. Calls are not sent while their account is down. */
-  readonly health: ServiceHealth;
-  /** The bulkhead of each region that was called so far. */
-  bulkheads(): Iterable<readonly [region: string, Pick<Bulkhead, 'inFlight' | 'queued' | 'maxInFlight'>]>;
-  /** The quota's limits and what is left of them; empty without a quota. */
-  quotaStates(): Iterable<readonly [QuotaWindow, QuotaState]>;
-  /** Closes every socket. */
-  close(): Promise<void>;
+/** The operation for which calls are made. */
+export interface CallContext {
+  /** All log lines about the operation have this id. */
+  readonly requestId: string;
+  /** Aborts the calls of an operation whose client has disconnected. Its reason is an error. */
+  readonly signal: AbortSignal;
+  /** Counts a call that was sent and has ended, with its duration in ms. */
+  recordCall(ms: number): void;
+  /** Starts the span of a call; absent unless the operation is traced. */
+  readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
 }
 
-/** What a client needs to know about its service, its limits, and whom it reports to. */
-export interface UpstreamOptions
-  extends Pick<CallService, 'service' | 'eventLoop' | 'onCall'>,
-    Omit<ServiceHealthOptions, 'tools'>,
-    Pick<ProbeTools, 'timeoutMs' | 'onProbe'> {
-  /** Finds the addresses of host names; all clients share one. */
-  readonly resolver: Resolver;
+/** One POST to an upstream. */
+export interface UpstreamRequest {
+  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
+  readonly region: string;
+  /** The public key or captcha id: each has a quota, pauses and a health of its own. Not a secret. */
+  readonly account: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  readonly pathTemplate: CallTarget['pathTemplate'];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly context: CallContext;
+}
+
+/** What a client needs to know about its service and its limits, and where it reports. */
+export interface UpstreamOptions extends ServiceHealthOptions {
   /** Calls that may be under way at once in one region. */
   readonly upstreamMaxInFlight: number;
   /** Calls that may wait for one of those to end. */
@@ -47,49 +45,163 @@ export interface UpstreamOptions
   readonly quotaLimits: QuotaLimits | undefined;
   /** Where all replicas count together; undefined if each counts alone. */
   readonly quotaStore: QuotaStore | undefined;
-  /** Called for each call that was refused because a quota is used up. */
-  readonly onQuotaRefused: (window: QuotaWindow) => void;
+  readonly log: Logger;
 }
 
-/** Makes the client of one upstream service. It opens no socket before the first request. */
-export function createUpstreamClient(options: UpstreamOptions): UpstreamClient {
-  const { service, eventLoop, onCall, resolver, timeoutMs, onProbe } = options;
-  const bulkheads = new Map<string, Bulkhead>();
-  const transport = new Transport(resolver);
-  const health = new ServiceHealth({
-    ...options,
-    tools: { resolver, eventLoop, timeoutMs, ...(onProbe && { onProbe }) },
-  });
-  const pauses = new Pauses();
-  const { quotaLimits: limits, quotaStore: store, onQuotaRefused: onRefused } = options;
-  const quota = limits && new Quota({ service, limits, store, onRefused });
+/** The call was not sent, because its account is paused. This is no fault of the service, so no probe follows. */
+export class AccountPausedError extends DeviceTrustError {
+  constructor() {
+    super('UPSTREAM_UNAVAILABLE', { internal: 'account is paused, because the service answered 429' });
+    this.name = 'AccountPausedError';
+  }
+}
 
-  function bulkheadFor(region: string): Bulkhead {
-    const known = bulkheads.get(region);
+/** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
+const MAX_PROBE_AFTER_MS = 700;
+
+/** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
+export class UpstreamClient {
+  /** The health of each account. Calls are not sent while their account is down. */
+  readonly health: ServiceHealth;
+  readonly #options: UpstreamOptions;
+  readonly #transport: Transport;
+  readonly #quota: Quota | undefined;
+  readonly #bulkheads = new Map<string, Bulkhead>();
+  /** Monotonic time until which each account is paused, in ms. */
+  readonly #pauses = new Map<string, number>();
+
+  constructor(options: UpstreamOptions) {
+    const { service, metrics, quotaLimits, quotaStore } = options;
+    this.#options = options;
+    this.health = new ServiceHealth(options);
+    this.#transport = new Transport(options.resolver);
+    this.#quota = quotaLimits && new Quota(service, quotaLimits, quotaStore, metrics);
+    metrics.watchBulkheads(service, () => this.#bulkheads);
+    metrics.watchHealth(service, () => this.health.all());
+    metrics.watchQuota(service, () => this.#quota?.states() ?? []);
+  }
+
+  /**
+   * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be a new
+   * event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   *
+   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if
+   *   the queue is full, if our resolver fails, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED;
+   *   AccountPausedError; OutageError
+   * @throws the reason of the context's signal, once the operation is cancelled
+   */
+  async post(request: UpstreamRequest): Promise<UpstreamResponse> {
+    const { account, region, context } = request;
+    const { service, timeoutMs, eventLoop, metrics } = this.#options;
+    context.signal.throwIfAborted();
+    this.#refuse(account);
+    this.#quota?.check(account);
+
+    const lagBeforeMs = eventLoop.totalLagMs();
+    const bulkhead = this.#bulkheadFor(region);
+    const wasQueued = !bulkhead.tryEnter();
+    // Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report.
+    let pending: PendingRequest | undefined;
+    let sentAt = 0;
+    let span: CallSpan | undefined;
+    let outcome = 'CANCELLED';
+    let status: number | undefined;
+
+    /**
+     * A call that had to wait in the queue is late because of our own limit. One during which the event loop lagged for long,
+     * or which waited long for our resolver, is late because of us. If that counted as a fault of the service, a bot could turn
+     * load into a captcha that proceeds.
+     */
+    const isOurFault = () =>
+      wasQueued ||
+      !pending ||
+      lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, timeoutMs) ||
+      pending.lookupMs > timeoutMs / 4;
+    const ending = new AbortController();
+    const cancel = () => ending.abort(context.signal.reason);
+    const expire = () => {
+      const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
+      ending.abort(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+    };
+    context.signal.addEventListener('abort', cancel);
+    // After a lag, the responses that have arrived meanwhile are read before the call expires.
+    const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
+    // The response takes long, so a probe finds out whether the service is well before the deadline passes.
+    const unanswered = setTimeout(
+      () => pending && this.health.find(account)?.requestProbe(),
+      Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS),
+    );
+    try {
+      if (wasQueued) await bulkhead.wait(context, ending.signal);
+      try {
+        // It was asked before the call waited, but may have changed since.
+        if (wasQueued) this.#refuse(account);
+        await this.#quota?.take(account);
+        ending.signal.throwIfAborted();
+        const { origin, path, pathTemplate, headers, body } = request;
+        const pool = this.#transport.poolFor(origin);
+        sentAt = performance.now();
+        span = context.startSpan?.({ service, region, origin, pathTemplate });
+        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body }, ending.signal);
+        const response = await pending.response;
+        // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
+        if (response.retryAfterMs !== undefined) this.#pause(account, response.retryAfterMs);
+        ({ status } = response);
+        outcome = outcomeOf(status);
+        return response;
+      } finally {
+        bulkhead.release();
+      }
+    } catch (error) {
+      if (error instanceof DeviceTrustError) outcome = error.code;
+      throw error;
+    } finally {
+      clearTimeout(deadline);
+      clearTimeout(unanswered);
+      context.signal.removeEventListener('abort', cancel);
+      if (pending) {
+        const ms = performance.now() - sentAt;
+        context.recordCall(ms);
+        span?.end(outcome, status);
+        metrics.recordCall(service, region, outcome, ms);
+      }
+    }
+  }
+
+  /** Closes every socket. */
+  close(): Promise<void> {
+    this.health.close();
+    return this.#transport.close();
+  }
+
+  #bulkheadFor(region: string): Bulkhead {
+    const known = this.#bulkheads.get(region);
     if (known) return known;
-    const bulkhead = new Bulkhead(options.upstreamMaxInFlight, options.upstreamMaxQueue);
-    bulkheads.set(region, bulkhead);
+    const bulkhead = new Bulkhead(this.#options.upstreamMaxInFlight, this.#options.upstreamMaxQueue);
+    this.#bulkheads.set(region, bulkhead);
     return bulkhead;
   }
 
-  const shared: CallService = { service, bulkheadFor, transport, health, pauses, quota, eventLoop, onCall };
-  return {
-    post: (request) => {
-      const { reason } = request.context.cancellation;
-      if (reason) return Promise.reject(reason);
-      return new Promise((resolve, reject) => {
-        health.find(request.account)?.check();
-        pauses.check(request.account);
-        quota?.check(request.account);
-        new Call(request, shared, resolve, reject);
-      });
-    },
-    health,
-    bulkheads: () => bulkheads,
-    quotaStates: () => quota?.states() ?? [],
-    close: () => {
-      health.close();
-      return transport.close();
-    },
-  };
+  /** @throws OutageError or AccountPausedError while nothing may be sent for this account */
+  #refuse(account: string): void {
+    this.health.find(account)?.throwIfDown();
+    const end = this.#pauses.get(account);
+    if (end === undefined) return;
+    if (performance.now() < end) throw new AccountPausedError();
+    this.#pauses.delete(account);
+  }
+
+  /** After a 429, nothing is sent for the account for so long. A pause is never shortened by a later 429. */
+  #pause(account: string, ms: number): void {
+    const now = performance.now();
+    // A rotation can remove an account, and then nothing else would remove its pause.
+    for (const [other, end] of this.#pauses) if (end <= now) this.#pauses.delete(other);
+    this.#pauses.set(account, Math.max(this.#pauses.get(account) ?? 0, now + ms));
+  }
+}
+
+function outcomeOf(status: number): string {
+  if (status < 400) return 'ok';
+  if (status === 429) return 'http_429';
+  return status < 500 ? 'http_4xx' : 'http_5xx';
 }

@@ -1,7 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Resolver } from '../runtime/dns.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
-import { pauseMs } from './pauses.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { UnknownHostError } from './transport-errors.ts';
 
@@ -32,7 +31,7 @@ export interface ProbeResult {
   /** For the log. It is the code of the exception if the service answered with one. */
   readonly reason: string;
   /** How long the service asks not to be asked again, in ms. */
-  readonly waitMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** The result for a documented answer that does not blame us. */
@@ -48,79 +47,72 @@ export function judgeStatus(status: number): ProbeResult {
 }
 
 /** What every probe needs. */
-export interface ProbeTools {
+export interface ProbeOptions {
   readonly resolver: Resolver;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
   /** The deadline of a probe, in ms. */
   readonly timeoutMs: number;
-  /** Called for each probe, once it is known what it has shown. */
-  readonly onProbe?: (region: string, result: ProbeResult['kind']) => void;
 }
 
-/** No answer for this share of the deadline is silence, or for this time in ms if that is less. */
-const SILENCE = { share: 0.4, maxMs: 1_300 };
-
-/** How long a probe may go unanswered before that is silence, in ms. */
-export function silenceMs(timeoutMs: number): number {
-  return Math.min(timeoutMs * SILENCE.share, SILENCE.maxMs);
+/** How long a probe may go unanswered before a second connection asks as well, in ms: a part of the deadline, and at most 1.3 s. */
+export function unansweredAfterMs(timeoutMs: number): number {
+  return Math.min(timeoutMs * 0.4, 1_300);
 }
 
 /**
- * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved. An abort ends it
- * at once, and then its result shows nothing.
+ * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
  *
- * @param onSilence called once, if there is no answer for a part of the deadline and this is not our own fault
+ * @param signal ends it at once, and then its result shows nothing
+ * @param onUnanswered called once, if there is no answer for a part of the deadline and this is not our own fault
  */
 export async function sendProbe(
-  probe: Probe,
-  { resolver, eventLoop, timeoutMs, signal }: ProbeTools & { readonly signal: AbortSignal },
-  onSilence: (ms: number) => void,
+  { origin, path, headers, body, judge }: Probe,
+  { resolver, eventLoop, timeoutMs }: ProbeOptions,
+  signal: AbortSignal,
+  onUnanswered = () => {},
 ): Promise<ProbeResult> {
-  const { origin, path, headers, body } = probe;
   const startedAt = performance.now();
   const lagBeforeMs = eventLoop.totalLagMs();
   const pool = new UpstreamPool(origin, resolver);
-  const pending = pool.post({ path, headers, body: body() });
-  const isOurFault = () => {
+  const ending = new AbortController();
+  const pending = pool.post({ path, headers, body: body() }, ending.signal);
+  const isExcused = () => {
     const elapsedMs = performance.now() - startedAt;
-    return lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
+    const isLate = lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
+    return signal.aborted || isLate;
   };
-  const silentAfterMs = silenceMs(timeoutMs);
-  const expired = new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
-  const isExcused = () => signal.aborted || isOurFault();
+  const cancel = () => ending.abort(new DeviceTrustError('CANCELLED'));
+  const expire = () =>
+    ending.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+  const unansweredMs = unansweredAfterMs(timeoutMs);
   let isOver = false;
-  const reportSilence = () => {
+  const reportUnanswered = () => {
     if (isOver) return;
-    if (!isExcused()) onSilence(silentAfterMs);
-    // After a lag of our own it takes longer until the silence says something about the service.
-    else silence = setTimeout(listen, silentAfterMs / 2);
+    if (!isExcused()) onUnanswered();
+    // After a lag of our own it takes longer until this says something about the service.
+    else unanswered = setTimeout(listen, unansweredMs / 2);
   };
   // After a lag, an answer that has arrived meanwhile is read first.
-  const listen = () => setImmediate(reportSilence);
-  let silence = setTimeout(listen, silentAfterMs);
-  const deadline = setTimeout(() => setImmediate(() => pending.abort(expired)), timeoutMs);
-  signal.addEventListener('abort', () => pending.abort(new DeviceTrustError('CANCELLED')));
-  let response: UpstreamResponse;
+  const listen = () => setImmediate(reportUnanswered);
+  let unanswered = setTimeout(listen, unansweredMs);
+  const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
+  signal.addEventListener('abort', cancel);
   try {
-    response = await pending.response;
+    const response = await pending.response;
+    return { ...judge(response), retryAfterMs: response.retryAfterMs };
   } catch (error) {
     if (!(error instanceof DeviceTrustError)) throw error;
+    const reason = error.internal ?? error.code;
     // That there is no such host is an answer of the resolver, however long it took.
-    if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason: error.internal ?? error.code };
-    return isExcused() ? { kind: 'inconclusive', reason: 'this process was late' } : withoutAnswer(error);
+    if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason };
+    if (isExcused()) return { kind: 'inconclusive', reason: 'this process was late' };
+    if (error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
+    return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
     isOver = true;
-    clearTimeout(silence);
+    clearTimeout(unanswered);
     clearTimeout(deadline);
+    signal.removeEventListener('abort', cancel);
     await pool.close();
   }
-  const result = probe.judge(response);
-  return response.status === 429 ? { ...result, waitMs: pauseMs(response.retryAfter) } : result;
-}
-
-/** What a probe without an answer has shown. */
-function withoutAnswer(error: DeviceTrustError): ProbeResult {
-  const reason = error.internal ?? error.code;
-  if (error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
-  return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
 }

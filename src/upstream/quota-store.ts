@@ -1,7 +1,6 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import type { RateLimiterRes } from 'rate-limiter-flexible';
-import type { QuotaStore, StoreState } from './quota.ts';
-import type { SharedCount, SharedCounter } from './quota-count.ts';
+import type { Redis } from 'ioredis';
+import type { Logger } from 'pino';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** How long a call waits for one count, in ms. */
 const COUNT_TIMEOUT_MS = 50;
@@ -12,23 +11,98 @@ const CONNECT_TIMEOUT_MS = 1_000;
 /** How long the store is left alone after it failed, and between two attempts to connect, in ms. */
 const RETRY_AFTER_MS = 500;
 
+/** What the store has counted in a window. */
+export interface SharedCount {
+  /** Calls of all replicas. */
+  readonly used: number;
+  readonly endsInMs: number;
+}
+
+/** Counts calls in a window that begins with the first of them. */
+const COUNT = `
+  redis.call('SET', KEYS[1], 0, 'PX', ARGV[2], 'NX')
+  return { redis.call('INCRBY', KEYS[1], ARGV[1]), redis.call('PTTL', KEYS[1]) }
+`;
+
+/** A Valkey or Redis that counts for all replicas. */
+export class QuotaStore {
+  readonly #redis: Redis;
+  readonly #log: Pick<Logger, 'info' | 'warn'>;
+  readonly #metrics: Pick<Metrics, 'recordQuotaStore'>;
+  #isAway = false;
+  #isClosed = false;
+  #retryAt = 0;
+
+  constructor(redis: Redis, log: Pick<Logger, 'info' | 'warn'>, metrics: Pick<Metrics, 'recordQuotaStore'>) {
+    this.#redis = redis;
+    this.#log = log;
+    this.#metrics = metrics;
+    redis.on('error', (error) => this.#fail(causeOf(error)));
+    redis.on('close', () => {
+      if (!this.#isClosed) this.#fail('the connection is closed');
+    });
+    redis.on('ready', () => this.#succeed());
+  }
+
+  /**
+   * Counts so many calls.
+   *
+   * @param key names what is counted, such as `fingerprint:day:` and an account
+   * @param windowMs the length of the window
+   * @returns undefined while the store is away; never rejects
+   */
+  async count(key: string, calls: number, windowMs: number): Promise<SharedCount | undefined> {
+    if (this.#redis.status !== 'ready' || performance.now() < this.#retryAt) return undefined;
+    try {
+      const reply = await inTime(this.#redis.eval(COUNT, 1, `device-trust:${key}`, calls, windowMs));
+      this.#succeed();
+      // Sound: the script returns two integers.
+      const [used, endsInMs] = reply as [number, number];
+      return { used, endsInMs };
+    } catch (error) {
+      // A new connection drops the counts that the old one still waits for, and its readiness tells when the store is back.
+      if (error instanceof TimeoutError && !this.#isAway) this.#redis.disconnect(true);
+      this.#fail(causeOf(error));
+      return undefined;
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#redis.disconnect();
+  }
+
+  #fail(cause: string): void {
+    this.#retryAt = performance.now() + RETRY_AFTER_MS;
+    if (this.#isAway) return;
+    this.#isAway = true;
+    this.#metrics.recordQuotaStore(true);
+    this.#log.warn({ internal: cause }, 'the store of the quotas is away, so each process counts alone');
+  }
+
+  #succeed(): void {
+    this.#retryAt = 0;
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#metrics.recordQuotaStore(false);
+    this.#log.info('the store of the quotas is back');
+  }
+}
+
 /**
- * Connects to a Valkey or Redis that counts for all replicas. It never rejects: while the store is away, every counter
- * resolves with undefined.
- *
- * The limiter library would fall back to a limiter in memory by itself, but that one begins at zero, follows the wall clock,
- * and tells nobody. So the fallback is ours, in `quota.ts`.
+ * Connects to the store. It never rejects: while the store is away, each process counts alone.
  *
  * @param url redis:// or rediss://, with its user and password; without one there is no store, and nothing is loaded
- * @param onState called when the store goes away and when it is back
  */
 export async function openQuotaStore(
   url: string | undefined,
-  onState: (state: StoreState) => void,
+  log: Pick<Logger, 'info' | 'warn'>,
+  metrics: Pick<Metrics, 'recordQuotaStore'>,
 ): Promise<QuotaStore | undefined> {
   if (url === undefined) return undefined;
-  const [{ Redis }, { RateLimiterRedis }] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
+  const { Redis } = await import('ioredis');
   const redis = new Redis(url, {
+    lazyConnect: true,
     // A count that waits for a connection, or is sent again after it broke, is of no use to its call.
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
@@ -40,61 +114,10 @@ export async function openQuotaStore(
     protocol: 2,
     disableClientInfo: true,
   });
-  let isAway = false;
-  let retryAt = 0;
-
-  function fail(cause: string): undefined {
-    retryAt = performance.now() + RETRY_AFTER_MS;
-    if (!isAway) onState({ isAway: true, cause });
-    isAway = true;
-  }
-  function succeed(): void {
-    if (isAway) onState({ isAway: false });
-    isAway = false;
-  }
-  let isClosed = false;
-  redis.on('error', (error) => void fail(causeOf(error)));
-  redis.on('close', () => isClosed || fail('the connection is closed'));
-  redis.on('ready', () => {
-    retryAt = 0;
-    succeed();
-  });
-  const tried = new Promise((resolve) => redis.once('ready', resolve).once('close', resolve));
-  const deadline = new AbortController();
-  const late = wait(CONNECT_TIMEOUT_MS, 'late', { signal: deadline.signal }).catch(() => 'in time');
-  if ((await Promise.race([tried, late])) === 'late') fail('it did not answer in time');
-  deadline.abort();
-
-  function counter(name: string, seconds: number): SharedCounter {
-    const limiter = new RateLimiterRedis({
-      storeClient: redis,
-      keyPrefix: `device-trust:${name}`,
-      // It only counts here, because more than one limit decides about a call.
-      points: Number.MAX_SAFE_INTEGER,
-      duration: seconds,
-      rejectIfRedisNotReady: true,
-    });
-    return async (account, calls) => {
-      if (isAway && performance.now() < retryAt) return undefined;
-      try {
-        const { consumedPoints: used, msBeforeNext: endsInMs } = await inTime(limiter.consume(account, calls));
-        succeed();
-        return { used, endsInMs } satisfies SharedCount;
-      } catch (error) {
-        // A new connection drops the counts that the old one still waits for, and its readiness tells when the store is back.
-        if (error instanceof TimeoutError) redis.disconnect(true);
-        return fail(causeOf(error));
-      }
-    };
-  }
-
-  return {
-    counter,
-    close: () => {
-      isClosed = true;
-      redis.disconnect();
-    },
-  };
+  const store = new QuotaStore(redis, log, metrics);
+  // Without a connection the events of above have been logged, and further attempts follow by themselves.
+  await redis.connect().catch(() => {});
+  return store;
 }
 
 class TimeoutError extends Error {
@@ -102,7 +125,7 @@ class TimeoutError extends Error {
 }
 
 /** Rejects if the count does not come in time. It may count all the same, so the quota is at worst used up too early. */
-async function inTime(count: Promise<RateLimiterRes>): Promise<RateLimiterRes> {
+async function inTime<Value>(count: Promise<Value>): Promise<Value> {
   const timeout = Promise.withResolvers<never>();
   // After a lag of our own, a count that has arrived meanwhile is read first: the lag is not the store's.
   const timer = setTimeout(() => setImmediate(() => timeout.reject(new TimeoutError())), COUNT_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { QuotaState } from '../observability/metrics.ts';
-import { Count, type Limit, type QuotaWindow, type SharedCounter, WINDOW_SECONDS } from './quota-count.ts';
+import type { Metrics, QuotaState } from '../observability/metrics.ts';
+import type { QuotaStore, SharedCount } from './quota-store.ts';
 
 /** How many calls may be sent for one account. */
 export interface QuotaLimits {
@@ -8,47 +8,36 @@ export interface QuotaLimits {
   readonly perDay?: number | undefined;
 }
 
-/** Where all replicas count together. */
-export interface QuotaStore {
-  /**
-   * @param name names what is counted, such as `fingerprint:day`
-   * @param seconds length of the window
-   */
-  counter(name: string, seconds: number): SharedCounter;
-  close(): void;
-}
-
-/** Whether the store can be used. `cause` is the code or the name of the error that made it unusable. */
-export type StoreState = { readonly isAway: false } | { readonly isAway: true; readonly cause: string };
-
-interface QuotaOptions {
-  readonly service: string;
-  readonly limits: QuotaLimits;
-  /** Without a store each process counts alone. */
-  readonly store: QuotaStore | undefined;
-  /** Called for each call that was refused. */
-  readonly onRefused: (window: QuotaWindow) => void;
+/** One limit that is configured. A window begins with its first call. */
+interface Limit {
+  readonly window: 'second' | 'day';
+  readonly limit: number;
+  readonly windowMs: number;
 }
 
 /** The quota of one service. Each of its accounts has its own count. */
 export class Quota {
+  readonly #service: string;
   readonly #limits: readonly Limit[];
-  readonly #hasStore: boolean;
-  readonly #onRefused: QuotaOptions['onRefused'];
+  readonly #store: QuotaStore | undefined;
+  readonly #metrics: Pick<Metrics, 'recordQuotaRefusal'>;
   readonly #accounts = new Map<string, readonly Count[]>();
 
-  constructor({ service, limits, store, onRefused }: QuotaOptions) {
-    const { perSecond, perDay } = limits;
-    const configured = [
-      { window: 'second' as const, limit: perSecond },
-      { window: 'day' as const, limit: perDay },
+  /** @param store where all replicas count together; without one each process counts alone */
+  constructor(
+    service: string,
+    { perSecond, perDay }: QuotaLimits,
+    store: QuotaStore | undefined,
+    metrics: Pick<Metrics, 'recordQuotaRefusal'>,
+  ) {
+    this.#service = service;
+    // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
+    this.#limits = [
+      ...(perSecond === undefined ? [] : [{ window: 'second' as const, limit: perSecond, windowMs: 1_000 }]),
+      ...(perDay === undefined ? [] : [{ window: 'day' as const, limit: perDay, windowMs: 86_400_000 }]),
     ];
-    this.#limits = configured.flatMap(({ window, limit }) => {
-      if (limit === undefined) return [];
-      return [{ window, limit, shared: store?.counter(`${service}:${window}`, WINDOW_SECONDS[window]) }];
-    });
-    this.#hasStore = store !== undefined;
-    this.#onRefused = onRefused;
+    this.#store = store;
+    this.#metrics = metrics;
   }
 
   /**
@@ -57,25 +46,31 @@ export class Quota {
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */
   check(account: string): void {
-    this.#checkAt(performance.now(), account);
+    const now = performance.now();
+    for (const count of this.#countsOf(account)) if (count.left(now) <= 0) this.#refuse(account, count);
   }
 
   /**
    * Counts a call that is about to be sent.
    *
-   * @returns undefined if it may be sent at once; a promise if the store has to be asked first
-   * @throws DeviceTrustError QUOTA_EXCEEDED; the promise rejects with the same
+   * @throws DeviceTrustError QUOTA_EXCEEDED
    */
-  take(account: string): Promise<void> | undefined {
-    if (this.#hasStore) return this.#takeFromAll(account);
-    const now = performance.now();
-    this.#checkAt(now, account);
-    for (const count of this.#countsOf(account)) count.add(now);
-    return undefined;
+  async take(account: string): Promise<void> {
+    const counts = this.#countsOf(account);
+    if (!this.#store) {
+      this.check(account);
+      const now = performance.now();
+      for (const count of counts) count.add(now);
+      return;
+    }
+    for (const count of counts) {
+      const key = `${this.#service}:${count.window}:${account}`;
+      if (!(await count.take(this.#store, key))) this.#refuse(account, count);
+    }
   }
 
   /** The state of each limit that is configured. */
-  states(): (readonly [QuotaWindow, QuotaState])[] {
+  states(): (readonly [window: string, QuotaState])[] {
     const now = performance.now();
     const counts = [...this.#accounts.values()].flat();
     return this.#limits.map(({ window, limit }) => {
@@ -84,19 +79,8 @@ export class Quota {
     });
   }
 
-  #checkAt(now: number, account: string): void {
-    for (const count of this.#countsOf(account)) if (count.left(now) <= 0) this.#refuse(account, count);
-  }
-
-  /** The second is counted before the day, so that a call which is refused in its second costs nothing of the day. */
-  async #takeFromAll(account: string): Promise<void> {
-    for (const count of this.#countsOf(account)) {
-      if (!(await count.take(account))) this.#refuse(account, count);
-    }
-  }
-
   #refuse(account: string, { window, limit }: Count): never {
-    this.#onRefused(window);
+    this.#metrics.recordQuotaRefusal(this.#service, window);
     const internal = `quota of ${limit} calls a ${window} is used up for account ${account}`;
     // A client that tried again within a time that makes sense to it would fail all day.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
@@ -113,5 +97,72 @@ export class Quota {
     const counts = this.#limits.map((limit) => new Count(limit));
     this.#accounts.set(account, counts);
     return counts;
+  }
+}
+
+/**
+ * The calls of one account in one window. The time is monotonic: a wall clock that is set forward would give a new quota, and
+ * one that is set back would block it. With a store this is what the store last said, so that a process which loses the
+ * store continues with the count of all replicas.
+ */
+class Count {
+  readonly window: Limit['window'];
+  readonly limit: number;
+  readonly #windowMs: number;
+  #used = 0;
+  #endsAt = 0;
+  /** Calls that were counted here alone while the store was away. The store gets them with the next call. */
+  #unshared = 0;
+
+  constructor({ window, limit, windowMs }: Limit) {
+    this.window = window;
+    this.limit = limit;
+    this.#windowMs = windowMs;
+  }
+
+  hasEnded(now: number): boolean {
+    return now >= this.#endsAt;
+  }
+
+  left(now: number): number {
+    return this.hasEnded(now) ? this.limit : this.limit - this.#used;
+  }
+
+  /** Counts a call in this process. */
+  add(now: number): void {
+    if (this.hasEnded(now)) this.#begin(0, now + this.#windowMs);
+    this.#used += 1;
+  }
+
+  /** Counts a call in the store, or here while the store is away. Resolves with whether the call may be sent. */
+  async take(store: QuotaStore, key: string): Promise<boolean> {
+    const unshared = this.hasEnded(performance.now()) ? 0 : this.#unshared;
+    this.#unshared = 0;
+    const count = await store.count(key, 1 + unshared, this.#windowMs);
+    const now = performance.now();
+    if (count) {
+      this.#adopt(count, now);
+      return count.used <= this.limit;
+    }
+    this.#unshared += unshared;
+    if (this.left(now) <= 0) return false;
+    this.add(now);
+    this.#unshared += 1;
+    return true;
+  }
+
+  /** A smaller count than ours is of a later window, or of a store that lost its data. It is adopted once ours has ended. */
+  #adopt({ used, endsInMs }: SharedCount, now: number): void {
+    if (this.hasEnded(now)) this.#begin(used, now + endsInMs);
+    else if (used >= this.#used) {
+      this.#used = used;
+      this.#endsAt = now + endsInMs;
+    }
+  }
+
+  #begin(used: number, endsAt: number): void {
+    this.#used = used;
+    this.#endsAt = endsAt;
+    this.#unshared = 0;
   }
 }

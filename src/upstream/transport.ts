@@ -16,9 +16,12 @@ export interface UpstreamResponse {
    * take such a response for a better one than the service can have meant.
    */
   readonly unreadable?: string;
-  /** The header `Retry-After` of a 429. */
-  readonly retryAfter?: string;
+  /** For a 429: how long its account gets no request, in ms and within our bounds. */
+  readonly retryAfterMs?: number;
 }
+
+/** The shortest and the longest pause after a 429, in ms. The shortest one also follows one without a usable `Retry-After`. */
+const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
@@ -118,9 +121,15 @@ export class UpstreamPool {
     return this.#name?.totalWaitMs() ?? 0;
   }
 
-  /** Sends a request, on an idle socket or on a new one. */
-  post(post: Post): PendingRequest {
-    return new PendingRequest(this, this.#pool, { method: 'POST', ...post });
+  /**
+   * Sends a request, on an idle socket or on a new one.
+   *
+   * @param signal ends it at once, and closes its socket; its reason is an error
+   */
+  post(post: Post, signal: AbortSignal): PendingRequest {
+    const request = new PendingRequest(this, this.#pool, { method: 'POST', ...post });
+    signal.addEventListener('abort', () => request.abort(signal.reason));
+    return request;
   }
 
   /** Closes every socket. */
@@ -156,7 +165,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #isSecondAttempt = false;
   #status = 0;
   #isEncoded = false;
-  #retryAfter: string | undefined;
+  #retryAfter: unknown;
   #isOver = false;
 
   constructor(address: UpstreamPool, pool: Pool, options: Dispatcher.DispatchOptions) {
@@ -198,9 +207,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
-    // A list if it was sent twice, whatever its type says. Nobody can tell then for how long to wait.
-    const retryAfter: unknown = headers['retry-after'];
-    if (status === 429 && typeof retryAfter === 'string') this.#retryAfter = retryAfter;
+    this.#retryAfter = headers['retry-after'];
     const codings = headers['content-encoding'];
     if (codings !== undefined) this.#isEncoded = /[^\s,]/.test(String(codings).replace(/\bidentity\b/gi, ''));
   }
@@ -239,7 +246,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
       status: this.#status,
       json,
       ...(unreadable !== undefined && { unreadable }),
-      ...(this.#retryAfter !== undefined && { retryAfter: this.#retryAfter }),
+      ...(this.#status === 429 && { retryAfterMs: retryAfterMs(this.#retryAfter) }),
     });
   }
 
@@ -247,6 +254,25 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     this.#response.reject(error);
   }
+}
+
+/**
+ * The pause that a `Retry-After` asks for, in ms and within our bounds. It has seconds or a date (RFC 9110, 10.2.3). It is a list if
+ * it was sent twice, and nobody can tell then for how long to wait.
+ */
+export function retryAfterMs(header: unknown): number {
+  const text = typeof header === 'string' ? header.trim() : '';
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : msUntil(text);
+  return Math.min(Math.max(ms, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
+}
+
+/** The time until an HTTP date (RFC 9110, 5.6.7), in ms; 0 for any other text. */
+function msUntil(text: string): number {
+  // Every form begins with a weekday. `Date.parse` alone would also take `1.5` for a date.
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return 0;
+  // The form of asctime has no zone, but means GMT.
+  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
+  return Number.isNaN(time) ? 0 : time - Date.now();
 }
 
 /** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */

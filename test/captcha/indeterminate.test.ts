@@ -4,7 +4,7 @@ import { judgeCaptcha } from '../../src/captcha/probe.ts';
 import { type FailOpenPolicy, indeterminate, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
 import { HEALTH_STATES } from '../../src/observability/metrics.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import type { Finding } from '../../src/upstream/finding.ts';
+import type { HealthStatus } from '../../src/upstream/health.ts';
 import { ARGS, PASS } from './support.ts';
 
 /**
@@ -20,11 +20,11 @@ const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TR
 const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
   noVerdict(cause, { code: CODES[cause], isUnreadable });
 
-const worked = (state: Finding['state'], reason = ''): Finding => ({ state, hasWorked: true, reason });
-const neverWorked = (state: Finding['state'], reason = ''): Finding => ({ state, hasWorked: false, reason });
+const worked = (state: HealthStatus['state'], reason = ''): HealthStatus => ({ state, hasWorked: true, reason });
+const neverWorked = (state: HealthStatus['state'], reason = ''): HealthStatus => ({ state, hasWorked: false, reason });
 
 /** What is shown, and the causes that proceed by default: for the captcha id of requests that name none, and for any other. */
-type Row = [what: string, Finding, ofDefault: CaptchaIndeterminateCause[], ofOther: CaptchaIndeterminateCause[]];
+type Row = [what: string, HealthStatus, ofDefault: CaptchaIndeterminateCause[], ofOther: CaptchaIndeterminateCause[]];
 
 describe.each<Row>([
   ['the service is well', worked('well'), [], []],
@@ -37,14 +37,14 @@ describe.each<Row>([
   ['the id has never worked and no probe has shown anything', neverWorked('unknown'), [], []],
   ['the id has never worked and probes fail', neverWorked('outage', 'HTTP status 503'), [], []],
   ['the id has never worked and is refused', neverWorked('refused', '-50105'), [], []],
-])('if %s', (_what, finding, ofDefault, ofOther) => {
+])('if %s', (_what, health, ofDefault, ofOther) => {
   test.each(CAUSES)('with the cause %s', (given) => {
-    const cause = finding.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
+    const cause = health.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
     for (const [isDefaultId, proceeding] of [[true, ofDefault] as const, [false, ofOther] as const]) {
       const isConfirmed = proceeding.includes(given);
       const proceeds = { faults: isConfirmed, always: true, never: false };
       for (const policy of POLICIES) {
-        const failOpen = { policy, isDefaultId, finding };
+        const failOpen = { policy, isDefaultId, health };
         const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
         expect(indeterminate(without(given), failOpen)).toMatchObject({
           ...outcome,
@@ -60,7 +60,7 @@ describe.each<Row>([
 
 test.each(CAUSES)('the message for %s says what to do if the request does not proceed, and only then', (cause) => {
   const messageOf = (policy: FailOpenPolicy) => {
-    const verdict = indeterminate(without(cause), { policy, isDefaultId: true, finding: worked('well') });
+    const verdict = indeterminate(without(cause), { policy, isDefaultId: true, health: worked('well') });
     return 'message' in verdict ? verdict.message : '';
   };
   const advice =
@@ -100,7 +100,7 @@ test('no verdict is better than the response', () => {
     policy: fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never'),
     isDefaultId: fc.boolean(),
   });
-  const finding = fc.record({
+  const health = fc.record({
     state: fc.constantFrom(...HEALTH_STATES),
     hasWorked: fc.boolean(),
     reason: fc.constantFrom('', '-50000', '-50003', '-50105'),
@@ -111,12 +111,12 @@ test('no verdict is better than the response', () => {
       answer,
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
       failOpen,
-      finding,
+      health,
       fc.boolean(),
-      (body, status, failOpen, finding, isUnreadable) => {
+      (body, status, failOpen, health, isUnreadable) => {
         const response = isUnreadable ? { status, json: undefined, unreadable: 'JSONP' } : { status, json: body };
         const read = readVerdict(response, 'lot-1');
-        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, finding }) : read;
+        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, health }) : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
@@ -126,7 +126,7 @@ test('no verdict is better than the response', () => {
         if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
         if (failOpen.policy === 'faults') {
           const isJudged = said === 'success' || result === 'success';
-          const isDown = finding.hasWorked && ['outage', 'refused'].includes(finding.state);
+          const isDown = health.hasWorked && ['outage', 'refused'].includes(health.state);
           if (isJudged || !isDown) expect(verdict.proceed).toBe(hasPassed);
         }
         // In a JSON list or text, and in JSON that is cut off or wrapped, there may be a rejection.

@@ -117,8 +117,8 @@ test('the sandbox answers it: for an id that works, with another key, and for an
   const send = async (captchaId: string, captchaKey = 'key_sandbox_glb') => {
     const probe = captchaProbe(prepareCaptcha({ captchaId, captchaKey, region: 'GLB', baseUrl: sandbox.urls.GLB }));
     const { signal } = new AbortController();
-    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000, signal };
-    return sendProbe(probe, tools, () => {});
+    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000 };
+    return sendProbe(probe, tools, signal);
   };
   expect(await send('a'.repeat(32))).toEqual(WELL);
   expect(await send('a'.repeat(32), 'another key')).toEqual({ kind: 'refused', reason: 'illegal sign_token' });

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { indeterminate, readVerdict } from '../../src/captcha/verdict.ts';
-import type { Finding } from '../../src/upstream/finding.ts';
+import type { HealthStatus } from '../../src/upstream/health.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { ARGS, INPUT, PASS, startWithAllPolicies } from './support.ts';
 
@@ -17,14 +17,14 @@ const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 const POLICIES = ['faults', 'always', 'never'] as const;
-const WELL: Finding = { state: 'well', hasWorked: true, reason: '' };
+const WELL: HealthStatus = { state: 'well', hasWorked: true, reason: '' };
 
 /** The outcome of a response under each policy, while our own probes get their answers, for the default id and any other. */
 function outcomesOf(body: unknown, status = 200) {
   // What JSON has no text for, such as undefined, is not there.
   const read = readVerdict({ status, json: JSON.parse(JSON.stringify(body)) }, INPUT.lotNumber);
   const under = (policy: (typeof POLICIES)[number], isDefaultId: boolean) =>
-    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, isDefaultId, finding: WELL }) : read;
+    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, isDefaultId, health: WELL }) : read;
   return POLICIES.flatMap((policy) => [under(policy, true), under(policy, false)]);
 }
 

@@ -65,8 +65,8 @@ test('the sandbox answers it: for an application that works, with another secret
   const send = (publicKey: string, secret = 'sk_sandbox_glb') => {
     const application = prepareApplication({ publicKey, secret, region: 'GLB', baseUrl: sandbox.urls.GLB });
     const { signal } = new AbortController();
-    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 3_000, signal };
-    return sendProbe(fingerprintProbe(application), tools, () => {});
+    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 3_000 };
+    return sendProbe(fingerprintProbe(application), tools, signal);
   };
   expect(await send('pk_sandbox_glb')).toEqual(WELL);
   expect(await send('pk_sandbox_glb', 'another secret')).toEqual(SHOWN[401]);

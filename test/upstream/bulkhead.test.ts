@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type Admissible, Bulkhead } from '../../src/upstream/bulkhead.ts';
+import { Bulkhead } from '../../src/upstream/bulkhead.ts';
 
 /** Which calls run, which ones wait, and in which order. */
 
@@ -16,15 +16,13 @@ function callOf(begun: string[], name: string) {
 
 type MakeCall = ReturnType<typeof callOf>['call'];
 
-/** Has a call admitted as `Call` does, and settles as it does. `wasQueued` says whether it has to wait. */
+/** Makes the call as the client does. `wasQueued` says whether it has to wait, and `remove` ends its wait. */
 function submit(bulkhead: Bulkhead, operation: object, call: MakeCall) {
-  const { promise: ended, resolve, reject } = Promise.withResolvers<string>();
-  const admissible: Admissible = {
-    begin: () => resolve(call().finally(() => bulkhead.release())),
-    refuse: reject,
-  };
-  const wasQueued = bulkhead.admit(operation, admissible);
-  return { ended, wasQueued, remove: () => bulkhead.remove(operation, admissible) };
+  const ending = new AbortController();
+  const wasQueued = !bulkhead.tryEnter();
+  const run = () => call().finally(() => bulkhead.release());
+  const ended = wasQueued ? bulkhead.wait(operation, ending.signal).then(run) : run();
+  return { ended, wasQueued, remove: () => ending.abort(new Error('removed')) };
 }
 
 function run(bulkhead: Bulkhead, operation: object, call: MakeCall, isQueued: boolean): Promise<string> {
@@ -44,7 +42,7 @@ test('calls begin at once up to the limit, then in the order in which they came'
   expect(begun).toEqual(['a', 'b']);
   ended.push(run(bulkhead, {}, c.call, true), run(bulkhead, {}, d.call, true));
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([2, 2]);
-  await expect(run(bulkhead, {}, a.call, false)).rejects.toMatchObject({ code: 'OVERLOADED' });
+  await expect(run(bulkhead, {}, a.call, true)).rejects.toMatchObject({ code: 'OVERLOADED' });
 
   // A call that fails is replaced as well.
   b.fail();
@@ -84,12 +82,15 @@ test('a call that is removed from the queue is never made, and another one can w
   const ended = run(bulkhead, {}, first.call, false);
   const removed = submit(bulkhead, {}, second.call);
   expect([removed.wasQueued, bulkhead.queued]).toEqual([true, 1]);
-  expect([removed.remove(), bulkhead.queued]).toEqual([true, 0]);
+  removed.remove();
+  expect(bulkhead.queued).toBe(0);
+  await expect(removed.ended).rejects.toThrow('removed');
 
   const served = submit(bulkhead, {}, next.call);
   first.end();
   await ended;
-  expect([removed.remove(), served.remove()]).toEqual([false, false]);
+  await nextTurn();
+  served.remove();
   next.end();
   expect(await served.ended).toBe('next');
   expect(begun).toEqual(['first', 'next']);

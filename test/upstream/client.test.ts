@@ -1,11 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Metrics } from '../../src/observability/metrics.ts';
 import { Accounts } from '../../src/upstream/accounts.ts';
+import type { UpstreamOptions } from '../../src/upstream/client.ts';
 import { WELL } from '../../src/upstream/probe.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
-/** The client of one upstream service: its accounts, a bulkhead for each region, and no call for an account that is down. */
+/** The client of one upstream service: how one call ends and what is reported of it, its bulkheads, and its accounts. */
 
+/** An upstream that answers with this status; without one it never answers. */
 async function start(status: number | undefined) {
   const upstream = await startUpstream((_received, response) => {
     if (status !== undefined) sendJson(response, status, {});
@@ -14,12 +17,96 @@ async function start(status: number | undefined) {
   return upstream;
 }
 
+/** A client, with the calls that it has reported. */
+function startClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> = {}) {
+  const reports: [region: string, outcome: string][] = [];
+  const recordCall = (_service: string, region: string, outcome: string) => void reports.push([region, outcome]);
+  const client = createTestClient({ ...options, metrics: { recordCall } });
+  onTestFinished(() => client.close());
+  return { client, reports };
+}
+
+describe('a call is reported once, with its span', () => {
+  function createTracedContext() {
+    const spans: string[] = [];
+    const context = createContext(({ service, region, pathTemplate }) => ({
+      headers: { traceparent: `${service} ${region} ${pathTemplate}` },
+      end: (outcome, status) => void spans.push(`${outcome} ${status}`),
+    }));
+    return { context, spans };
+  }
+
+  test('after a response, whose request carried the headers of the span', async () => {
+    const upstream = await start(200);
+    const { client, reports } = startClient();
+    const { context, spans } = createTracedContext();
+    expect(await client.post(requestTo(upstream.url, context))).toEqual({ status: 200, json: {} });
+    expect([context.calls.length, spans, reports]).toEqual([1, ['ok 200'], [['GLB', 'ok']]]);
+    expect(upstream.received).toMatchObject([{ method: 'POST', headers: { traceparent: 'test GLB /' } }]);
+  });
+
+  test('after its deadline', async () => {
+    const upstream = await start(undefined);
+    const { client, reports } = startClient({ timeoutMs: 50 });
+    const { context, spans } = createTracedContext();
+    await expect(client.post(requestTo(upstream.url, context))).rejects.toMatchObject({ code: 'UPSTREAM_TIMEOUT' });
+    expect(context.calls).toHaveLength(1);
+    expect([spans, reports]).toEqual([['UPSTREAM_TIMEOUT undefined'], [['GLB', 'UPSTREAM_TIMEOUT']]]);
+  });
+
+  test('after a cancellation, which ends every call of the operation', async () => {
+    const upstream = await start(undefined);
+    const { client, reports } = startClient();
+    const { context, spans } = createTracedContext();
+    const outcomes = Promise.allSettled([1, 2].map(() => client.post(requestTo(upstream.url, context))));
+    await expect.poll(() => upstream.received.length).toBe(2);
+    context.cancel();
+    expect(await outcomes).toMatchObject([{ reason: { message: 'disconnected' } }, { status: 'rejected' }]);
+    expect([context.calls.length, spans.length, reports]).toEqual([2, 2, Array(2).fill(['GLB', 'CANCELLED'])]);
+  });
+
+  test('but not if its address is invalid, so that it was never sent', async () => {
+    const { client, reports } = startClient();
+    const { context, spans } = createTracedContext();
+    await expect(client.post(requestTo('nonsense', context))).rejects.toThrow('Invalid URL');
+    expect([context.calls, spans, reports]).toEqual([[], [], []]);
+  });
+
+  test('and not at all if its operation was cancelled before', async () => {
+    const upstream = await start(200);
+    const { client, reports } = startClient();
+    const { context, spans } = createTracedContext();
+    context.cancel();
+    await expect(client.post(requestTo(upstream.url, context))).rejects.toThrow('disconnected');
+    expect(upstream.received).toEqual([]);
+    expect([context.calls, spans, reports]).toEqual([[], [], []]);
+  });
+});
+
+test('a call that is late is OVERLOADED if the event loop lagged for more than a quarter of the deadline, and only then', async () => {
+  const upstream = await start(undefined);
+  const codeWith = (total: number) => {
+    let lagMs = 0;
+    const { client } = startClient({ timeoutMs: 1_200, eventLoop: { totalLagMs: () => lagMs } });
+    const call = client.post(requestTo(upstream.url, createContext()));
+    lagMs = total;
+    return call.catch((error: { code: string }) => error.code);
+  };
+  expect(await Promise.all([codeWith(450), codeWith(300)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
+});
+
 test('a region has a bulkhead from its first call on, and its calls count there alone', async () => {
   const upstream = await start(undefined);
-  const client = createTestClient({ upstreamMaxInFlight: 1, upstreamMaxQueue: 1 });
-  onTestFinished(client.close);
+  const watched: Parameters<Metrics['watchBulkheads']>[1][] = [];
+  const watchBulkheads: Metrics['watchBulkheads'] = (_service, bulkheads) => watched.push(bulkheads);
+  const client = createTestClient({ upstreamMaxInFlight: 1, upstreamMaxQueue: 1, metrics: { watchBulkheads } });
+  onTestFinished(() => client.close());
   const counts = () =>
-    Object.fromEntries([...client.bulkheads()].map(([region, { inFlight, queued }]) => [region, [inFlight, queued]]));
+    Object.fromEntries(
+      watched
+        .flatMap((bulkheads) => [...bulkheads()])
+        .map(([region, { inFlight, queued }]) => [region, [inFlight, queued]]),
+    );
   expect(counts()).toEqual({});
 
   const context = createContext();
@@ -28,19 +115,18 @@ test('a region has a bulkhead from its first call on, and its calls count there 
   await expect(post('GLB')).rejects.toMatchObject({ code: 'OVERLOADED' });
   expect(counts()).toEqual({ GLB: [1, 1], NA: [1, 0] });
 
-  context.cancellation.cancel(new Error('disconnected'));
+  context.cancel();
   expect(await calls).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }, { status: 'rejected' }]);
   await expect.poll(counts).toEqual({ GLB: [0, 0], NA: [0, 0] });
 });
 
 test('a hundred failed calls stop none of the next ones while the probes get their answers', async () => {
   const upstream = await start(503);
-  const client = createTestClient({ probes: [['a', probeOf(upstream.url, () => WELL)]], upstreamMaxInFlight: 100 });
-  onTestFinished(client.close);
+  const { client } = startClient({ probes: [['a', probeOf(upstream.url, () => WELL)]], upstreamMaxInFlight: 100 });
   const post = () => client.post(requestTo(upstream.url, createContext()));
   await Promise.all(Array.from({ length: 100 }, post));
-  client.health.find('a')?.doubt();
-  await expect.poll(() => client.health.find('a')?.finding.state).toBe('well');
+  client.health.find('a')?.requestProbe();
+  await expect.poll(() => client.health.find('a')?.status.state).toBe('well');
   expect(await post()).toMatchObject({ status: 503 });
 });
 
@@ -49,8 +135,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const working = await start(200);
   const upstream = await start(undefined);
   const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(working.url)] as const];
-  const client = createTestClient({ probes, upstreamMaxInFlight: 1 });
-  onTestFinished(client.close);
+  const { client } = startClient({ probes, upstreamMaxInFlight: 1 });
   const first = createContext();
   const post = (account: string, context = createContext()) =>
     client.post({ ...requestTo(upstream.url, context), account });
@@ -58,10 +143,10 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const [queuedOfA, queuedOfB] = [post('a'), post('b')];
   queuedOfB.catch(() => {});
 
-  client.health.find('a')?.doubt();
-  await expect.poll(() => client.health.find('a')?.finding.state).toBe('outage');
+  client.health.find('a')?.requestProbe();
+  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   await expect(post('a')).rejects.toMatchObject({ name: 'OutageError', code: 'UPSTREAM_UNAVAILABLE' });
-  first.cancellation.cancel(new Error('disconnected'));
+  first.cancel();
   await expect(held).rejects.toThrow('disconnected');
   await expect(queuedOfA).rejects.toMatchObject({ name: 'OutageError' });
   // The first call of `a` and the one of `b` were sent, and no other one.

@@ -1,48 +1,43 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Quota } from '../../src/upstream/quota.ts';
+import { Quota, type QuotaLimits } from '../../src/upstream/quota.ts';
 import { answer, type Behaviour, hang } from '../support/hostile.ts';
 import { accountStarter, down, inTurn, well } from './support.ts';
 
 /** What depends on minutes and days. The clock is a fake one, or its long waits are short. */
 
-interface Limits {
-  readonly perSecond?: number;
-  readonly perDay?: number;
-}
-
-function createQuota(limits: Limits) {
+function createQuota(limits: QuotaLimits) {
   const refused: string[] = [];
-  const onRefused = (window: string) => void refused.push(window);
-  return { quota: new Quota({ service: 'test', limits, store: undefined, onRefused }), refused };
+  const recordQuotaRefusal = (_service: string, window: string) => void refused.push(window);
+  return { quota: new Quota('test', limits, undefined, { recordQuotaRefusal }), refused };
 }
 
-test('a wall clock that is set forward or back neither gives a new quota nor blocks one', () => {
+test('a wall clock that is set forward or back neither gives a new quota nor blocks one', async () => {
   vi.useFakeTimers({ toFake: ['Date', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { quota } = createQuota({ perSecond: 2, perDay: 4 });
-  const takeTwo = () => [quota.take('a'), quota.take('a')];
-  takeTwo();
+  const takeTwo = () => Promise.all([quota.take('a'), quota.take('a')]);
+  await takeTwo();
   vi.setSystemTime(Date.now() + 7 * 86_400_000);
-  expect(() => quota.take('a')).toThrow();
+  await expect(quota.take('a')).rejects.toThrow();
   vi.setSystemTime(0);
   vi.advanceTimersByTime(1_000);
-  takeTwo();
+  await takeTwo();
   vi.advanceTimersByTime(1_000);
-  expect(() => quota.take('a')).toThrow('used up');
+  await expect(quota.take('a')).rejects.toThrow('used up');
   vi.advanceTimersByTime(86_400_000);
-  takeTwo();
+  await takeTwo();
 });
 
-test('a call that is refused in its second costs nothing of the day', () => {
+test('a call that is refused in its second costs nothing of the day', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const { quota, refused } = createQuota({ perSecond: 1, perDay: 2 });
-  quota.take('a');
-  for (let i = 0; i < 10; i += 1) expect(() => quota.take('a')).toThrow();
+  await quota.take('a');
+  for (let i = 0; i < 10; i += 1) await expect(quota.take('a')).rejects.toThrow();
   expect(refused).toEqual(Array(10).fill('second'));
   expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 1 });
   vi.advanceTimersByTime(1_000);
-  quota.take('a');
+  await quota.take('a');
   expect(new Map(quota.states()).get('day')).toEqual({ limit: 2, left: 0 });
 });
 
@@ -64,7 +59,7 @@ const { startAccount, stop } = accountStarter();
 async function start(...behaviours: readonly Behaviour[]) {
   const account = await startAccount(inTurn(...behaviours), { timeoutMs: 900 });
   onTestFinished(async () => void (await stop()));
-  account.health.doubt();
+  account.health.requestProbe();
   return account;
 }
 
@@ -74,7 +69,7 @@ test('in an outage a probe follows each second, and its first answer ends the ou
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual(['outage: HTTP status 503', 'well']);
   expect(waits).toEqual([1_000, 1_000, 1_000]);
-  expect(() => health.check()).not.toThrow();
+  expect(() => health.throwIfDown()).not.toThrow();
 });
 
 test('an outage ends soon after the service answers again, and is not confirmed after three probes that cannot confirm it', async () => {

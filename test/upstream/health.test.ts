@@ -16,25 +16,25 @@ afterAll(stop);
 describe.concurrent('an account is well', () => {
   test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
     const { upstream, changes, health } = await startAccount(well);
-    expect(health.finding).toEqual({ state: 'unknown', hasWorked: false, reason: '' });
-    health.doubt();
-    await expect.poll(() => health.finding).toEqual({ state: 'well', hasWorked: true, reason: '' });
+    expect(health.status).toEqual({ state: 'unknown', hasWorked: false, reason: '' });
+    health.requestProbe();
+    await expect.poll(() => health.status).toEqual({ state: 'well', hasWorked: true, reason: '' });
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
   });
 
   test('after one failed probe and an answer', async ({ expect }) => {
     const { upstream, changes, health, stateIs } = await startAccount(inTurn(down, well));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('well');
     expect([upstream.requests, changes]).toEqual([2, ['well']]);
   });
 
-  test('however many doubts there are, with one probe for each 300 ms', async ({ expect }) => {
+  test('however many calls fail, with one probe for each 300 ms', async ({ expect }) => {
     const { sentAt, changes, health } = await startAccount(well);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
-      health.doubt();
+      health.requestProbe();
       await sleep(1);
     }
     expect(changes).toEqual(['well']);
@@ -46,28 +46,32 @@ describe.concurrent('an account is well', () => {
 describe.concurrent('an outage', () => {
   test('is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
     const { upstream, sentAt, changes, health, stateIs } = await startAccount(down);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.requests).toBe(1);
     expect(stateIs()).toBe('unknown');
     await expect.poll(stateIs).toBe('outage');
     expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(300);
     expect([upstream.requests, changes]).toEqual([2, ['outage: HTTP status 503']]);
-    expect(() => health.check()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
+    expect(() => health.throwIfDown()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
-  test('is confirmed by silence for 40 % of the deadline, and again on a second connection', async ({ expect }) => {
+  test('is confirmed if nothing answers for 40 % of the deadline, and again on a second connection', async ({
+    expect,
+  }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(hang, { timeoutMs: 2_500 });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
     expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(1_000);
     expect(sentAt).toHaveLength(2);
     expect(changes).toEqual(['outage: no answer within 400 ms']);
   });
 
-  test('is found after 1.8 s of silence on two connections, however long the deadline is', async ({ expect }) => {
+  test('is found after 1.8 s without an answer on two connections, however long the deadline is', async ({
+    expect,
+  }) => {
     const { changes, health, stateIs } = await startAccount(hang, { timeoutMs: 30_000 });
     const elapsed = startStopwatch();
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs, { interval: 5 }).toBe('outage');
     expect(elapsed()).toBeLessThan(3_100);
     expect(changes).toEqual(['outage: no answer within 520 ms']);
@@ -75,7 +79,7 @@ describe.concurrent('an outage', () => {
 
   test('ends at once with the documented answer of a call', async ({ expect }) => {
     const { health, stateIs } = await startAccount(down);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('outage');
     health.recordAnswer();
     expect(stateIs()).toBe('well');
@@ -85,16 +89,16 @@ describe.concurrent('an outage', () => {
 describe.concurrent('no outage is confirmed', () => {
   test('by one connection that is lost', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well), { timeoutMs: 3_000 });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
   });
 
-  test('by a service that is a little slower than silence', async ({ expect }) => {
+  test('by a service that is a little slower than that', async ({ expect }) => {
     const slow: Behaviour = (exchange) => setTimeout(well, 1_350, exchange);
     const { changes, health, stateIs } = await startAccount(slow, { timeoutMs: 3_000 });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
     expect(changes).toEqual(['well']);
@@ -103,7 +107,7 @@ describe.concurrent('no outage is confirmed', () => {
   test('if a call gets its answer between two failed probes', async ({ expect }) => {
     const { upstream, changes, health } = await startAccount(inTurn(down, down, well));
     health.recordAnswer();
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.requests).toBe(1);
     await sleep(100);
     health.recordAnswer();
@@ -115,16 +119,16 @@ describe.concurrent('no outage is confirmed', () => {
   test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
     const late: Behaviour = (exchange) => void setTimeout(down, 200, exchange);
     const { upstream, changes, health } = await startAccount(inTurn(down, late, well));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.requests).toBe(2);
     health.recordAnswer();
     await sleep(500);
     expect(changes).toEqual(['well']);
   });
 
-  test('if a call gets its answer while a probe meets silence', async ({ expect }) => {
+  test('if a call gets its answer while a probe is unanswered', async ({ expect }) => {
     const { upstream, changes, health } = await startAccount(hang, { timeoutMs: 500 });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.requests).toBe(1);
     health.recordAnswer();
     await sleep(700);
@@ -133,18 +137,18 @@ describe.concurrent('no outage is confirmed', () => {
 
   test('if an inconclusive probe lies between two failed ones', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(inTurn(down, answer(429, ''), down, well));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
     expect(changes).toEqual(['unknown: HTTP status 429', 'well']);
   });
 
-  test('by silence while the event loop lags', async ({ expect }) => {
+  test('if nothing answers while the event loop lags', async ({ expect }) => {
     let lagMs = 0;
     const lagging: Behaviour = () => {
       lagMs += 300;
     };
     const { upstream, changes, health } = await startAccount(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.requests, { timeout: 5_000 }).toBe(2);
     expect(changes).toEqual(['unknown: this process was late']);
   });
@@ -157,7 +161,7 @@ describe.concurrent('no outage is confirmed', () => {
     };
     const { upstream, changes, health } = await startAccount(well, { lookup });
     health.recordAnswer();
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => lookups).toBeGreaterThan(1);
     await sleep(50);
     expect([upstream.requests, changes]).toEqual([0, ['well']]);
@@ -170,7 +174,7 @@ describe.concurrent('a host name that does not exist', () => {
 
   test('is a wrong address if the account has never worked', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(well, { lookup });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
     expect(changes).toEqual(['refused: look-up ENOTFOUND']);
   });
@@ -178,35 +182,35 @@ describe.concurrent('a host name that does not exist', () => {
   test('is an outage if the account has worked', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(well, { lookup });
     health.recordAnswer();
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('outage');
     expect(changes).toEqual(['well', 'outage: look-up ENOTFOUND']);
   });
 });
 
 describe.concurrent('an account that is refused', () => {
-  test('is asked at most once in 300 ms, however many doubts there are', async ({ expect }) => {
+  test('is asked at most once in 300 ms, however many calls fail', async ({ expect }) => {
     const { sentAt, health, stateIs } = await startAccount(answer(401, ''));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
-    for (const end = performance.now() + 1_000; performance.now() < end; await sleep(2)) health.doubt();
+    for (const end = performance.now() + 1_000; performance.now() < end; await sleep(2)) health.requestProbe();
     expect(sentAt.length).toBeLessThanOrEqual(5);
     expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(295);
   });
 
-  test('is asked again at a doubt', async ({ expect }) => {
+  test('is asked again after a call', async ({ expect }) => {
     const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('well');
     expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(300);
   });
 
   test('is not in an outage, so calls are sent', async ({ expect }) => {
     const { health, stateIs } = await startAccount(answer(404, ''));
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
-    expect(() => health.check()).not.toThrow();
+    expect(() => health.throwIfDown()).not.toThrow();
   });
 });

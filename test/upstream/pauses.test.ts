@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
-import { pauseMs } from '../../src/upstream/pauses.ts';
+import { retryAfterMs } from '../../src/upstream/transport.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
@@ -123,7 +123,7 @@ test.each<[string, string | undefined, number]>([
   ['a date in the past, in the form of RFC 850', 'Sunday, 06-Nov-94 08:49:37 GMT', 1_000],
   ['a date far away', inSeconds(86_400).toUTCString(), 60_000],
 ])('Retry-After as %s', (_what, text, ms) => {
-  expect(pauseMs(text)).toBe(ms);
+  expect(retryAfterMs(text)).toBe(ms);
 });
 
 test.each<[string, () => string]>([
@@ -136,7 +136,7 @@ test.each<[string, () => string]>([
         .replace(/^(\w+), (\d+) (\w+) (\d+) (.*) GMT$/, '$1 $3 $2 $5 $4'),
   ],
 ])('Retry-After as %s is the time until then', (_what, text) => {
-  const ms = pauseMs(text());
+  const ms = retryAfterMs(text());
   expect(ms).toBeGreaterThan(25_000);
   expect(ms).toBeLessThanOrEqual(30_000);
 });

@@ -17,14 +17,14 @@ async function start(behave: Behaviour, options: Parameters<typeof startHostile>
 }
 
 /** A client whose resolver asks this look-up, and a function that makes one call. */
-function startClient(lookup: Lookup) {
+function startClient(lookup: Lookup, timeoutMs = 5_000) {
   const resolver = new Resolver(lookup);
-  const client = createTestClient({ resolver, upstreamMaxInFlight: 1_000 });
+  const client = createTestClient({ resolver, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => resolver.close());
-  onTestFinished(client.close);
+  onTestFinished(() => client.close());
   return {
     resolver,
-    post: (origin: string, timeoutMs?: number) => client.post(requestTo(origin, createContext(), timeoutMs)),
+    post: (origin: string) => client.post(requestTo(origin, createContext())),
     /** Makes a call, and leaves its socket idle. */
     postFirst: async (origin: string) => {
       await client.post(requestTo(origin, createContext()));
@@ -48,7 +48,7 @@ describe('a host name', () => {
       setTimeout(done, 20, null, LOOPBACK);
     });
     const other = createTestClient({ resolver });
-    onTestFinished(other.close);
+    onTestFinished(() => other.close());
     const calls = Array.from({ length: 200 }, () => post(atName(upstream)));
     const responses = await Promise.all([...calls, other.post(requestTo(atName(upstream), createContext()))]);
     expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
@@ -95,9 +95,9 @@ describe('a look-up', () => {
   });
 
   test('that hangs is OVERLOADED at the deadline, and after 1.5 s if the deadline is later', async () => {
-    const [soon, late] = [startClient(() => {}), startClient(() => {})];
+    const [soon, late] = [startClient(() => {}, 300), startClient(() => {}, 30_000)];
     const begun = performance.now();
-    const rejected = [soon.post('http://upstream.example', 300), late.post('http://upstream.example', 30_000)];
+    const rejected = [soon.post('http://upstream.example'), late.post('http://upstream.example')];
     await expect(rejected[0]).rejects.toMatchObject({ code: 'OVERLOADED' });
     expect(performance.now() - begun).toBeLessThan(1_400);
     await expect(rejected[1]).rejects.toMatchObject({ code: 'OVERLOADED', internal: 'look-up ETIMEDOUT' });
@@ -110,8 +110,8 @@ describe('a look-up', () => {
       (ms: number): Lookup =>
       (_hostname, done) =>
         void setTimeout(done, ms, null, LOOPBACK);
-    const clients = [startClient(lookupIn(250)), startClient(lookupIn(20))];
-    const calls = await Promise.allSettled(clients.map(({ post }) => post(atName(upstream), 700)));
+    const clients = [startClient(lookupIn(250), 700), startClient(lookupIn(20), 700)];
+    const calls = await Promise.allSettled(clients.map(({ post }) => post(atName(upstream))));
     const codes = calls.map((call) => call.status === 'rejected' && call.reason.code);
     expect(codes).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
   });
@@ -123,10 +123,10 @@ describe('a look-up', () => {
     });
     const { post, postFirst } = startClient((hostname, done) => {
       if (hostname === 'upstream.example') done(null, LOOPBACK);
-    });
+    }, 400);
     await postFirst(atName(upstream));
     isHanging = true;
-    const calls = [post(atName(upstream), 400), post('http://hanging.example', 400)];
+    const calls = [post(atName(upstream)), post('http://hanging.example')];
     const codes = (await Promise.allSettled(calls)).map((call) => call.status === 'rejected' && call.reason.code);
     expect(codes).toEqual(['UPSTREAM_TIMEOUT', 'OVERLOADED']);
     expect(upstream.connections).toBe(1);
@@ -162,7 +162,7 @@ describe('a socket', () => {
     const waiting: (() => void)[] = [];
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
     const client = createTestClient({ upstreamMaxInFlight: 8, upstreamMaxQueue: 200 });
-    onTestFinished(client.close);
+    onTestFinished(() => client.close());
     const calls = Array.from({ length: 100 }, () => client.post(requestTo(upstream.url, createContext())));
     await expect.poll(() => waiting.length).toBe(8);
     let served = 0;

@@ -1,52 +1,47 @@
+import { pino } from 'pino';
+import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
-import { type CallContext, Cancellation } from '../../src/upstream/call-context.ts';
-import { createUpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { type CallContext, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { AccountHealth } from '../../src/upstream/health.ts';
 import { judgeStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
-/** A client of an upstream service that limits, measures and reports nothing, except for what a test says. */
-export function createTestClient(options: Partial<UpstreamOptions>) {
-  return createUpstreamClient({
+/** What a service needs, without limits, with a log that nobody reads and with metrics of its own. */
+export function serviceOptions() {
+  return {
     service: 'test',
     probes: [],
-    check: 'off',
-    graceMs: 0,
+    upstreamMode: 'live',
+    upstreamCheck: 'off',
+    upstreamCheckGraceMs: 0,
     timeoutMs: 5_000,
-    onChange: () => {},
     resolver: new Resolver(),
-    upstreamMaxInFlight: 10,
-    upstreamMaxQueue: 10,
     eventLoop: { totalLagMs: () => 0 },
-    onCall: () => {},
-    quotaLimits: undefined,
-    quotaStore: undefined,
-    onQuotaRefused: () => {},
-    ...options,
-  });
+    log: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+  } as const;
+}
+
+/** A client of an upstream service, with what a test says. */
+export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> & { metrics?: Partial<Metrics> }) {
+  const usual = serviceOptions();
+  const limits = { upstreamMaxInFlight: 10, upstreamMaxQueue: 10, quotaLimits: undefined, quotaStore: undefined };
+  return new UpstreamClient({ ...usual, ...limits, ...options, metrics: { ...usual.metrics, ...options.metrics } });
 }
 
 /** The context of an operation of its own, with the calls that it has counted. */
 export function createContext(startSpan?: CallContext['startSpan']) {
   const calls: number[] = [];
   const recordCall = (ms: number) => void calls.push(ms);
-  return { requestId: 'r', cancellation: new Cancellation(), recordCall, startSpan, calls };
+  const operation = new AbortController();
+  const cancel = () => operation.abort(new Error('disconnected'));
+  return { requestId: 'r', signal: operation.signal, recordCall, startSpan, calls, cancel };
 }
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, context: CallContext, timeoutMs = 5_000) {
-  return {
-    region: 'GLB',
-    account: 'a',
-    origin,
-    path: '/',
-    pathTemplate: '/',
-    headers: {},
-    body: '',
-    timeoutMs,
-    context,
-  };
+export function requestTo(origin: string, context: CallContext) {
+  return { region: 'GLB', account: 'a', origin, path: '/', pathTemplate: '/', headers: {}, body: '', context };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
@@ -84,9 +79,9 @@ export function accountStarter() {
     const health = new AccountHealth(
       'a',
       probeOf(url),
-      { resolver, eventLoop: { totalLagMs }, timeoutMs },
+      { ...serviceOptions(), resolver, eventLoop: { totalLagMs }, timeoutMs },
       (changed) => {
-        const { state, reason } = changed.finding;
+        const { state, reason } = changed.status;
         changes.push(reason ? `${state}: ${reason}` : state);
       },
     );
@@ -95,7 +90,7 @@ export function accountStarter() {
       () => resolver.close(),
       () => health.close(),
     );
-    return { upstream, sentAt, changes, health, stateIs: () => health.finding.state };
+    return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 
   return {

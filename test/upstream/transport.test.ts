@@ -11,14 +11,15 @@ async function start(behave: Behaviour) {
   const transport = new Transport(new Resolver());
   onTestFinished(upstream.stop);
   onTestFinished(() => transport.close());
-  const request = transport.poolFor(upstream.url).post({ path: '/', headers: {}, body: '{}' });
-  return { upstream, request };
+  const ending = new AbortController();
+  const { response } = transport.poolFor(upstream.url).post({ path: '/', headers: {}, body: '{}' }, ending.signal);
+  return { upstream, response, abort: () => ending.abort(new Error('disconnected')) };
 }
 
 /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */
 const responseOf = async (status: number, body: string, headers = {}) => {
-  const { request } = await start(answer(status, Buffer.from(body, 'latin1'), headers));
-  return request.response;
+  const { response } = await start(answer(status, Buffer.from(body, 'latin1'), headers));
+  return response;
 };
 
 describe('a body', () => {
@@ -62,28 +63,25 @@ describe('a body', () => {
 
 describe('an abort', () => {
   test('rejects with its reason at once, and closes the socket', async () => {
-    const { upstream, request } = await start(hang);
-    const { response } = request;
+    const { upstream, response, abort } = await start(hang);
     await expect.poll(() => upstream.open).toBe(1);
-    request.abort(new Error('disconnected'));
+    abort();
     await expect(response).rejects.toThrow('disconnected');
     await expect.poll(() => upstream.open).toBe(0);
   });
 
   test('before there is a connection keeps the request from being sent', async () => {
-    const { upstream, request } = await start(answer(200, '{}'));
-    const { response } = request;
-    request.abort(new Error('disconnected'));
+    const { upstream, response, abort } = await start(answer(200, '{}'));
+    abort();
     await expect(response).rejects.toThrow('disconnected');
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(upstream.requests).toBe(0);
   });
 
   test('after the response changes nothing', async () => {
-    const { request } = await start(answer(200, '{}'));
-    const { response } = request;
+    const { response, abort } = await start(answer(200, '{}'));
     expect(await response).toEqual({ status: 200, json: {} });
-    request.abort(new Error('disconnected'));
+    abort();
     expect(await response).toEqual({ status: 200, json: {} });
   });
 });

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
-import { Resolver } from '../../src/runtime/dns.ts';
-import { ServiceHealth, type UpstreamCheck } from '../../src/upstream/service-health.ts';
+import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { probeOf } from './support.ts';
+import { probeOf, serviceOptions } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
+
+type Check = ServiceHealthOptions['upstreamCheck'];
 
 const well = answer(200, '{}');
 const down = answer(503, '');
@@ -16,7 +18,7 @@ const closers: (() => unknown)[] = [];
 afterAll(() => Promise.all(closers.map((close) => close())));
 
 /** A service whose account of each name gets this treatment, in this order. */
-async function start(check: UpstreamCheck, accounts: Readonly<Record<string, Behaviour>>, graceMs = 60_000) {
+async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>, graceMs = 60_000) {
   const behaviours: Record<string, Behaviour> = { ...accounts };
   const sent: string[] = [];
   const upstream = await startHostile((exchange) => {
@@ -26,17 +28,22 @@ async function start(check: UpstreamCheck, accounts: Readonly<Record<string, Beh
   });
   closers.push(upstream.stop);
   const changes: [account: string, state: string, isObstacle: boolean][] = [];
+  const write = (line: string) => {
+    const { account, health, msg } = JSON.parse(line);
+    changes.push([account, health, msg.includes('does not become ready')]);
+  };
   const probesOf = (...names: readonly string[]) =>
     names.map((name) => [name, { ...probeOf(upstream.url), path: `/${name}` }] as const);
   const service = new ServiceHealth({
+    ...serviceOptions(),
     probes: probesOf(...Object.keys(accounts)),
-    check,
-    graceMs,
-    tools: { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 1_000 },
-    onChange: ({ account, finding }, _before, isObstacle) => changes.push([account, finding.state, isObstacle]),
+    upstreamCheck: check,
+    upstreamCheckGraceMs: graceMs,
+    timeoutMs: 1_000,
+    log: pino({ level: 'debug' }, { write }),
   });
   closers.push(() => service.close());
-  const stateOf = (account: string) => service.find(account)?.finding.state;
+  const stateOf = (account: string) => service.find(account)?.status.state;
   return { service, behaviours, sent, changes, probesOf, stateOf };
 }
 
@@ -63,7 +70,7 @@ describe.concurrent('by default the first account decides', () => {
   });
 });
 
-test.concurrent.for<[UpstreamCheck, string]>([
+test.concurrent.for<[Check, string]>([
   ['first', 'a'],
   ['all', 'b'],
 ])(
@@ -77,7 +84,7 @@ test.concurrent.for<[UpstreamCheck, string]>([
     expect(service.isReady).toBe(false);
     expect(changes).toContainEqual([name, 'refused', true]);
     behaviours[name] = well;
-    service.find(name)?.doubt();
+    service.find(name)?.requestProbe();
     await ready;
     expect([stateOf(name), service.isReady]).toEqual(['well', true]);
   },
@@ -86,7 +93,7 @@ test.concurrent.for<[UpstreamCheck, string]>([
 describe.concurrent('what may be an outage delays readiness for the time of grace', () => {
   test.for<[string, Behaviour]>([
     ['fail', down],
-    ['meet silence', hang],
+    ['get no answer', hang],
     ['are inconclusive', answer(429, '')],
   ])('if probes %s', async ([, behave], { expect }) => {
     const { service } = await start('first', { a: behave }, 300);
@@ -95,7 +102,7 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     await service.start();
     expect(performance.now() - begun).toBeGreaterThanOrEqual(299);
     expect(elapsed()).toBeLessThan(2_000);
-    expect(service.find('a')?.finding.hasWorked).toBe(false);
+    expect(service.find('a')?.status.hasWorked).toBe(false);
   });
 
   test('but no longer than it lasts', async ({ expect }) => {
@@ -130,7 +137,7 @@ test.concurrent('a service that is ready stays so, whatever happens to its accou
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
-  for (const health of service.all()) health.doubt();
+  for (const health of service.all()) health.requestProbe();
   await expect.poll(() => [stateOf('a'), stateOf('b')], { timeout: 10_000 }).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
@@ -145,7 +152,7 @@ describe.concurrent('a rotation', () => {
     service.replace(probesOf('a', 'c'));
     expect([service.find('a') === a, service.find('b'), stateOf('c')]).toEqual([true, undefined, 'unknown']);
     await expect.poll(() => new Set(sent)).toEqual(new Set(['a', 'c']));
-    b?.doubt();
+    b?.requestProbe();
     await sleep(100);
     expect(sent).not.toContain('b');
   });
@@ -157,10 +164,10 @@ describe.concurrent('a rotation', () => {
     await service.start();
     const before = service.find('a');
     service.replace(probesOf('a').map(([account, probe]) => [account, { ...probe, origin: 'http://127.0.0.1:9' }]));
-    await expect.poll(() => service.find('a')?.finding.state).toBe('outage');
-    expect(service.find('a')?.finding.hasWorked).toBe(false);
-    before?.doubt();
-    expect([before?.finding.state, service.isReady]).toEqual(['well', true]);
+    await expect.poll(() => service.find('a')?.status.state).toBe('outage');
+    expect(service.find('a')?.status.hasWorked).toBe(false);
+    before?.requestProbe();
+    expect([before?.status.state, service.isReady]).toEqual(['well', true]);
   });
 
   test('with the right secret makes a process ready without the wait of 10 s', async ({ expect }) => {

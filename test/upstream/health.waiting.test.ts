@@ -3,10 +3,11 @@ import { afterAll, describe, test } from 'vitest';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { accountStarter, down, probeOf, well } from './support.ts';
 
-/** Waiting until probes have settled a doubt, a rotation, and the end of all probes. The tests run side by side. */
+/** Waiting until probes have waited a doubt, a rotation, and the end of all probes. The tests run side by side. */
 
 const refusing = answer(401, '');
-const ignore = () => {};
+/** Of an operation that is never cancelled. */
+const { signal } = new AbortController();
 
 const { startAccount, stop, closeLater } = accountStarter();
 afterAll(stop);
@@ -21,63 +22,60 @@ async function startServer(behave: Behaviour) {
 describe.concurrent('a wait', () => {
   test('ends with the answer of a probe, and a hundred waits need one probe', async ({ expect }) => {
     const { upstream, health } = await startAccount(well);
-    const findings = await Promise.all(Array.from({ length: 100 }, () => health.settle(5_000, ignore)));
-    expect(new Set(findings.map(({ state }) => state))).toEqual(new Set(['well']));
+    const statuses = await Promise.all(Array.from({ length: 100 }, () => health.waitForProbes(5_000, signal)));
+    expect(new Set(statuses.map(({ state }) => state))).toEqual(new Set(['well']));
     expect(upstream.requests).toBe(1);
   });
 
   test('of a well account ends with an answer that comes after its begin', async ({ expect }) => {
     const { upstream, health } = await startAccount(well);
     health.recordAnswer();
-    expect(await health.settle(5_000, ignore)).toMatchObject({ state: 'well' });
+    expect(await health.waitForProbes(5_000, signal)).toMatchObject({ state: 'well' });
     expect(upstream.requests).toBe(1);
   });
 
   test('ends with the documented answer of a call', async ({ expect }) => {
     const { health } = await startAccount(hang, { timeoutMs: 30_000 });
-    const settled = health.settle(30_000, ignore);
+    const waited = health.waitForProbes(30_000, signal);
     health.recordAnswer();
-    expect(await settled).toMatchObject({ state: 'well' });
+    expect(await waited).toMatchObject({ state: 'well' });
   });
 
   test('ends with a confirmed outage, and then nobody waits', async ({ expect }) => {
     const { upstream, health } = await startAccount(down);
-    expect(await health.settle(5_000, ignore)).toMatchObject({ state: 'outage', hasWorked: false });
+    expect(await health.waitForProbes(5_000, signal)).toMatchObject({ state: 'outage', hasWorked: false });
     const sent = upstream.requests;
-    const next = health.settle(30_000, () => expect.unreachable('nobody waits'));
-    expect(await next).toMatchObject({ state: 'outage' });
+    expect(await health.waitForProbes(30_000, signal)).toMatchObject({ state: 'outage' });
     expect(upstream.requests).toBe(sent);
   });
 
   test('ends with a refusal', async ({ expect }) => {
     const { health } = await startAccount(refusing);
-    expect(await health.settle(5_000, ignore)).toMatchObject({ state: 'refused', reason: 'HTTP status 401' });
+    expect(await health.waitForProbes(5_000, signal)).toMatchObject({ state: 'refused', reason: 'HTTP status 401' });
   });
 
   test.for<[string, Behaviour]>([
-    ['meet silence', hang],
+    ['get no answer', hang],
     ['are inconclusive', answer(429, '')],
   ])('ends after its time while probes %s, and then nothing is known', async ([, behave], { expect }) => {
     const { health } = await startAccount(behave, { timeoutMs: 10_000 });
     const begun = performance.now();
-    expect(await health.settle(250, ignore)).toMatchObject({ state: 'unknown' });
+    expect(await health.waitForProbes(250, signal)).toMatchObject({ state: 'unknown' });
     expect(performance.now() - begun).toBeGreaterThanOrEqual(249);
   });
 
   test('without any time left ends at once, also if the account was well before', async ({ expect }) => {
     const { health } = await startAccount(hang);
     health.recordAnswer();
-    expect(await health.settle(0, ignore)).toEqual({ state: 'unknown', hasWorked: true, reason: '' });
+    expect(await health.waitForProbes(0, signal)).toEqual({ state: 'unknown', hasWorked: true, reason: '' });
   });
 
   test('ends when its operation is cancelled', async ({ expect }) => {
     const { health } = await startAccount(hang, { timeoutMs: 30_000 });
-    let cancel = ignore;
-    const settled = health.settle(30_000, (end) => {
-      cancel = end;
-    });
-    cancel();
-    expect(await settled).toMatchObject({ state: 'unknown' });
+    const operation = new AbortController();
+    const waited = health.waitForProbes(30_000, operation.signal);
+    operation.abort();
+    expect(await waited).toMatchObject({ state: 'unknown' });
   });
 });
 
@@ -86,7 +84,7 @@ describe.concurrent('a rotation', () => {
     const late: Behaviour = (exchange) => void setTimeout(refusing, 200, exchange);
     const { upstream: old, changes, health, stateIs } = await startAccount(late, { timeoutMs: 5_000 });
     const next = await startServer(well);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => old.requests).toBe(1);
     health.replaceProbe(probeOf(next.url));
     await expect.poll(stateIs).toBe('well');
@@ -94,12 +92,12 @@ describe.concurrent('a rotation', () => {
     expect([changes, old.requests, next.requests]).toEqual([['well'], 1, 1]);
   });
 
-  test('drops the silence that the old question meets', async ({ expect }) => {
+  test('drops that nobody answers the old question', async ({ expect }) => {
     const { upstream: old, changes, health } = await startAccount(hang);
     const next = await startServer(well);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => old.requests).toBe(1);
-    // Silence has begun on the first connection.
+    // The first connection has gone unanswered for long.
     await expect.poll(() => old.requests).toBe(2);
     health.replaceProbe(probeOf(next.url));
     await expect.poll(() => next.requests).toBe(1);
@@ -110,7 +108,7 @@ describe.concurrent('a rotation', () => {
   test('does not wait until a refused account is asked again', async ({ expect }) => {
     const { health, stateIs } = await startAccount(refusing);
     const next = await startServer(well);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
     health.replaceProbe(probeOf(next.url));
     await expect.poll(stateIs).toBe('well');
@@ -126,13 +124,13 @@ describe.concurrent('a rotation', () => {
 });
 
 describe.concurrent('after close()', () => {
-  test('no probe is sent in an outage, at a doubt or for a wait', async ({ expect }) => {
+  test('no probe is sent in an outage, after a call or for a wait', async ({ expect }) => {
     const { upstream, health, stateIs } = await startAccount(down);
-    health.doubt();
+    health.requestProbe();
     await expect.poll(stateIs).toBe('outage');
     health.close();
     const sent = upstream.requests;
-    health.doubt();
+    health.requestProbe();
     // Longer than until the next probe of an outage.
     await sleep(1_100);
     expect(upstream.requests).toBe(sent);
@@ -140,7 +138,7 @@ describe.concurrent('after close()', () => {
 
   test('the probe under way is aborted, and its socket closed', async ({ expect }) => {
     const { upstream, changes, health } = await startAccount(hang, { timeoutMs: 30_000 });
-    health.doubt();
+    health.requestProbe();
     await expect.poll(() => upstream.open).toBe(1);
     health.close();
     await expect.poll(() => upstream.open).toBe(0);
