@@ -34,8 +34,8 @@ interface Options extends CallerSecrets {
 /** The name of the router in the log and the metrics, which no service may have. */
 export const ROUTER = 'router';
 
-/** Whoever reaches the port. */
-export const ANYONE: Caller = { name: 'anyone', subject: undefined, scopes: undefined };
+/** The name of whoever reaches the port, if no secret is configured. */
+const ANYONE = 'anyone';
 
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
@@ -81,7 +81,7 @@ export class Callers {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
       // The headers of others are ignored, and for them too an argument does not count in place of a header.
-      return this.#callerOf({ name: ANYONE.name, scopes: undefined }, isTrusted ? request : undefined);
+      return this.#callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
     }
     const sender =
       find(this.#routers, String(request.headers['router-authorization'] ?? '')) ??
