@@ -39,8 +39,7 @@ const UNPARSED_LIMITS = [
  * The reason why a document must not even be parsed; undefined if it may be. It counts words and marks in the text, so a
  * document that has them in its strings that often is refused as well.
  */
-export function refusalOfDocument(source: unknown): string | undefined {
-  if (typeof source !== 'string') return undefined;
+export function refusalOfDocument(source: string): string | undefined {
   const exceeded = UNPARSED_LIMITS.find(({ mark, most }) => hasMoreThan(most, mark, source));
   return exceeded && `The document has more than ${exceeded.most} ${exceeded.what}.`;
 }
