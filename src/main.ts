@@ -7,8 +7,8 @@ import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
-import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
-import { loadPolicy, PolicyError } from './fingerprint/policy-file.ts';
+import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
+import { PolicyError } from './fingerprint/policy-file.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: its configuration, its signals and its exit code. */
@@ -65,7 +65,7 @@ const readConfig = () => parseConfig(process.env, readFile);
 /** @throws ConfigError with every mistake of the policy */
 function readPolicy({ riskPolicyFile: path }: Config): RiskPolicy {
   try {
-    return path === undefined ? DEFAULT_POLICY : loadPolicy(path, readFile);
+    return path === undefined ? DEFAULT_POLICY : loadPolicy(path);
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
     throw new ConfigError(error.problems.map((problem) => `${VARIABLES.riskPolicyFile.name}: ${problem}`));

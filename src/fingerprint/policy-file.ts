@@ -1,61 +1,11 @@
 import { closestMatch } from 'leven';
 import { z } from 'zod';
-import { createPolicy, OTHERWISE, type PolicyDefinition, type RiskPolicy } from './policy.ts';
 import { SIGNAL_CATALOGUE } from './signals.ts';
 
-/** Reads a policy from its file. A policy is no secret, so the messages show what was found. */
+/** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
 
-/** Everything that is wrong with a policy, with a sentence for each mistake. */
-export class PolicyError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PolicyError';
-    this.problems = problems;
-  }
-}
-
-/**
- * The policy in a file.
- *
- * @param readFile returns the text of the file
- * @throws PolicyError with every mistake at once
- */
-export function loadPolicy(path: string, readFile: (path: string) => string): RiskPolicy {
-  let text: string;
-  try {
-    text = readFile(path);
-  } catch {
-    throw new PolicyError(['expected a readable file, but got a path that cannot be read.']);
-  }
-  return parsePolicy(text);
-}
-
-/**
- * The policy in a text of JSON.
- *
- * @throws PolicyError with every mistake at once
- */
-export function parsePolicy(text: string): RiskPolicy {
-  if (text.length > MAX_CHARACTERS) {
-    throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    // The rest of the message quotes the text, which is a secret if the path is that of another file.
-    const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
-  }
-  const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const mistakes = error?.issues.flatMap(sentencesOf) ?? [];
-  // Once each, because one value can fail several checks.
-  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(json)])];
-  if (!data || problems.length > 0) throw new PolicyError(problems);
-  return createPolicy(data);
-}
+/** The `rule` of a decision that no rule has made. No rule can have this id. */
+export const OTHERWISE = 'otherwise';
 
 /** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
 const MAX_CHARACTERS = 262_144;
@@ -64,14 +14,19 @@ const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
 // The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
+// What a schema returns is written in one way, keys in this order and no default spelled out: the id of a policy is its hash.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
   z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
 
-const listOf = <Entry extends z.ZodType>(expected: string, entry: Entry) => z.array(entry, expected).min(1);
+const setOf = <Entry extends z.ZodType>(expected: string, entry: Entry) =>
+  z
+    .array(entry, expected)
+    .min(1)
+    .transform((list) => [...new Set(list)].sort());
 
 const oneOrMany = <Entry extends z.ZodType>(expected: string, entry: Entry) =>
-  z.preprocess((value) => (Array.isArray(value) ? value : [value]), listOf(expected, entry));
+  z.preprocess((value) => (Array.isArray(value) ? value : [value]), setOf(expected, entry));
 
 const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =>
   z.strictObject(shape, {
@@ -79,7 +34,7 @@ const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =
   });
 
 const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
-const codes = listOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
+const codes = setOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
 const eventType = z.string('a text of 1 to 100 characters').regex(/^.{1,100}$/su);
 
 const CONDITION = 'an object with at least one condition';
@@ -107,13 +62,57 @@ const rule = objectOf('a rule, which is an object', {
   }),
   // biome-ignore lint/suspicious/noThenProperty: the format has this key, and nobody awaits a schema.
   then: action,
-  shadow: z.boolean('true or false').optional(),
+  shadow: z
+    .boolean('true or false')
+    .transform((shadow) => shadow || undefined)
+    .optional(),
 });
 
-const policySchema: z.ZodType<PolicyDefinition> = objectOf('an object with rules and otherwise', {
-  rules: listOf(`a list of 1 to ${MAX_RULES} rules`, rule).max(MAX_RULES),
+export const policySchema = objectOf('an object with rules and otherwise', {
+  rules: z.array(rule, `a list of 1 to ${MAX_RULES} rules`).min(1).max(MAX_RULES),
   otherwise: action,
 });
+
+/** A policy as it is written in a file. */
+export type PolicyDefinition = z.output<typeof policySchema>;
+/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
+export type Condition = z.output<typeof condition>;
+
+/** Everything that is wrong with a policy, with a sentence for each mistake. */
+export class PolicyError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'PolicyError';
+    this.problems = problems;
+  }
+}
+
+/**
+ * The policy in a text of JSON.
+ *
+ * @throws PolicyError with every mistake at once
+ */
+export function parseDefinition(text: string): PolicyDefinition {
+  if (text.length > MAX_CHARACTERS) {
+    throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    // The rest of the message quotes the text, which is a secret if the path is that of another file.
+    const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
+    throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
+  }
+  const { data, error } = policySchema.safeParse(json, { reportInput: true });
+  const mistakes = error?.issues.flatMap(sentencesOf) ?? [];
+  // Once each, because one value can fail several checks.
+  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(json)])];
+  if (!data || problems.length > 0) throw new PolicyError(problems);
+  return data;
+}
 
 /** The sentences about one mistake: one for each key that is unknown. */
 function sentencesOf(issue: z.core.$ZodIssue): string[] {
@@ -142,9 +141,6 @@ function nearest(value: unknown, known: readonly string[]): string | undefined {
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object' && value !== null) {
-    return Object.keys(value).length === 0 ? 'an empty object' : 'an object';
-  }
   const text = JSON.stringify(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }

@@ -1,47 +1,19 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Metrics } from '../observability/metrics.ts';
-import type {
-  DeviceClientType,
-  DeviceRiskAction,
-  DeviceRiskDecision,
-  DeviceSignalEffect,
-  Signal,
-  SignalCode,
-  SignalLevel,
-} from '../schema.generated.ts';
+import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
+import {
+  type Condition,
+  OTHERWISE,
+  type PolicyDefinition,
+  PolicyError,
+  parseDefinition,
+  policySchema,
+} from './policy-file.ts';
 import { LEVEL_RANK } from './signals.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
-
-/** A policy as it is written in a file. */
-export interface PolicyDefinition {
-  readonly rules: readonly RuleDefinition[];
-  /** The action if no rule matches. */
-  readonly otherwise: DeviceRiskAction;
-}
-
-/** A rule as it is written in a file. */
-export interface RuleDefinition {
-  readonly id: string;
-  readonly when: Condition;
-  readonly then: DeviceRiskAction;
-  /** A shadow rule is counted when it matches, and never decides. */
-  readonly shadow?: boolean | undefined;
-}
-
-/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
-export interface Condition {
-  readonly anyOf?: readonly SignalCode[] | undefined;
-  readonly noneOf?: readonly SignalCode[] | undefined;
-  readonly effect?: DeviceSignalEffect | undefined;
-  readonly minLevel?: SignalLevel | undefined;
-  readonly minConfidence?: number | undefined;
-  /** How many different signals have to count: 1 unless it is given, or 0 if no key says which signals count. */
-  readonly atLeast?: number | undefined;
-  readonly eventType?: readonly string[] | undefined;
-  readonly clientType?: readonly DeviceClientType[] | undefined;
-}
 
 /** A policy that is ready to decide. */
 export interface RiskPolicy {
@@ -54,7 +26,7 @@ export interface RiskPolicy {
 /** A rule that is ready to be matched. */
 export interface Rule {
   readonly when: Condition;
-  /** The number of different signals that have to count. */
+  /** The number of different signals that have to count: `atLeast`, or 1, or 0 if no key says which signals count. */
   readonly needs: number;
   readonly isShadow: boolean;
   /** What the rule decides; the same object each time. */
@@ -71,13 +43,23 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/** The `rule` of a decision that no rule has made. No rule can have this id. */
-export const OTHERWISE = 'otherwise';
+/** @throws PolicyError with every mistake at once */
+export function loadPolicy(path: string): RiskPolicy {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    throw new PolicyError(['expected a readable file, but got a path that cannot be read.']);
+  }
+  return parsePolicy(text);
+}
 
-/** Makes a policy of a valid definition. */
-export function createPolicy(definition: PolicyDefinition): RiskPolicy {
-  const rules = definition.rules.map(canonical);
-  const { otherwise } = definition;
+/** @throws PolicyError with every mistake at once */
+export function parsePolicy(text: string): RiskPolicy {
+  return createPolicy(parseDefinition(text));
+}
+
+function createPolicy({ rules, otherwise }: PolicyDefinition): RiskPolicy {
   const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
   return {
     id,
@@ -89,22 +71,6 @@ export function createPolicy(definition: PolicyDefinition): RiskPolicy {
     }),
     otherwise: { action: otherwise, rule: OTHERWISE, policy: id },
   };
-}
-
-/** The same rule written in one way: keys in one order, lists sorted and without repetition, no default spelled out. */
-function canonical({ id, when, then, shadow }: RuleDefinition): RuleDefinition {
-  const { anyOf, noneOf, effect, minLevel, minConfidence, atLeast, eventType, clientType } = when;
-  const lists = { eventType: sortedSet(eventType), clientType: sortedSet(clientType) };
-  return {
-    id,
-    when: { anyOf: sortedSet(anyOf), noneOf: sortedSet(noneOf), effect, minLevel, minConfidence, atLeast, ...lists },
-    then,
-    shadow: shadow || undefined,
-  };
-}
-
-function sortedSet<Text extends string>(list: readonly Text[] | undefined): Text[] | undefined {
-  return list && [...new Set(list)].sort();
 }
 
 /**
@@ -131,8 +97,9 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
   if (when.clientType && !when.clientType.includes(clientType)) return false;
   if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
   if (signals.some(({ code }) => isOneOf(when.noneOf, code))) return false;
+  const counted = signals.filter((signal) => counts(when, signal));
   // The document does not say that a signal comes only once, and twice the same is not two.
-  return new Set(signals.filter((signal) => counts(when, signal)).map(({ name }) => name)).size >= needs;
+  return counted.length >= needs && new Set(counted.map(({ name }) => name)).size >= needs;
 }
 
 /** Is a signal one of those that a rule counts? One that is newer than the catalogue has neither a code nor an effect. */
@@ -154,38 +121,40 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
  * The policy that is used without a file. It refuses only what somebody has put on a blacklist: no signal of a machine is
  * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
  */
-export const DEFAULT_POLICY = createPolicy({
-  rules: [
-    { id: 'listed', when: { effect: 'DENY' }, then: 'DENY' },
-    // Counts what a stricter policy would refuse, so that an analyst can look at these before making it so.
-    {
-      id: 'tools-in-use',
-      when: {
-        anyOf: [
-          'ANTIDETECT_BROWSER',
-          'HOOK_TAMPERING_HIGH',
-          'PSEUDO_BROWSER_ENV',
-          'SUSPICIOUS_DEVICE_INFO_TAMPERED',
-          'USING_AUTOMATION_TOOL',
-          'USING_DEVICE_TAMPERING_TOOL',
-          'USING_REVERSE_ENGINEERING_TOOL',
-        ],
-        atLeast: 2,
+export const DEFAULT_POLICY = createPolicy(
+  policySchema.parse({
+    rules: [
+      { id: 'listed', when: { effect: 'DENY' }, then: 'DENY' },
+      // Counts what a stricter policy would refuse, so that an analyst can look at these before making it so.
+      {
+        id: 'tools-in-use',
+        when: {
+          anyOf: [
+            'ANTIDETECT_BROWSER',
+            'HOOK_TAMPERING_HIGH',
+            'PSEUDO_BROWSER_ENV',
+            'SUSPICIOUS_DEVICE_INFO_TAMPERED',
+            'USING_AUTOMATION_TOOL',
+            'USING_DEVICE_TAMPERING_TOOL',
+            'USING_REVERSE_ENGINEERING_TOOL',
+          ],
+          atLeast: 2,
+        },
+        then: 'DENY',
+        shadow: true,
       },
-      then: 'DENY',
-      shadow: true,
-    },
-    // Before the whitelists: a token that is replayed shows the device of somebody else.
-    { id: 'reused-token', when: { anyOf: ['TOKEN_EXPIRED'] }, then: 'CHALLENGE' },
-    { id: 'trusted', when: { effect: 'ALLOW' }, then: 'ALLOW' },
-    // Without an effect, so that it also counts a serious signal that is newer than the catalogue.
-    { id: 'serious', when: { minLevel: 'HIGH' }, then: 'CHALLENGE' },
-    // A caller who guides a victim sees the screen and speaks on the phone.
-    { id: 'guided', when: { anyOf: ['SCREEN_SHARING', 'VOICE_CONNECTED'], atLeast: 2 }, then: 'CHALLENGE' },
-    { id: 'several', when: { minLevel: 'MEDIUM', minConfidence: 0.8, atLeast: 2 }, then: 'CHALLENGE' },
-  ],
-  otherwise: 'ALLOW',
-});
+      // Before the whitelists: a token that is replayed shows the device of somebody else.
+      { id: 'reused-token', when: { anyOf: ['TOKEN_EXPIRED'] }, then: 'CHALLENGE' },
+      { id: 'trusted', when: { effect: 'ALLOW' }, then: 'ALLOW' },
+      // Without an effect, so that it also counts a serious signal that is newer than the catalogue.
+      { id: 'serious', when: { minLevel: 'HIGH' }, then: 'CHALLENGE' },
+      // A caller who guides a victim sees the screen and speaks on the phone.
+      { id: 'guided', when: { anyOf: ['SCREEN_SHARING', 'VOICE_CONNECTED'], atLeast: 2 }, then: 'CHALLENGE' },
+      { id: 'several', when: { minLevel: 'MEDIUM', minConfidence: 0.8, atLeast: 2 }, then: 'CHALLENGE' },
+    ],
+    otherwise: 'ALLOW',
+  }),
+);
 
 /** The policy in use, which counts its decisions. */
 export class PolicyInUse {
@@ -195,7 +164,11 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
-    metrics.watchPolicy(() => outcomesOf(this.#policy));
+    metrics.watchPolicy(() => {
+      const { rules, otherwise } = this.#policy;
+      const all = [...rules, { decision: otherwise, isShadow: false }];
+      return all.map(({ decision: { action, rule }, isShadow }) => ({ action, rule, shadow: `${isShadow}` as const }));
+    });
   }
 
   /** Replaces the policy. Operations under way keep their own. */
@@ -218,11 +191,4 @@ export class PolicyInUse {
       return decision;
     };
   }
-}
-
-/** The labels under which the decisions of a policy are counted: one for each rule, and the last for no rule. */
-export function outcomesOf({ rules, otherwise }: RiskPolicy) {
-  const outcome = ({ action, rule }: DeviceRiskDecision, isShadow: boolean) =>
-    ({ action, rule, shadow: isShadow ? 'true' : 'false' }) as const;
-  return [...rules.map(({ decision, isShadow }) => outcome(decision, isShadow)), outcome(otherwise, false)];
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { loadPolicy, PolicyError, parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { loadPolicy, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { PolicyError } from '../../src/fingerprint/policy-file.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 
 /** What is refused in a policy's file, and in which words. */
@@ -34,7 +35,7 @@ test.each<[object, string]>([
   [{ id: '' }, `rules.0.id: ${ID}, but got "".`],
   [{ id: 'a'.repeat(49) }, `rules.0.id: ${ID}, but got "${'a'.repeat(39)}….`],
   [{ id: undefined }, `rules.0.id: ${ID}, but got nothing.`],
-  [{ when: {} }, 'rules.0.when: expected an object with at least one condition, but got an empty object.'],
+  [{ when: {} }, 'rules.0.when: expected an object with at least one condition, but got {}.'],
   [{ when: undefined }, 'rules.0.when: expected an object with at least one condition, but got nothing.'],
   [{ when: [] }, 'rules.0.when: expected an object with at least one condition, but got a list of 0.'],
   [
@@ -56,10 +57,7 @@ test.each<[object, string]>([
   [{ when: { atLeast: 0 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 0.'],
   [{ when: { atLeast: 1.5 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
   [{ when: { eventType: '' } }, 'rules.0.when.eventType.0: expected a text of 1 to 100 characters, but got "".'],
-  [
-    { when: { eventType: ['a', {}] } },
-    'rules.0.when.eventType.1: expected a text of 1 to 100 characters, but got an empty object.',
-  ],
+  [{ when: { eventType: ['a', {}] } }, 'rules.0.when.eventType.1: expected a text of 1 to 100 characters, but got {}.'],
   [
     { when: { clientType: 'iOS' } },
     'rules.0.when.clientType.0: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
@@ -141,10 +139,7 @@ test.each([
 });
 
 test('a file that cannot be read is refused', () => {
-  const read = () => {
-    throw new Error('ENOENT: /a/path');
-  };
-  expect(problemsOf(() => loadPolicy('/a/path', read))).toEqual([
+  expect(problemsOf(() => loadPolicy('/there/is/no/such/file'))).toEqual([
     'expected a readable file, but got a path that cannot be read.',
   ]);
 });

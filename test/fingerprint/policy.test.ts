@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEFAULT_POLICY, decide, type PolicyInput } from '../../src/fingerprint/policy.ts';
-import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { DEFAULT_POLICY, decide, type PolicyInput, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { findSignal } from '../../src/fingerprint/signals.ts';
 import type { DeviceClientType } from '../../src/schema.generated.ts';
 import { readPage } from '../docs/markdown.ts';

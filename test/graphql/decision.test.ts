@@ -1,6 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
-import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ask } from '../support/requests.ts';

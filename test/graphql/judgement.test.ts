@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
-import { parsePolicy } from '../../src/fingerprint/policy-file.ts';
+import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
