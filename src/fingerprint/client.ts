@@ -176,7 +176,8 @@ export class FingerprintClient {
       for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
       return outcome;
     } catch (error) {
-      if (error instanceof DeviceTrustError && MAY_BE_OUTAGE.has(error.code)) health?.requestProbe();
+      // A probe finds out whether it is the service that is not well.
+      if (error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_')) health?.requestProbe();
       throw error;
     }
   }
@@ -187,14 +188,6 @@ const EMPTY_TOKEN = {
   reason: 'expected a token of at least 1 character, but got none',
   type: 'string_too_short',
 };
-
-/** After a failure with one of these codes, a probe finds out whether the service is well. */
-const MAY_BE_OUTAGE: ReadonlySet<string> = new Set([
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_REJECTED',
-  'UPSTREAM_PROTOCOL_ERROR',
-]);
 
 /** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
 export function fingerprintProbe({ region, origin, path, headers }: Application): Probe {

@@ -216,18 +216,6 @@ describe('what is not, as a whole, a text that was sealed, is not opened', () =>
     }
   });
 
-  test('with any bit of its bytes flipped', () => {
-    const parts = sealed.split('.');
-    for (const [at, part] of parts.entries()) {
-      const bytes = Buffer.from(part, 'base64url');
-      for (let bit = 0; bit < bytes.length * 8; bit += 1) {
-        const flipped = Buffer.from(bytes);
-        flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-        refuse(parts.with(at, flipped.toString('base64url')).join('.'));
-      }
-    }
-  });
-
   test('cut, extended or padded anywhere', () => {
     for (let at = 0; at < sealed.length; at += 1) {
       refuse(sealed.slice(0, at));
