@@ -1,4 +1,4 @@
-import { type DocumentNode, type GraphQLSchema, type OperationDefinitionNode, visit } from 'graphql';
+import { type DocumentNode, GraphQLSchema, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
@@ -16,7 +16,8 @@ interface Candidate {
  * Would graphql-jit answer this operation as graphql-js does? It is used for what it certainly does alike, which are the plain
  * queries that routers send:
  *
- * - Mutations are left to graphql-js, because graphql-jit keeps everything about them in memory until a full garbage collection.
+ * - The queue in which graphql-jit executes mutations keeps everything about a request in memory until a full garbage collection.
+ *   A mutation of one field needs no queue: it is compiled as a query of the same field.
  * - Of several fields that set their parent to null, graphql-js reports the first one, and graphql-jit all of them. A single
  *   root field has no such neighbours.
  * - Directives change the order of the fields of its answers.
@@ -28,7 +29,7 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
   const [first, ...others] = definition.selectionSet.selections;
   const isSingle = first?.kind === 'Field' && others.length === 0;
-  if (definition.operation !== 'query' || size > MAX_COST || !isSingle) return false;
+  if (size > MAX_COST || !isSingle) return false;
   let isPlain = true;
   const exclude = () => {
     isPlain = false;
@@ -52,12 +53,30 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
 const PARENTS_OF_VARIABLES: ReadonlySet<string> = new Set(['Argument', 'VariableDefinition']);
 
 /** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
-export function compile(schema: GraphQLSchema, document: DocumentNode): CompiledQuery['query'] | undefined {
-  const compiled = compileQuery(schema, document, undefined, {
+export function compile(
+  schema: GraphQLSchema,
+  { document, definition }: Candidate,
+): CompiledQuery['query'] | undefined {
+  const isQuery = definition.operation === 'query';
+  const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), asQuery(document), undefined, {
     disablingCapturingStackErrors: true,
     // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
     // scalars are serialised all the same.
     disableLeafSerialization: true,
   });
   return isCompiledQuery(compiled) ? compiled.query : undefined;
+}
+
+/** Each schema with its mutations as queries, which is made once. */
+const known = new WeakMap<GraphQLSchema, GraphQLSchema>();
+
+function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
+  const made =
+    known.get(schema) ?? new GraphQLSchema({ ...schema.toConfig(), query: schema.getMutationType(), mutation: null });
+  known.set(schema, made);
+  return made;
+}
+
+function asQuery(document: DocumentNode): DocumentNode {
+  return visit(document, { OperationDefinition: (node) => ({ ...node, operation: OperationTypeNode.QUERY }) });
 }

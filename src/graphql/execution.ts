@@ -77,7 +77,7 @@ export class Execution {
     if (!found || (operationName != null && operationName !== found.kind.name)) return undefined;
     found.uses += 1;
     if (found.uses === COMPILED_AT_USE && this.#compiled < MAX_COMPILED && canBeCompiled(found)) {
-      found.compiled = compile(this.#schema, found.document);
+      found.compiled = compile(this.#schema, found);
       if (found.compiled) this.#compiled += 1;
     }
     return found;

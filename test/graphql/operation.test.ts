@@ -49,7 +49,6 @@ describe('a document', () => {
       true,
     ]);
     for (const source of [
-      'mutation { validateCaptcha(input: { lotNumber: "l" }) { proceed } }',
       '{ a: __typename b: __typename }',
       '{ signalCatalogue { code @skip(if: false) } }',
       'query ($t: String! = "t") { deviceFingerprint(token: $t) { __typename } }',
