@@ -3,7 +3,6 @@ import catalogue from '../fixtures/signals.json' with { type: 'json' };
 import { faultsInEachLook } from '../support/accessibility.ts';
 import { type Visit, visit, visitAgain } from '../support/chromium.ts';
 import { ask } from '../support/requests.ts';
-import { ITEMS } from './orders/goods.ts';
 import { startPageServer } from './page-server.ts';
 import { startTestPages } from './test-pages.ts';
 
@@ -52,18 +51,6 @@ async function order(button: string, captcha: string): Promise<string> {
 }
 
 const PLACED = /^Thank you, Ada\s+We have your order: Vase for €24\.00\./;
-
-test('shows every item that the order service has, at its price, and what is chosen', async () => {
-  const shown = await page
-    .locator('.card')
-    .evaluateAll((cards) =>
-      cards.map((card) => `${card.querySelector('b')?.textContent} ${card.querySelector('data')?.textContent}`),
-    );
-  const inEuro = ITEMS.map(({ name, priceCents }) => `${name} €${(priceCents / 100).toFixed(2)}`);
-  expect(shown.sort()).toEqual(inEuro.sort());
-  await choose('Desk');
-  expect(await page.locator('#chosen').innerText()).toBe('Desk €249.00');
-});
 
 test.each(['A clean phone', 'A phone behind a VPN'])('%s orders with one request', async (device) => {
   await buyFrom(device);

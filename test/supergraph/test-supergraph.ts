@@ -13,7 +13,7 @@ import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER } from './signer.ts';
 import { TRUSTED_HEADERS } from './subgraph-headers.ts';
 import { ORDERS_SERVICE, SECRETS } from './test-secrets.ts';
-import { startUsers, USERS } from './users.ts';
+import { startUsers } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
 export type TestSupergraph = Awaited<ReturnType<typeof startTestSupergraph>>;
@@ -30,13 +30,6 @@ interface Controls {
   /** Changes each answer of the upstreams; at first it changes nothing. */
   alter: (answer: string) => string;
 }
-
-/** A customer with fifty sign-ins, from five devices in turn. */
-export const TRAVELLER = {
-  id: 'user-4',
-  name: 'Traveller',
-  deviceTokens: Array.from({ length: 50 }, (_, i) => `sandbox:web#${i % 5}`),
-};
 
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
@@ -85,7 +78,7 @@ export async function startTestSupergraph(options: Options = {}) {
       sealingKeys: SEALING_KEYS,
     },
   );
-  const users = await startUsers({ secret: SECRETS.users }, [...USERS, TRAVELLER]);
+  const users = await startUsers({ secret: SECRETS.users });
   const orders = await startOrders({
     attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },
     deviceTrust: { url: app.graphqlUrl, secret: ORDERS_SERVICE.secret },

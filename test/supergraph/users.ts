@@ -9,22 +9,21 @@ import {
 
 /** The users team's subgraph: who the customers are. */
 
-export interface User {
+interface User {
   readonly id: string;
   readonly name: string;
   /** The tokens of their sign-ins: whoever wants a fresh look at a device refers to it by its token. */
   readonly deviceTokens: readonly string[];
 }
 
-export const USERS: readonly User[] = [
+const USERS: readonly User[] = [
   { id: 'user-1', name: 'Ada', deviceTokens: ['sandbox:android:EMULATOR', 'sandbox:ios'] },
   { id: 'user-2', name: 'Grace', deviceTokens: ['sandbox:web'] },
   { id: 'user-3', name: 'Mallory', deviceTokens: ['sandbox:android', 'not-a-token', 'sandbox:error:500'] },
 ];
 
-/** @param users the customers */
-export function startUsers(options: SubgraphOptions, users = USERS): Promise<Running> {
-  const byId = new Map(users.map((user) => [user.id, user]));
+export function startUsers(options: SubgraphOptions): Promise<Running> {
+  const byId = new Map(USERS.map((user) => [user.id, user]));
   const resolvers = {
     Query: {
       me: (_root: unknown, _args: unknown, { userId }: SubgraphContext) => userId && byId.get(userId),

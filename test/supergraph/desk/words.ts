@@ -20,7 +20,6 @@ const NOT_JUDGED: Readonly<Record<Graph.NotJudgedReason, readonly [string, strin
     'outage',
     'There was no answer about the device. This is on our side, and says nothing about the customer, who has to solve a captcha.',
   ],
-  SOLD_OUT: ['sold out', 'There was nothing left to sell, so nobody asked about the device.'],
 };
 
 /** The decision as text and colour, with the reason if there is none. */
@@ -41,7 +40,6 @@ export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
 
 const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
   UNKNOWN_ITEM: 'the shop has no such item',
-  SOLD_OUT: 'the item was sold out',
   UNVERIFIED: 'too little could be verified for an item of this price',
   UNDER_REVIEW: 'the decision about the device',
 };

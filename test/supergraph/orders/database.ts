@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { v7 as uuidV7 } from 'uuid';
 import type { Judgement } from './device-trust.ts';
-import { ITEMS, type Item } from './goods.ts';
+import type { Item } from './goods.ts';
 
 /** The tables of the shop, in SQLite. For Postgres, `?` becomes `$1`, `BEGIN IMMEDIATE` becomes `BEGIN`, and the pragma goes. */
 
@@ -11,11 +11,6 @@ import { ITEMS, type Item } from './goods.ts';
  * the customer has an answer, `outcome` is null. No column has the device's token, which is a credential.
  */
 const TABLES = `
-  CREATE TABLE IF NOT EXISTS items (
-    name TEXT PRIMARY KEY,
-    price_cents INTEGER NOT NULL,
-    stock INTEGER NOT NULL CHECK (stock >= 0)
-  );
   CREATE TABLE IF NOT EXISTS checkouts (
     id TEXT PRIMARY KEY,
     customer_id TEXT NOT NULL,
@@ -62,13 +57,13 @@ export interface Checkout {
 }
 
 export type NotJudged = 'TOKEN_REJECTED' | 'OUTAGE';
-export type OrderRefusalCode = 'UNKNOWN_ITEM' | 'SOLD_OUT' | 'UNVERIFIED' | 'UNDER_REVIEW';
+export type OrderRefusalCode = 'UNKNOWN_ITEM' | 'UNVERIFIED' | 'UNDER_REVIEW';
 export type Captcha = 'VERIFIED' | 'UNVERIFIED';
 
 export type Database = ReturnType<typeof openDatabase>;
 
 /**
- * Opens the database, and adds the items of the shop if it is new. Whoever opens one closes it.
+ * Opens the database. Whoever opens one closes it.
  *
  * @param file its path; `:memory:` keeps it in this process
  */
@@ -77,11 +72,6 @@ export function openDatabase(file: string) {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(`PRAGMA journal_mode = WAL; ${TABLES}`);
   const prepare = (sql: string) => database.prepare(sql);
-  const insertItem = prepare('INSERT INTO items (name, price_cents, stock) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
-  for (const { name, priceCents, stock } of ITEMS) insertItem.run(name, priceCents, stock);
-  const item = prepare('SELECT name, price_cents AS "priceCents", stock FROM items WHERE name = ?');
-  const takeFromStock = prepare(`UPDATE items SET stock = stock - 1
-    WHERE stock > 0 AND name = (SELECT item FROM checkouts WHERE id = ?)`);
   const spend = prepare('INSERT INTO spent_attestations (jti) VALUES (?) ON CONFLICT DO NOTHING');
   const find = prepare(`${CHECKOUT} WHERE id = ?`);
   const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
@@ -105,7 +95,6 @@ export function openDatabase(file: string) {
 
   // The columns are named like the fields, and the tables hold nothing that was not inserted above.
   return {
-    item: (name: string) => item.get(name) as Item | undefined,
     find: (id: string) => find.get(id) as Checkout | undefined,
     tried: (customerId: string, checkoutId: string) => tried.get(customerId, checkoutId) as Checkout | undefined,
     order: (orderId: string) => order.get(orderId) as Checkout | undefined,
@@ -128,8 +117,8 @@ export function openDatabase(file: string) {
     /** Records what the customer was answered instead of an order. */
     end: (id: string, outcome: string, captcha: Captcha | null) => void end.run(outcome, captcha, id),
     /**
-     * The order, the attestation and the stock: all of them change, or none. None does if the checkout was placed before, or
-     * if its decision is another one by now.
+     * The order and the attestation: both of them change, or none. None does if the checkout was placed before, or if its
+     * decision is another one by now.
      *
      * @param jti of the attestation, if the order needs one
      */
@@ -138,7 +127,6 @@ export function openDatabase(file: string) {
       try {
         if (place.run(captcha, orderId, id, decision).changes === 0) return 'CHANGED';
         if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
-        if (takeFromStock.run(id).changes === 0) return 'SOLD_OUT';
         database.exec('COMMIT');
         return 'PLACED';
       } finally {

@@ -1,21 +1,17 @@
-/** What the shop has in its database when it opens. */
+/** What the shop sells, and what was ordered before it opens. */
 
 export interface Item {
   readonly name: string;
   readonly priceCents: number;
-  readonly stock: number;
 }
 
-const PLENTY = 1_000_000;
-
 export const ITEMS: readonly Item[] = [
-  { name: 'Pen', priceCents: 200, stock: PLENTY },
-  { name: 'Vase', priceCents: 2_400, stock: PLENTY },
-  { name: 'Kettle', priceCents: 3_900, stock: PLENTY },
-  { name: 'Lamp', priceCents: 5_000, stock: PLENTY },
-  { name: 'Gift card', priceCents: 10_000, stock: PLENTY },
-  { name: 'Desk', priceCents: 24_900, stock: PLENTY },
-  { name: 'Signed print', priceCents: 4_500, stock: 0 },
+  { name: 'Pen', priceCents: 200 },
+  { name: 'Vase', priceCents: 2_400 },
+  { name: 'Kettle', priceCents: 3_900 },
+  { name: 'Lamp', priceCents: 5_000 },
+  { name: 'Gift card', priceCents: 10_000 },
+  { name: 'Desk', priceCents: 24_900 },
 ];
 
 /** An order of a new shop, and the token of the device that it was placed from. */

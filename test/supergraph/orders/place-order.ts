@@ -3,6 +3,7 @@ import { failure } from '../subgraph.ts';
 import type { createVerifier } from './attestation.ts';
 import type { createJudging } from './checkouts.ts';
 import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
+import { ITEMS } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
 
@@ -42,7 +43,7 @@ const MAX_DEVICE_TOKEN_LENGTH = 8_192;
 export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrderInput): Promise<Result> {
   checkInput(input);
   const { database } = shop;
-  const item = database.item(input.item);
+  const item = ITEMS.find(({ name }) => name === input.item);
   // By customer and checkout, so that the checkout of somebody else is not found.
   const before = database.tried(customerId, input.checkoutId);
   const checkout = before ?? (item && database.start(customerId, input.checkoutId, item));
@@ -56,7 +57,7 @@ export async function placeOrder(shop: Shop, customerId: string, input: PlaceOrd
 /** From a checkout that was recorded to an order, or to what stands in its way. */
 async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promise<Result> {
   const { database, audience } = shop;
-  const { id, customerId, item, priceCents } = started;
+  const { id, customerId, priceCents } = started;
   const challenge = (reason: ChallengeReason): Result => {
     database.end(id, 'CHALLENGED', null);
     return { __typename: 'ChallengeRequired', reason, audience, action: ACTION };
@@ -65,8 +66,6 @@ async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promi
     database.end(id, code, captcha);
     return { __typename: 'OrderRefused', code };
   };
-  // Before the judgement: that would be an event for nothing, and show a bot what is decided without an order that it has to pay.
-  if (!database.item(item)?.stock) return refuse('SOLD_OUT');
   const judged = await shop.letJudge(started, input.deviceToken);
   const { decision } = judged;
   // A refusal says nothing about the reason, and no captcha changes it.
@@ -88,7 +87,6 @@ async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promi
 
   const outcome = database.place(judged, captcha, jti);
   if (outcome === 'SPENT') return challenge('SPENT');
-  if (outcome === 'SOLD_OUT') return refuse('SOLD_OUT');
   const order = database.find(id);
   if (outcome === 'PLACED' && order) shop.placed(order);
   if (order?.orderId) return { __typename: 'OrderPlaced', order };

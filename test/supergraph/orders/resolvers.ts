@@ -46,11 +46,8 @@ export function createResolvers(shop: Shop) {
       status: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? outcome : 'REFUSED'),
       refusal: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? null : outcome),
       order: (checkout: Checkout) => (checkout.orderId === null ? null : checkout),
-      notJudged: ({ sealed, notJudged, outcome }: Checkout) => {
-        if (sealed !== null) return null;
-        // Nobody has asked, or whoever did has ended without an answer.
-        return notJudged ?? (outcome === 'SOLD_OUT' ? 'SOLD_OUT' : 'OUTAGE');
-      },
+      // Without a reason, whoever asked has ended without an answer.
+      notJudged: ({ sealed, notJudged }: Checkout) => (sealed === null ? (notJudged ?? 'OUTAGE') : null),
       judgement: judgementOf,
     },
     User: {

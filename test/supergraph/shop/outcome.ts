@@ -45,7 +45,6 @@ export function outcomeOf({ verified, placed }: Checkout): Outcome {
 
 const REFUSALS: Readonly<Record<OrderRefusalCode, Pick<Outcome, 'title' | 'text'>>> = {
   UNKNOWN_ITEM: { title: 'We no longer have this.', text: 'Please choose something else.' },
-  SOLD_OUT: { title: 'Sold out.', text: 'The last one is gone. Please choose something else.' },
   UNVERIFIED: {
     title: 'Not at the moment.',
     text: 'For this item we need to check more than we can. Please try again later, or choose something for less.',

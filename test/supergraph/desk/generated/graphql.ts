@@ -36,11 +36,9 @@ export type DeviceSignalEffect =
 
 export type NotJudgedReason =
   | 'OUTAGE'
-  | 'SOLD_OUT'
   | 'TOKEN_REJECTED';
 
 export type OrderRefusalCode =
-  | 'SOLD_OUT'
   | 'UNDER_REVIEW'
   | 'UNKNOWN_ITEM'
   | 'UNVERIFIED';

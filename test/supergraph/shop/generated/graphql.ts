@@ -23,7 +23,6 @@ export type ChallengeReason =
   | 'SPENT';
 
 export type OrderRefusalCode =
-  | 'SOLD_OUT'
   | 'UNDER_REVIEW'
   | 'UNKNOWN_ITEM'
   | 'UNVERIFIED';
