@@ -110,16 +110,6 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
     expect(contractOf(contract(services, 'risk'))).toEqual(EXPECTED);
   });
 
-  test('without that exclusion there is more, so the list would fail', () => {
-    const everything = contractOf(contract(services, NO_TAG));
-    expect(Object.keys(everything)).toEqual(
-      expect.arrayContaining(['SignalCode', 'SignalLevel', 'DeviceRiskDecision']),
-    );
-    expect(everything['DeviceFingerprint']).toContain('signals');
-    expect(everything['DeviceFingerprint']).not.toContain('token');
-    expect(everything['FingerprintDevice']).toContain('orders');
-  });
-
   test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {
     const [ours, theirs] = [contract(services, NO_TAG), buildASTSchema(FLEET.typeDefs, { assumeValidSDL: true })];
     const together = [...services, FLEET];

@@ -87,14 +87,6 @@ The supergraph:     ${gateway.url}
 `;
 }
 
-/** One sentence for a person. */
-function problemOf(error: unknown): string {
-  if (error instanceof ConfigError) return error.problems.join('\n');
-  if (!(error instanceof Error)) return String(error);
-  const isTaken = 'code' in error && error.code === 'EADDRINUSE' && 'port' in error;
-  return isTaken ? `Port ${error.port} is taken. Set PORT and SANDBOX_PORT to others.` : error.message;
-}
-
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   // Once: a second signal finds no handler and ends the process at once.
   process.once(signal, () => {
@@ -109,6 +101,7 @@ try {
   process.stdout.write(await start());
 } catch (error) {
   await stop();
-  process.stderr.write(`The supergraph cannot start: ${problemOf(error)}\n`);
+  const problem = error instanceof ConfigError ? error.problems.join('\n') : Object(error).message;
+  process.stderr.write(`The supergraph cannot start: ${problem}\n`);
   process.exit(1);
 }

@@ -7,7 +7,7 @@ import type { Sessions } from './people.ts';
 export interface PageServer {
   /** Scheme, host and port: what a browser calls the page's origin. */
   readonly origin: string;
-  /** Sets the gateway that the page asks. Until then the page is not served. */
+  /** Sets the gateway that the page asks. */
   use(gatewayUrl: string): void;
   /** Closes every socket. */
   stop(): Promise<void>;
@@ -32,28 +32,28 @@ export async function startPageServer(folder: 'shop' | 'desk', options: PageOpti
   const files = await buildPage(folder);
   let gatewayUrl = '';
   let origin = '';
-  const { url, stop } = await listen((request, response) => {
-    const path = request.url === '/' ? '/index.html' : (request.url ?? '');
-    const file = files.get(path);
-    const isOwn = request.headers.origin === undefined || request.headers.origin === origin;
-    const name = request.method === 'POST' && isOwn ? /^\/sign-in\/(\w+)$/.exec(path)?.[1] : undefined;
-    const token = name && sessions?.signIn(name);
-    if (token) {
-      response.writeHead(200, headersFor('.txt')).end(token);
-    } else if (request.method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
+  const { url, stop } = await listen(({ method, url: path = '', headers }, response) => {
+    const send = (status: number, type = '.txt', text = '') =>
+      response.writeHead(status, headersFor(type, gatewayUrl)).end(text.replaceAll('{{gateway}}', gatewayUrl));
+    const isOwn = headers.origin === undefined || headers.origin === origin;
+    const [, person = ''] = /^\/sign-in\/(\w+)$/.exec(path) ?? [];
+    const file = path === '/' ? '/index.html' : path;
+    const content = files.get(file);
+    const token = method === 'POST' && isOwn ? sessions?.signIn(person) : undefined;
+    if (token !== undefined) {
+      send(200, '.txt', token);
+    } else if (method === 'POST' && path === '/sandbox/challenges' && challengeUrl !== undefined) {
       // The one request that is passed on: it stands in for the captcha widget (shop/challenge.ts).
       fetch(challengeUrl, { method: 'POST' })
-        .then(async (answer) => ({ status: answer.status, text: await answer.text() }))
+        .then((answer) => answer.text())
         .then(
-          ({ status, text }) => response.writeHead(status, headersFor('.json')).end(text),
-          () => response.writeHead(502).end(),
+          (challenge) => send(200, '.json', challenge),
+          () => send(502),
         );
-    } else if (request.method !== 'GET' || file === undefined) {
-      response.writeHead(404).end();
-    } else if (gatewayUrl === '') {
-      response.writeHead(503).end();
+    } else if (method === 'GET' && content !== undefined) {
+      send(200, extname(file), content);
     } else {
-      response.writeHead(200, headersFor(path, gatewayUrl)).end(file.replaceAll('{{gateway}}', gatewayUrl));
+      send(404);
     }
   }, port);
   origin = new URL(url).origin;
@@ -85,9 +85,9 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-function headersFor(path: string, gatewayUrl = ''): Record<string, string> {
+function headersFor(type: string, gatewayUrl: string): Record<string, string> {
   return {
-    'content-type': TYPES[extname(path)] ?? 'application/octet-stream',
+    'content-type': TYPES[type] ?? 'application/octet-stream',
     'content-security-policy': [
       "default-src 'none'",
       "script-src 'self'",

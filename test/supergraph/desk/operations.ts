@@ -42,7 +42,7 @@ export const CHECKOUT = graphql(`
     }
     device { id }
     ipInfo { ip }
-    signals { name code level confidence effect meaning }
-    decision { action rule policy }
+    signals { name level confidence effect meaning }
+    decision { rule policy }
   }
 `);
