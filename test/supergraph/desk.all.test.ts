@@ -110,7 +110,7 @@ test('a judgement is there as it was', async () => {
   await open();
   expect(await openRow(2)).toMatch(/^Vase for Ada\n/);
   expect(await facts()).toMatchObject({
-    Outcome: 'Refused: the decision about the device.',
+    Outcome: 'Refused',
     Decision: 'Deny',
     Rule: 'listed',
     Policy: 'bec7b5666fdf',

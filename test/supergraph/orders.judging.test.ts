@@ -56,7 +56,7 @@ const twentyTries = (input: ReturnType<typeof orderInput>) =>
 const ask = (query: string, variables = {}, scopes = 'risk:read') =>
   post(url, query, variables, subgraphHeaders('orders', { id: 'staff-grace', scopes }));
 const LIST = `query ($first: Int! = 50) { checkouts(first: $first) {
-  id startedAt item customer { id } status refusal order { id } captcha decision notJudged judgement { sealed }
+  id startedAt item customer { id } status order { id } captcha decision notJudged judgement { sealed }
 } }`;
 const list = async (variables = {}) => (await ask(LIST, variables)).data.checkouts;
 const newest = async () => (await list({ first: 1 }))[0];
@@ -64,12 +64,12 @@ const newest = async () => (await list({ first: 1 }))[0];
 describe('a checkout', () => {
   const judged = { notJudged: null, judgement: { sealed: expect.stringMatching(/^eyJ[\w-]+(\.[\w-]+){4}$/) } };
   const notJudged = { decision: 'NOT_JUDGED', judgement: null };
-  const open = { status: 'CHALLENGED', refusal: null, order: null, captcha: null };
+  const open = { status: 'CHALLENGED', order: null, captcha: null };
   const refused = { status: 'REFUSED', order: null, captcha: null };
   test.each([
     ['of a clean device', CLEAN, 'Vase', { ...judged, status: 'PLACED', decision: 'ALLOW', captcha: null }],
     ['of an emulator', EMULATOR, 'Vase', { ...judged, ...open, decision: 'CHALLENGE' }],
-    ['of a blacklist', BLACKLISTED, 'Vase', { ...judged, ...refused, refusal: 'UNDER_REVIEW', decision: 'DENY' }],
+    ['of a blacklist', BLACKLISTED, 'Vase', { ...judged, ...refused, decision: 'DENY' }],
     ['with a forged token', 'made-up', 'Vase', { ...notJudged, ...open, notJudged: 'TOKEN_REJECTED' }],
     ['in an outage', 'sandbox:error:500', 'Vase', { ...notJudged, ...open, notJudged: 'OUTAGE' }],
   ])('%s is on the desk as soon as it is answered', async (_what, deviceToken, item, expected) => {
@@ -123,7 +123,7 @@ describe('a checkout', () => {
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
     supergraph.outage.all = true;
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
-    expect(await newest()).toMatchObject({ notJudged, refusal: 'UNVERIFIED' });
+    expect(await newest()).toMatchObject({ notJudged, status: 'REFUSED' });
     expect(await orderOutcome(url, orderInput({ deviceToken, attestation, item: 'Lamp' }))).toMatchObject(PLACED);
   });
 

@@ -1,7 +1,7 @@
 import { make } from '../shop/dom.ts';
 import type { CheckoutQuery, DeviceClientType, DeviceSignalEffect, JudgementFragment } from './generated/graphql.ts';
 import { troubleView } from './trouble.ts';
-import { captchaOf, decisionView, known, outcomeOf, reasonOf, timeView } from './words.ts';
+import { captchaOf, decisionView, known, OUTCOMES, reasonOf, timeView } from './words.ts';
 
 type Fact = readonly [name: string, value: Node | string];
 
@@ -11,12 +11,13 @@ type Fact = readonly [name: string, value: Node | string];
  * @param code why the judgement could not be opened, if it could not
  */
 export function detailView(checkout: NonNullable<CheckoutQuery['checkout']>, code: string | undefined): Node[] {
-  const { judgement, startedAt, id, decision } = checkout;
+  const { judgement, startedAt, id, order, decision } = checkout;
   const rule = judgement?.decision;
   const isReadable = judgement !== null || decision === 'NOT_JUDGED';
   return [
     facts(
-      ['Outcome', outcomeOf(checkout)],
+      ['Outcome', OUTCOMES[checkout.status]],
+      ['Order', order ? make('code', '', order.id) : 'none'],
       ['Decision', decisionView(checkout)],
       ['Rule', rule ? make('code', '', rule.rule) : 'none'],
       ['Policy', rule ? make('code', '', rule.policy) : 'none'],

@@ -16,7 +16,6 @@ export const CHECKOUTS = graphql(`
     item
     customer { id name }
     status
-    refusal
     order { id }
     captcha
     decision

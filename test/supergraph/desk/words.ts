@@ -38,19 +38,6 @@ export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
   REFUSED: 'Refused',
 };
 
-const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
-  UNKNOWN_ITEM: 'the shop has no such item',
-  UNVERIFIED: 'too little could be verified for an item of this price',
-  UNDER_REVIEW: 'the decision about the device',
-};
-
-/** What became of a checkout, in one sentence. */
-export function outcomeOf({ status, refusal, order }: Graph.SummaryFragment): string {
-  if (status === 'PLACED') return `Placed as ${order?.id ?? 'an order'}.`;
-  if (status === 'CHALLENGED') return 'Asked for a captcha, and not placed since.';
-  return `Refused: ${refusal ? REFUSALS[refusal] : 'no reason is known'}.`;
-}
-
 const CAPTCHAS: Readonly<Record<Graph.CaptchaAssurance, string>> = { VERIFIED: 'verified', UNVERIFIED: 'unverified' };
 export const captchaOf = ({ captcha }: Graph.SummaryFragment): string => (captcha ? CAPTCHAS[captcha] : 'none');
 export const customerOf = ({ customer }: Graph.SummaryFragment): string => customer?.name ?? 'Unknown customer';

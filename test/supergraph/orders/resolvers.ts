@@ -44,7 +44,6 @@ export function createResolvers(shop: Shop) {
       startedAt: ({ startedAt }: Checkout) => new Date(startedAt).toISOString(),
       customer: customerOf,
       status: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? outcome : 'REFUSED'),
-      refusal: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? null : outcome),
       order: (checkout: Checkout) => (checkout.orderId === null ? null : checkout),
       // Without a reason, whoever asked has ended without an answer.
       notJudged: ({ sealed, notJudged }: Checkout) => (sealed === null ? (notJudged ?? 'OUTAGE') : null),

@@ -14,9 +14,8 @@ export async function solveChallenge(): Promise<ValidateCaptchaInput> {
   // A dialog gives the focus back to the button that was pressed before.
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener('close', resolve, { once: true }));
-  const answer = dialog.returnValue;
-  if (answer === '') throw new CaptchaCancelled();
-  return answer === 'solved' ? solvedChallenge() : forcedChallenge(answer);
+  if (dialog.returnValue === '') throw new CaptchaCancelled();
+  return solvedChallenge();
 }
 
 /** The person has closed the captcha. */
@@ -34,9 +33,4 @@ async function solvedChallenge(): Promise<ValidateCaptchaInput> {
     passToken: pass_token,
     genTime: gen_time,
   };
-}
-
-/** Values for which the sandbox answers as this lot number says, so that every outcome can be seen. */
-function forcedChallenge(lotNumber: string): ValidateCaptchaInput {
-  return { lotNumber, captchaOutput: 'none', passToken: 'none', genTime: '1' };
 }

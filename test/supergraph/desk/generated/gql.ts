@@ -14,11 +14,11 @@ import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-
  * Learn more about it here: https://the-guild.dev/graphql/codegen/plugins/presets/preset-client#reducing-bundle-size
  */
 type Documents = {
-    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": typeof types.CheckoutsDocument,
+    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": typeof types.CheckoutsDocument,
     "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n": typeof types.CheckoutDocument,
 };
 const documents: Documents = {
-    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": types.CheckoutsDocument,
+    "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n": types.CheckoutsDocument,
     "\n  query Checkout($id: ID!) {\n    checkout(id: $id) { ...Summary judgement { ...Judgement } }\n  }\n\n  fragment Judgement on DeviceJudgement {\n    judgedAt\n    eventType\n    eventId\n    requestId\n    clientType\n    deviceBasic {\n      __typename\n      ... on Mobile { model architecture os { name version } }\n      ... on Web { browser { name version } device { vendor model } os { name version } }\n    }\n    device { id }\n    ipInfo { ip }\n    signals { name level confidence effect meaning }\n    decision { rule policy }\n  }\n": types.CheckoutDocument,
 };
 
@@ -39,7 +39,7 @@ export function graphql(source: string): unknown;
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
-export function graphql(source: "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"): (typeof documents)["\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    refusal\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"];
+export function graphql(source: "\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"): (typeof documents)["\n  query Checkouts {\n    checkouts(first: 100) { ...Summary judgement { decision { rule } } }\n  }\n\n  fragment Summary on Checkout {\n    id\n    startedAt\n    item\n    customer { id name }\n    status\n    order { id }\n    captcha\n    decision\n    notJudged\n  }\n"];
 /**
  * The graphql function is used to parse GraphQL queries into a document that can be used by GraphQL clients.
  */
