@@ -188,6 +188,7 @@ describe('keys as other tools write them (RFC 7517, section 4): what they add is
     ['alg', sealed({ alg: 'A256GCM' }), 'expected A256KW'],
     ['alg', sealed({ alg: CANARY }), 'expected A256KW'],
     ['use', sealed({ use: 'sig' }), 'expected enc'],
+    ['key_ops', sealed({ key_ops: ['unwrapKey'] }), 'expected a list with wrapKey and unwrapKey'],
     ['key_ops', sealed({ key_ops: ['encrypt', 'decrypt'] }), 'expected a list with wrapKey and unwrapKey'],
   ])('a contradicting %s is refused: %#', (member, env, expected) => {
     const problems = problemsOf(env);

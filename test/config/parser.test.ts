@@ -51,6 +51,10 @@ describe('NAME_FILE', () => {
     const files = { [path]: `${APPLICATIONS}\n`, '/run/captcha': CAPTCHAS };
     const names = { FINGERPRINT_APPLICATIONS_FILE: path, CAPTCHA_CONFIGURATIONS_FILE: '/run/captcha' };
     expect(parse({ ...others, ...names }, files)).toEqual(parse(LIVE));
+    const LOG_HASH_KEY = 'k'.repeat(16);
+    expect(parse({ ...LIVE, LOG_HASH_KEY_FILE: '/k' }, { '/k': `${LOG_HASH_KEY}\n` })).toEqual(
+      parse({ ...LIVE, LOG_HASH_KEY }),
+    );
   });
 
   test('that cannot be read is reported without its path', () => {
