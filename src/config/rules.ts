@@ -51,18 +51,18 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   const { audiences = [] } = values.attestation ?? {};
 
   // Both ports belong to `HOST`.
-  refuse(port !== 0 && port === adminPort, 'adminPort', 'another port than PORT', `${port} for both`);
+  refuse(Boolean(port) && port === adminPort, 'adminPort', 'another port than PORT', `${port} for both`);
 
   // Whoever names a store expects a quota.
   const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
   const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
   refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
 
-  // Only two samplers use the share.
-  const ignoresShare = otelTracesSampler !== undefined && !otelTracesSampler.endsWith('traceidratio');
+  // Only two samplers use the ratio.
+  const ignoresRatio = otelTracesSampler !== undefined && !otelTracesSampler.endsWith('traceidratio');
   const samplers = 'it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio';
-  const isShareUnused = isSet('otelTracesSamplerArg') && ignoresShare;
-  refuse(isShareUnused, 'otelTracesSamplerArg', samplers, `beside ${otelTracesSampler}`);
+  const isRatioUnused = isSet('otelTracesSamplerArg') && ignoresRatio;
+  refuse(isRatioUnused, 'otelTracesSamplerArg', samplers, `beside ${otelTracesSampler}`);
 
   // A secret says who asks.
   for (const [index, { secret }] of services.entries())

@@ -157,7 +157,7 @@ export const trustedHeaders = {
 } as const;
 
 /** It becomes a claim, a label of a metric, a member of a JWK set, or a header of a sealed judgement. */
-const name = textThat('1 to 64 letters, digits, ".", "_", ":" or "-"', (text) => /^[\w.:-]{1,64}$/.test(text));
+const identifier = textThat('1 to 64 letters, digits, ".", "_", ":" or "-"', (text) => /^[\w.:-]{1,64}$/.test(text));
 
 /** Not changed in any way, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
 const issuer = textThat(
@@ -171,8 +171,8 @@ const differentTexts = (one: z.ZodType<string>) =>
     .refine((list) => new Set(list).size === list.length, { error: 'expected no two that are the same' })
     .readonly();
 const audience = entryOf({
-  id: name,
-  actions: differentTexts(name),
+  id: identifier,
+  actions: differentTexts(identifier),
   subject: oneOf(['required', 'optional']).default('required'),
   captchaIds: differentTexts(captchaId).optional(),
 });
@@ -208,7 +208,7 @@ const jwkOf = <Shape extends z.ZodRawShape>(alg: string, use: string, operations
 };
 
 const attestationKey = jwkOf('ES256', 'sig', ['sign'], {
-  kid: name,
+  kid: identifier,
   state: oneOf(['next', 'active', 'retired']),
   kty: oneOf(['EC']),
   crv: oneOf(['P-256']),
@@ -243,7 +243,7 @@ export const attestationKeys = secretList(
 );
 
 const MAX_SEALING_KEYS = 16;
-const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: name });
+const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: identifier });
 /** Keys that seal judgements. An old one under a new name would be taken for a rotation, so the keys themselves differ too. */
 export const sealingKeys = secretList(
   `a JSON list of 1 to ${MAX_SEALING_KEYS} keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k`,

@@ -73,7 +73,7 @@ export const whole = (min: number, max: number) => integer(`a whole number from 
 export const port = (max: number) => integer(`a port from 0 to ${max}`, 0, max);
 
 /** A part of a whole. */
-export const fraction = {
+export const ratio = {
   expected: 'a number from 0 to 1, such as 0.1',
   schema: textThat('a number from 0 to 1', (text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text)).transform(Number),
 };

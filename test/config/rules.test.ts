@@ -101,6 +101,8 @@ test('the two ports have to differ, also from each other’s default, unless the
   expect(problemsOf({ ...LIVE, PORT: '5000', ADMIN_PORT: '5000' })).toEqual([sentence(5000)]);
   expect(problemsOf({ ...LIVE, PORT: '9464' })).toEqual([sentence(9464)]);
   expect(problemsOf({ ...LIVE, PORT: '0', ADMIN_PORT: '0' })).toEqual([]);
+  // Two that are no ports have a sentence each, and no third one.
+  expect(problemsOf({ ...LIVE, PORT: 'a', ADMIN_PORT: 'a' })).toHaveLength(2);
 });
 
 describe('a store of quotas', () => {

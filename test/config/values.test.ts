@@ -233,7 +233,7 @@ describe('attributes of the resource', () => {
 });
 
 describe('the sampler', () => {
-  test.each(['traceidratio', 'parentbased_traceidratio', ''])('"%s" has a share', (OTEL_TRACES_SAMPLER) => {
+  test.each(['traceidratio', 'parentbased_traceidratio', ''])('"%s" has a ratio', (OTEL_TRACES_SAMPLER) => {
     const env = { ...LIVE, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0.5' };
     expect(parse(env).otelTracesSamplerArg).toBe(0.5);
   });
@@ -247,7 +247,7 @@ describe('the sampler', () => {
   });
 });
 
-describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the share %s', (name) => {
+describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the ratio %s', (name) => {
   test.each([
     ['0', 0],
     ['1', 1],
