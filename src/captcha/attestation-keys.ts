@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 
 /** A key of ATTESTATION_KEYS: a private JWK (RFC 7518, section 6.2) with its id and its place in the rotation. */
@@ -22,28 +23,10 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
   return { kid: thumbprint.digest('base64url'), state, kty: 'EC', crv: 'P-256', x, y, d };
 }
 
-/** What was verified: a solved challenge, or nothing because the captcha service is down. */
-export type Assurance = 'verified' | 'unverified';
-
-/** The claims of an attestation. Times are in seconds since 1970. */
-export interface AttestationClaims {
-  readonly iss: string;
-  readonly aud: string;
-  /** The person. Absent only where the audience allows it. */
-  readonly sub?: string;
-  readonly act: string;
-  readonly asr: Assurance;
-  readonly cid: string;
-  /** The same for every attestation of one challenge. */
-  readonly jti: string;
-  readonly iat: number;
-  readonly exp: number;
-}
-
 /** Signs attestations, and publishes the keys with which they are verified. */
 export interface AttestationSigner {
   /** Signs with the active key. Resolves with a JWS in compact form. */
-  sign(claims: AttestationClaims): Promise<string>;
+  sign(claims: JWTPayload): Promise<string>;
   /** The JWK set (RFC 7517, section 5) with the public part of every key, as JSON. */
   readonly jwks: string;
 }
@@ -64,7 +47,7 @@ export function createSigner(keys: readonly AttestationKey[]): AttestationSigner
   const header = { alg: 'ES256', typ: TYPE, kid };
   const publicParts = keys.map(({ kid, kty, crv, x, y }) => ({ kty, crv, x, y, kid, alg: 'ES256', use: 'sig' }));
   return {
-    sign: (claims) => new SignJWT({ ...claims }).setProtectedHeader(header).sign(key),
+    sign: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(key),
     jwks: JSON.stringify({ keys: publicParts }),
   };
 }

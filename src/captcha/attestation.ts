@@ -4,7 +4,7 @@ import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import { SlidingWindow } from '../runtime/sliding-window.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import { type Assurance, type AttestationKey, type AttestationSigner, createSigner } from './attestation-keys.ts';
+import { type AttestationKey, type AttestationSigner, createSigner } from './attestation-keys.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** A service that verifies attestations, as `ATTESTATION` configures it. */
@@ -49,6 +49,9 @@ export interface AttestationRequest {
   /** The attestation of this verdict; null if it deserves none. The first call signs, and further ones get the same. */
   attest(verdict: CaptchaVerdict): Promise<string | null>;
 }
+
+/** What was verified: a solved challenge, or nothing because the captcha service is down. */
+type Assurance = 'verified' | 'unverified';
 
 interface LimitedAudience extends Audience {
   /** Attestations without a verdict. Each audience has a limit of its own, so that none can use up what another one needs. */

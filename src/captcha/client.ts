@@ -143,19 +143,16 @@ export class CaptchaClient {
   ): Promise<HealthStatus> {
     const { upstream, captchaFailOpen: policy } = this.#options;
     const health = upstream.health.find(captchaId);
-    if (!health) return UNKNOWN;
-    if (policy !== 'faults' || cause === 'CLIENT') return health.status;
+    if (!health || policy !== 'faults' || cause === 'CLIENT') return health?.status ?? UNKNOWN;
     const status = await health.waitForProbes(Math.max(0, deadline - performance.now()), signal);
     signal.throwIfAborted();
     return status;
   }
 }
 
-/**
- * In characters, far more than the values of a widget have. If the service refused a longer one, there would be no verdict,
- * and a bot's request could proceed.
- */
+/** Far more than the values of a widget have. If the service refused a longer one, there would be no verdict. */
 const MAX_VALUE_LENGTH = 4_096;
+const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
 /**
  * Refuses values that no widget gives, before any call. With control characters or characters beyond ASCII, a bot could
@@ -166,11 +163,8 @@ const MAX_VALUE_LENGTH = 4_096;
  */
 function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
-    if (value === '') throw badUserInput(`input.${name}`, 'at least 1 character', 'none');
-    if (value.length > MAX_VALUE_LENGTH) {
-      throw badUserInput(`input.${name}`, `at most ${MAX_VALUE_LENGTH} characters`, 'more');
-    }
-    if (/[^\x20-\x7e]/.test(value)) throw badUserInput(`input.${name}`, 'printable ASCII characters', 'others');
+    if (VALUE.test(value)) continue;
+    throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
@@ -212,9 +206,7 @@ function logProblems(
     // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    log.warn(
-      { ...ids, status, cause, code, flaws: code === null ? flaws() : undefined },
-      'captcha service gave no verdict',
-    );
+    const details = { status, cause, code, flaws: code === null ? flaws() : undefined };
+    log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }
 }
