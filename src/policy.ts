@@ -62,8 +62,8 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
     if (needs <= 2) return [];
     const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
     // Those about which an earlier rule decides alone come last, so that some combinations are without them.
-    const deciding = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
-    const isDecided = (signal: PolicySignal) => deciding.some((earlier) => counts(earlier.when, signal));
+    const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
+    const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
     const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
     return ordered.map((_, first) => [...ordered, ...ordered].slice(first, first + needs));
   });
@@ -107,10 +107,10 @@ function reasonFor(policy: RiskPolicy, rule: Rule): string {
   const matched = combinationsFor(policy).flatMap((signals) =>
     inputsFor(policy, signals).filter((input) => matches(rule, input)),
   );
-  const deciding = new Set(matched.map((input) => decide(policy, input).rule));
-  return deciding.size === 0
+  const others = new Set(matched.map((input) => decide(policy, input).rule));
+  return others.size === 0
     ? 'it matches nothing'
-    : `whatever it matches is decided before by ${[...deciding].join(', ')}`;
+    : `whatever it matches is decided before by ${[...others].join(', ')}`;
 }
 
 function nameAndRow(signals: readonly PolicySignal[]): string[] {

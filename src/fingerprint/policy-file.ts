@@ -132,9 +132,8 @@ function sentence(path: readonly PropertyKey[], expected: string, value: unknown
 
 function nearest(value: unknown, known: readonly string[]): string | undefined {
   if (typeof value !== 'string' || value.length > MAX_SHOWN_CHARACTERS) return undefined;
-  const lower = known.map((word) => word.toLowerCase());
-  const near = closestMatch(value.toLowerCase(), lower, { maxDistance: Math.floor(value.length / 4) });
-  return near === undefined ? undefined : known[lower.indexOf(near)];
+  const options = { maxDistance: Math.floor(value.length / 4) };
+  return closestMatch(value, known, options) ?? closestMatch(value.toUpperCase(), known, options);
 }
 
 /** A short text that says what a value is. */
