@@ -29,9 +29,7 @@ export async function costOf(server: Child, workload: Workload, warmUpMs: number
     const text = answer.body.toString().trimEnd();
     const expected = JSON.stringify({ data: data(number) });
     if (answer.status === 200 && text === expected) return;
-    const from = Math.max(0, [...expected].findIndex((letter, at) => letter !== text[at]) - 50);
-    const [got, wanted] = [text, expected].map((shown) => shown.slice(from, from + 300));
-    throw new Error(`${server.name} answers "${title}" with ${answer.status} and\n${got}\ninstead of\n${wanted}`);
+    throw new Error(`${server.name} answers "${title}" with ${answer.status} and\n${text}\ninstead of\n${expected}`);
   };
   const loop = async (duration: number) => {
     const end = performance.now() + duration;

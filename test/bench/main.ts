@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ROOT } from '../support/process.ts';
 import { contendersFor, OURS, serverAt } from './contenders.ts';
 import { measure, tableOf } from './measure.ts';
 import { chooseCores, start } from './processes.ts';
@@ -49,17 +47,8 @@ async function run(): Promise<string> {
   const say = (step: string) => void process.stderr.write(`${step}\n`);
   const costs = await measure({ contenders, workloads, restarts, seconds, core }, say);
   const ours = contenders.find(({ name }) => name === OURS);
-  return `${tableOf(costs, ours)}\n\n${conditions(restarts, load)}\n`;
-}
-
-/** What the figures depend on. */
-function conditions(restarts: number, load: string | undefined): string {
-  const versionOf = (name: string) =>
-    JSON.parse(readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')).version;
-  const versions = ['undici', 'mercurius', '@apollo/server'].map((name) => `${name} ${versionOf(name)}`);
-  const date = new Date().toISOString().slice(0, 10);
-  return `Medians (and ranges) of this many starts of each server: ${restarts}. Taken on ${date} with
-Node ${process.versions.node}, ${versions.join(', ')} on ${cpus().length} cores (${cpus()[0]?.model}), load ${load} before.`;
+  const machine = `Node ${process.versions.node} on ${cpus().length} cores, load ${load} before`;
+  return `${tableOf(costs, ours)}\n\nMedians (and ranges) of ${restarts} starts of each server. ${machine}.\n`;
 }
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(1));

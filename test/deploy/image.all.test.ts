@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { copyFile, cp, lstat, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -86,10 +86,6 @@ test('it has the build, what V8 made of it for its user, the schema, the product
   expect(packages).not.toContain('vitest');
   const [cache = '', ...others] = await readdir(join(app, 'dist/compiled'));
   expect([cache, others]).toEqual([expect.stringMatching(new RegExp(`^${process.version}-.*-1000$`)), []]);
-  const compiled = join(app, 'dist/compiled', cache);
-  const files = await Promise.all((await readdir(compiled)).map((file) => lstat(join(compiled, file))));
-  for (const { mode } of files) expect(mode & 0o444).toBe(0o444);
-  expect(files.reduce((sum, { size }) => sum + size, 0)).toBeGreaterThan(1_000_000);
 });
 
 test('it starts as its user where nothing can be written, answers the router alone, and ends at SIGTERM', async () => {

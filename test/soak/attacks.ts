@@ -17,22 +17,16 @@ export type Answer = readonly [status: number, body: string | Buffer, headers?: 
 const odd = (answer: object): Answer => [200, JSON.stringify({ ...PASS, ...answer })];
 const PROVOKED: Readonly<Record<string, Answer | 'reset' | 'silence'>> = {
   forbidden: [403, PAGE],
-  page: [200, PAGE],
   redirect: [302, PAGE, { location: 'http://127.0.0.1:9' }],
   limited: [503, PAGE],
-  gateway: [502, PAGE],
   silence: 'silence',
   reset: 'reset',
   zipped: [200, gzipSync(JSON.stringify(FAIL)), { 'content-encoding': 'gzip' }],
   cut: [200, '{"status":"success","res'],
   reject: odd({ result: 'reject' }),
-  zero: odd({ result: 0 }),
-  failed: odd({ status: 'fail' }),
-  incomplete: odd({ captcha_args: {} }),
   other: odd({ captcha_args: { ...PASS.captcha_args, lot_number: 'another' } }),
   runtime: [200, exception('-50000', 'provoked')],
   paused: [200, exception('-50105', 'provoked')],
-  unknown: [200, exception('-99999', 'provoked')],
 };
 const used = new Set<string>();
 

@@ -28,8 +28,6 @@ export interface Sample {
   /** `data` for a verdict or a judgement, else what there was instead; `lost` if the connection broke. */
   readonly outcome: string;
   readonly proceeds: boolean;
-  /** What the first answer was, if it asked to try again. */
-  readonly first: string;
 }
 
 const MOST_CONNECTIONS = 512;
@@ -80,12 +78,7 @@ async function poll(replica: { readonly origin: string; isReady: boolean }): Pro
   replica.isReady = answer?.status === 200;
 }
 
-async function post(
-  router: Router,
-  question: Sample['question'],
-  body: string,
-  first = '',
-): Promise<Sample & { text: string }> {
+async function post(router: Router, question: Sample['question'], body: string): Promise<Sample & { text: string }> {
   underWay += 1;
   const at = epochMs();
   let [text, outcome] = ['', 'lost'];
@@ -98,7 +91,7 @@ async function post(
   }
   underWay -= 1;
   const proceeds = text.includes('"proceed":true');
-  return { question, at, answeredAt: epochMs(), outcome, proceeds, first, text };
+  return { question, at, answeredAt: epochMs(), outcome, proceeds, text };
 }
 
 let visits = 0;
@@ -118,7 +111,7 @@ async function visit(router: Router, repeats: boolean): Promise<void> {
   let answer = await post(router, question, body());
   if (repeats && answer.outcome !== 'data' && /"retryable":true|new challenge/.test(answer.text)) {
     await sleep(SOLVE_MS);
-    answer = { ...(await post(router, question, body(), answer.outcome)), at: answer.at };
+    answer = { ...(await post(router, question, body())), at: answer.at };
   }
   const { text: _text, ...sample } = answer;
   samples.push(sample);

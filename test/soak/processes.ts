@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../support/ports.ts';
 import { ROOT } from '../support/process.ts';
-import type { Addresses, Arrivals, Behaved, Order, Service } from './upstream.ts';
+import type { Addresses, Behaved, Order, Report, Service } from './upstream.ts';
 
 /** The processes of the soak. None outlives it, whatever way it ends. */
 
@@ -60,12 +60,12 @@ export function startScript(name: string) {
 /** Both services, in a process of their own. `behave` resolves with the time from which its order applies. */
 export async function startUpstream() {
   const { ask } = startScript('upstream.ts');
-  const order = (message: Order) => ask(message);
+  // Sound: this is what it answers to each order.
+  const order = (message: Order = {}) => ask(message) as Promise<Report>;
   return {
-    // Sound, all three: this is what it answers to these orders.
-    addresses: (await order({ order: 'addresses' })) as Addresses,
-    behave: async (service: Service, mode: Behaved) => (await order({ order: 'behave', service, mode })) as number,
-    arrivals: async (service: Service) => (await order({ order: 'arrivals', service })) as Arrivals,
+    addresses: (await order()).addresses,
+    behave: async (service: Service, mode: Behaved) => (await order({ service, mode })).at,
+    arrivals: async (service: Service) => (await order()).arrivals[service],
   };
 }
 

@@ -12,10 +12,17 @@ import { epochMs } from './processes.ts';
 export type Service = 'fingerprint' | 'captcha';
 /** How a service treats everything that reaches it, probes included. */
 export type Behaved = 'good' | 'reset' | 'refused';
-export type Order =
-  | { readonly order: 'addresses' }
-  | { readonly order: 'behave'; readonly service: Service; readonly mode: Behaved }
-  | { readonly order: 'arrivals'; readonly service: Service };
+/** What to change, if anything. */
+export interface Order {
+  readonly service?: Service;
+  readonly mode?: Behaved;
+}
+/** The answer to each order, and the time from which it applies. */
+export interface Report {
+  readonly addresses: Addresses;
+  readonly arrivals: Readonly<Record<Service, Arrivals>>;
+  readonly at: number;
+}
 /** When what reached a service. */
 export type Arrivals = Record<'calls' | 'probes', number[]>;
 export type Addresses = Readonly<Record<Service, string>>;
@@ -47,14 +54,13 @@ class Endpoint {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  async behave(mode: Behaved): Promise<number> {
+  async behave(mode: Behaved): Promise<void> {
     const before = this.#mode;
     this.#mode = mode;
     if (mode === 'refused') {
       this.#server.close();
       this.#server.closeAllConnections();
     } else if (before === 'refused') await this.open();
-    return epochMs();
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -90,10 +96,10 @@ const addresses: Addresses = {
   fingerprint: await endpoints.fingerprint.open(),
   captcha: await endpoints.captcha.open(),
 };
-process.on('message', async (order: Order) => {
-  if (order.order === 'addresses') process.send?.(addresses);
-  else if (order.order === 'arrivals') process.send?.(endpoints[order.service].arrivals);
-  else process.send?.(await endpoints[order.service].behave(order.mode));
+process.on('message', async ({ service, mode }: Order) => {
+  if (service && mode) await endpoints[service].behave(mode);
+  const arrivals = { fingerprint: endpoints.fingerprint.arrivals, captcha: endpoints.captcha.arrivals };
+  process.send?.({ addresses, arrivals, at: epochMs() } satisfies Report);
 });
 // Without the parent process there is nothing to do.
 process.once('disconnect', () => process.exit());

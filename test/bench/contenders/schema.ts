@@ -1,16 +1,8 @@
 import { globSync, readFileSync } from 'node:fs';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
 import { parse } from 'graphql';
-import type {
-  DeviceFingerprintSignalsArgs,
-  MutationValidateCaptchaArgs,
-  QueryDeviceFingerprintArgs,
-} from '../../../src/schema.generated.ts';
+import type { MutationValidateCaptchaArgs, QueryDeviceFingerprintArgs } from '../../../src/schema.generated.ts';
 import { judge, type Post, verify } from './wire.ts';
-
-type Judged = Awaited<ReturnType<typeof judge>>;
-
-const rank = (level: string | null = 'LOW') => ['LOW', 'MEDIUM', 'HIGH'].indexOf(level ?? 'LOW');
 
 /** Our schema with the resolvers that anyone would write. It reads `schema/` of the folder that the process runs in. */
 export function buildSchema(post: Post) {
@@ -23,8 +15,6 @@ export function buildSchema(post: Post) {
     },
     DeviceFingerprint: {
       __resolveReference: ({ token }: { token: string }) => judge(post, { token }),
-      signals: ({ signals }: Judged, { minLevel, minConfidence }: DeviceFingerprintSignalsArgs) =>
-        signals.filter(({ level, confidence }) => rank(level) >= rank(minLevel) && confidence >= (minConfidence ?? 0)),
     },
   };
   const files = globSync('schema/*.graphql').sort();
