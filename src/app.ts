@@ -1,24 +1,26 @@
 import type { Logger } from 'pino';
 import { AttestationIssuer } from './captcha/attestation.ts';
+import { generateKey } from './captcha/attestation-keys.ts';
 import { CaptchaClient, prepareCaptcha } from './captcha/client.ts';
 import { captchaProbe } from './captcha/probe.ts';
+import { SANDBOX_HOST } from './config/listening.ts';
 import { accountsOf } from './config/rules.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
-import { Judgements } from './fingerprint/judgement.ts';
+import { Judgements, newSealingKey } from './fingerprint/judgement.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { subgraphSchema } from './graphql/schema.ts';
-import { createTokenHash } from './observability/logger.ts';
+import { TokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
 import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
+import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { attestationOf, openExplorer, openSandbox, sealingKeysOf } from './sandbox-mode.ts';
 import { createAdmin } from './server/admin.ts';
 import type { Telemetry } from './server/operation-log.ts';
-import { createServer, GRAPHQL_PATH } from './server/server.ts';
+import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { openQuotaStore } from './upstream/quota-store.ts';
@@ -62,8 +64,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
     const { logSample } = config;
-    let hashToken = createTokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample, metrics, hashToken: (token) => hashToken(token), tracing };
+    const tokenHash = new TokenHash(config.logHashKey);
+    const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
 
     const schema = subgraphSchema();
     // Started after the schema is built, because that takes long enough to look like an overload.
@@ -133,7 +135,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
-      if (next.logHashKey !== undefined) hashToken = createTokenHash(next.logHashKey);
+      if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
@@ -143,4 +145,33 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     await stop();
     throw error;
   }
+}
+
+/** Starts the embedded sandbox. What only sandbox mode has is loaded here and below, where it is used. */
+async function openSandbox(port: number): Promise<Sandbox> {
+  const { startSandbox } = await import('./sandbox/server.ts');
+  return startSandbox({ host: SANDBOX_HOST, port });
+}
+
+/** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
+async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
+  const { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } = await import('./explorer/pages.ts');
+  const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
+  return {
+    renderLandingPage: () => renderApolloSandbox(issueChallenge),
+    graphiqlPath: GRAPHIQL_PATH,
+    renderGraphiql: (endpoint) => renderGraphiql(endpoint, issueChallenge),
+  };
+}
+
+/** What is attested, with its keys. What is not configured is as the sandbox has it; undefined in live mode. */
+function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
+  if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
+  const keys = attestationKeys.length > 0 ? attestationKeys : [generateKey('active')];
+  return { settings: attestation ?? SANDBOX_ATTESTATION, keys };
+}
+
+/** The configured keys. With none, sandbox mode makes one that lasts as long as the process. */
+function sealingKeysOf({ sealingKeys, upstreamMode }: Config) {
+  return sealingKeys.length > 0 || upstreamMode === 'live' ? sealingKeys : [newSealingKey()];
 }

@@ -18,8 +18,7 @@ const RULES = `
   keys: captcha/attestation-keys, fingerprint/judgement
   server: graphql, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
-  sandbox-mode: config, captcha, explorer, fingerprint/judgement, sandbox, server
-  app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, sandbox-mode, server,
+  app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream
   policy: fingerprint/policy, fingerprint/policy-file, fingerprint/signals
   main: app, config, errors, fingerprint/policy, fingerprint/policy-file, observability/logger

@@ -232,9 +232,19 @@ function dropWarning(dropped: number): string {
 }
 
 /** Makes the only form in which a token may be logged: 12 hexadecimal digits of a keyed hash, always the same for a token. */
-export type HashToken = (token: string) => string;
+export class TokenHash {
+  #key: string | Buffer = randomBytes(32);
 
-/** Without a key a random one is made; hashes of different processes cannot be compared then. */
-export function createTokenHash(key: string | Buffer = randomBytes(32)): HashToken {
-  return (token) => createHmac('sha256', key).update(token).digest('hex').slice(0, 12);
+  /** @param key without one a random one is made, and hashes of different processes cannot be compared */
+  constructor(key: string | undefined) {
+    if (key !== undefined) this.#key = key;
+  }
+
+  replaceKey(key: string): void {
+    this.#key = key;
+  }
+
+  of(token: string): string {
+    return createHmac('sha256', this.#key).update(token).digest('hex').slice(0, 12);
+  }
 }

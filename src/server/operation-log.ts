@@ -4,7 +4,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { Caller, OperationKind, OperationRecorder } from '../graphql/context.ts';
-import { type HashToken, writeOperation } from '../observability/logger.ts';
+import { type TokenHash, writeOperation } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from '../observability/tracing.ts';
 
@@ -14,7 +14,7 @@ export interface Telemetry {
   /** The share of the good operations that write a line. */
   readonly logSample: number;
   readonly metrics: Metrics;
-  readonly hashToken: HashToken;
+  readonly tokenHash: TokenHash;
   /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
@@ -149,7 +149,7 @@ export class OperationLog implements OperationRecorder {
   }
 
   #writeLine(errors: readonly string[], ms: number): void {
-    const { log, logSample, hashToken } = this.#telemetry;
+    const { log, logSample, tokenHash } = this.#telemetry;
     const isGood =
       errors.length === 0 && ms < SLOW_MS && Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it));
     // Nobody will look for a good operation, so a sample of them is enough.
@@ -169,7 +169,7 @@ export class OperationLog implements OperationRecorder {
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
       sample: isGood && logSample < 1 ? logSample : undefined,
-      tokens: log.isLevelEnabled('debug') ? this.#tokens.map(hashToken) : undefined,
+      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => tokenHash.of(token)) : undefined,
     });
   }
 }
