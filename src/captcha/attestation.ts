@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
-import { SlidingWindow } from '../runtime/sliding-window.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import { type AttestationKey, type AttestationSigner, createSigner } from './attestation-keys.ts';
@@ -54,8 +53,8 @@ export interface AttestationRequest {
 type Assurance = 'verified' | 'unverified';
 
 interface LimitedAudience extends Audience {
-  /** Attestations without a verdict. Each audience has a limit of its own, so that none can use up what another one needs. */
-  readonly unverified: SlidingWindow;
+  /** When those of the last minute without a verdict were issued: each audience has a limit, so that none uses up another's. */
+  unverifiedAt: readonly number[];
 }
 
 /** Issues signed proofs of captchas to the configured audiences. Without a configuration every audience is unknown. */
@@ -69,10 +68,8 @@ export class AttestationIssuer {
     this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, unverifiedPerMinute: 0, audiences: [] };
     this.#options = options;
     this.#signer = attesting && createSigner(attesting.keys);
-    const { audiences, unverifiedPerMinute: limit } = this.#settings;
-    this.#audiences = new Map(
-      audiences.map((audience) => [audience.id, { ...audience, unverified: new SlidingWindow(limit, 60_000) }]),
-    );
+    const { audiences } = this.#settings;
+    this.#audiences = new Map(audiences.map((audience) => [audience.id, { ...audience, unverifiedAt: [] }]));
     for (const { id } of audiences)
       for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }
@@ -139,11 +136,16 @@ export class AttestationIssuer {
   }
 
   /** May one more attestation be issued in an outage? */
-  #allowsUnverified({ captchaIds, unverified }: LimitedAudience, { captchaId }: CaptchaAccount): boolean {
+  #allowsUnverified(audience: LimitedAudience, { captchaId }: CaptchaAccount): boolean {
     const { captchas, metrics } = this.#options;
     // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
-    const isExpected = captchaIds !== undefined || captchaId === captchas.default?.captchaId;
-    if (isExpected && unverified.take()) return true;
+    const isExpected = audience.captchaIds !== undefined || captchaId === captchas.default?.captchaId;
+    const now = performance.now();
+    const recent = audience.unverifiedAt.filter((issuedAt) => now - issuedAt < 60_000);
+    if (isExpected && recent.length < this.#settings.unverifiedPerMinute) {
+      audience.unverifiedAt = [...recent, now];
+      return true;
+    }
     metrics.recordAttestationRefusal(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
     return false;
   }

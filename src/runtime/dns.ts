@@ -99,14 +99,14 @@ export class HostName {
     clearTimeout(this.#refreshTimer);
     const timer = setTimeout(() => {
       this.#isOverdue = true;
-      this.#settle(lookupError(this.#hostname, 'ETIMEDOUT'));
+      this.#finish(lookupError(this.#hostname, 'ETIMEDOUT'));
     }, LOOKUP_TIMEOUT_MS).unref();
     this.#lookup(this.#hostname, (error, addresses) => {
       clearTimeout(timer);
       this.#isAsking = false;
       this.#isOverdue = false;
       this.#keep(error ? [] : addresses);
-      this.#settle(error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null));
+      this.#finish(error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null));
     });
   }
 
@@ -123,7 +123,7 @@ export class HostName {
     this.#refreshTimer = setTimeout(() => this.#ask(), refreshMs).unref();
   }
 
-  #settle(error: Error | null): void {
+  #finish(error: Error | null): void {
     this.#totalWaitMs = this.totalWaitMs();
     const waiting = this.#waiting;
     this.#waiting = [];

@@ -28,7 +28,7 @@ const LOCAL_FAILURES: ReadonlySet<unknown> = new Set([
 
 /**
  * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
- * addresses fail here, which is no reason to doubt what the others have shown.
+ * addresses fail here, which says nothing against what the others have shown.
  */
 function isLocal(cause: unknown): boolean {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(Object);
