@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { CallSpan, CallTarget } from '../observability/tracing.ts';
 import { lagExcuses } from '../runtime/event-loop.ts';
@@ -45,7 +44,6 @@ export interface UpstreamOptions extends ServiceHealthOptions {
   readonly quotaLimits: QuotaLimits | undefined;
   /** Where all replicas count together; undefined if each counts alone. */
   readonly quotaStore: QuotaStore | undefined;
-  readonly log: Logger;
 }
 
 /** The call was not sent, because its account is paused. This is no fault of the service, so no probe follows. */

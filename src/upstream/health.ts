@@ -39,6 +39,8 @@ interface AccountOptions extends ProbeOptions {
   readonly metrics: Metrics;
 }
 
+type OnChange = (health: AccountHealth, before: HealthStatus) => void;
+
 /**
  * The health of one account. A call that fails says nothing certain about the service, because a bot chooses its content, its
  * moment and often our load. So it only has a probe of our own sent. One documented answer, of a probe or of any call, means
@@ -48,7 +50,7 @@ interface AccountOptions extends ProbeOptions {
 export class AccountHealth {
   readonly account: string;
   readonly #options: AccountOptions;
-  readonly #onChange: (health: AccountHealth, before: HealthStatus) => void;
+  readonly #onChange: OnChange;
   #probe: Probe;
   #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '' };
   /** Documented answers so far, of calls and of probes. */
@@ -66,12 +68,7 @@ export class AccountHealth {
   /** Those that wait until probes have shown something. */
   readonly #waiting = new Set<(status: HealthStatus) => void>();
 
-  constructor(
-    account: string,
-    probe: Probe,
-    options: AccountOptions,
-    onChange: (health: AccountHealth, before: HealthStatus) => void,
-  ) {
+  constructor(account: string, probe: Probe, options: AccountOptions, onChange: OnChange) {
     this.account = account;
     this.#probe = probe;
     this.#options = options;
@@ -248,7 +245,7 @@ export interface ServiceHealthOptions extends AccountOptions {
   readonly upstreamCheckGraceMs: number;
   /** The sandbox has accounts that are meant to be refused. */
   readonly upstreamMode: 'sandbox' | 'live';
-  readonly log: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
+  readonly log: Logger;
 }
 
 /** The health of the accounts of one upstream service, and whether they let this process become ready. */

@@ -18,6 +18,9 @@ export interface SharedCount {
   readonly endsInMs: number;
 }
 
+/** The cause of a count that did not come in time, for the log. */
+const TIMEOUT = 'TimeoutError';
+
 /** Counts calls in a window that begins with the first of them. */
 const COUNT = `
   redis.call('SET', KEYS[1], 0, 'PX', ARGV[2], 'NX')
@@ -27,13 +30,13 @@ const COUNT = `
 /** A Valkey or Redis that counts for all replicas. */
 export class QuotaStore {
   readonly #redis: Redis;
-  readonly #log: Pick<Logger, 'info' | 'warn'>;
-  readonly #metrics: Pick<Metrics, 'recordQuotaStore'>;
+  readonly #log: Logger;
+  readonly #metrics: Metrics;
   #isAway = false;
   #isClosed = false;
   #retryAt = 0;
 
-  constructor(redis: Redis, log: Pick<Logger, 'info' | 'warn'>, metrics: Pick<Metrics, 'recordQuotaStore'>) {
+  constructor(redis: Redis, log: Logger, metrics: Metrics) {
     this.#redis = redis;
     this.#log = log;
     this.#metrics = metrics;
@@ -54,15 +57,16 @@ export class QuotaStore {
   async count(key: string, calls: number, windowMs: number): Promise<SharedCount | undefined> {
     if (this.#redis.status !== 'ready' || performance.now() < this.#retryAt) return undefined;
     try {
-      const reply = await inTime(this.#redis.eval(COUNT, 1, `device-trust:${key}`, calls, windowMs));
-      this.#succeed();
       // Sound: the script returns two integers.
-      const [used, endsInMs] = reply as [number, number];
+      const counted = this.#redis.eval(COUNT, 1, `device-trust:${key}`, calls, windowMs) as Promise<[number, number]>;
+      const [used, endsInMs] = await inTime(counted);
+      this.#succeed();
       return { used, endsInMs };
     } catch (error) {
       // A new connection drops the counts that the old one still waits for, and its readiness tells when the store is back.
-      if (error instanceof TimeoutError && !this.#isAway) this.#redis.disconnect(true);
-      this.#fail(causeOf(error));
+      const cause = causeOf(error);
+      if (cause === TIMEOUT && !this.#isAway) this.#redis.disconnect(true);
+      this.#fail(cause);
       return undefined;
     }
   }
@@ -96,8 +100,8 @@ export class QuotaStore {
  */
 export async function openQuotaStore(
   url: string | undefined,
-  log: Pick<Logger, 'info' | 'warn'>,
-  metrics: Pick<Metrics, 'recordQuotaStore'>,
+  log: Logger,
+  metrics: Metrics,
 ): Promise<QuotaStore | undefined> {
   if (url === undefined) return undefined;
   const { Redis } = await import('ioredis');
@@ -120,15 +124,11 @@ export async function openQuotaStore(
   return store;
 }
 
-class TimeoutError extends Error {
-  override readonly name = 'TimeoutError';
-}
-
 /** Rejects if the count does not come in time. It may count all the same, so the quota is at worst used up too early. */
 async function inTime<Value>(count: Promise<Value>): Promise<Value> {
   const timeout = Promise.withResolvers<never>();
   // After a lag of our own, a count that has arrived meanwhile is read first: the lag is not the store's.
-  const timer = setTimeout(() => setImmediate(() => timeout.reject(new TimeoutError())), COUNT_TIMEOUT_MS);
+  const timer = setTimeout(() => setImmediate(() => timeout.reject({ code: TIMEOUT })), COUNT_TIMEOUT_MS);
   try {
     return await Promise.race([count, timeout.promise]);
   } finally {
