@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { MAIN, ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { type Context, LIVE, preload, SANDBOX } from './environments.ts';
+import { type Context, LIVE, preload } from './environments.ts';
 
 /** A process goes on serving while neither stdout nor stderr can be written. One after the other, since starting takes a core. */
 
@@ -109,14 +109,6 @@ test('when both are closed, requests are answered, and a crash still ends it wit
   await server.ask(50);
   await sleep(150);
   expect(await server.child.end('SIGUSR2')).toBe(1);
-});
-
-test('when the readers of both have ended, a crash before there is a log still ends it with 1', async (context) => {
-  const { child } = await startRedirected(context, '> >(true) 2> >(true)', {
-    ...SANDBOX,
-    ...preload('exception at the start'),
-  });
-  expect(await child.ended).toBe(1);
 });
 
 test('when nobody reads their pipes, at most 1 MiB of lines waits; the next reader gets a line that counts what is missing', async (context) => {

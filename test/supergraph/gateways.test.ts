@@ -99,13 +99,7 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
     const lost = withCode('UPSTREAM_UNAVAILABLE', true);
     expect(asked.errors).toMatchObject([{ path: ['deviceFingerprint'], extensions: lost }]);
-    const referred = await query(SESSIONS_OF, { user: 'user-1' });
-    expect(referred.data.user.sessions).toEqual([
-      { id: 'session-1', deviceFingerprint: null },
-      { id: 'session-2', deviceFingerprint: null },
-    ]);
-    expect(errorsBySession(referred.errors)).toEqual({ 0: lost, 1: lost });
-    expect(asked.text + referred.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
+    expect(asked.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
   });
 
   // Hive Gateway's runtime for Node asks for the device once more before it goes on to another subgraph. That is an event of

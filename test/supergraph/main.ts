@@ -18,19 +18,6 @@ import { startUsers } from './users.ts';
  * SANDBOX_PORT; with PORT=0 and SANDBOX_PORT=0 all of them are free ones.
  */
 
-const closers: (() => Promise<void>)[] = [];
-
-/** The last one that started stops first, so that no server loses those that it asks. */
-async function stop(): Promise<void> {
-  for (let close = closers.pop(); close; close = closers.pop()) await close();
-}
-
-async function started<Part extends { stop(): Promise<void> }>(starting: Promise<Part>): Promise<Part> {
-  const part = await starting;
-  closers.push(() => part.stop());
-  return part;
-}
-
 async function start(): Promise<string> {
   const secrets = createSecrets();
   const service = ordersService(secrets);
@@ -52,30 +39,28 @@ async function start(): Promise<string> {
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
-  const app = await started(createApp({ ...config, port: portAfter(1) }, log));
-  const users = await started(startUsers({ secret: secrets.users, port: portAfter(2) }));
+  const app = await createApp({ ...config, port: portAfter(1) }, log);
+  const users = await startUsers({ secret: secrets.users, port: portAfter(2) });
   const { issuer } = SANDBOX_ATTESTATION;
-  const orders = await started(
-    startOrders({
-      attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer, ...ORDERS_AUDIENCE },
-      deviceTrust: { url: app.graphqlUrl, secret: service.secret },
-      secret: secrets.orders,
-      port: portAfter(3),
-      seeds: ORDERS,
-    }),
-  );
+  const orders = await startOrders({
+    attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer, ...ORDERS_AUDIENCE },
+    deviceTrust: { url: app.graphqlUrl, secret: service.secret },
+    secret: secrets.orders,
+    port: portAfter(3),
+    seeds: ORDERS,
+  });
   const subgraphs = { 'device-trust': app.graphqlUrl, users: users.url, orders: orders.url };
 
   const challengeUrl = `${app.sandboxUrls?.GLB}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
-  const shop = await started(startPageServer('shop', { port: portAfter(4), challengeUrl }));
+  const shop = await startPageServer('shop', { port: portAfter(4), challengeUrl });
   const forShop = { identify: asCustomer, secrets, port: portAfter(0), pageOrigin: shop.origin };
-  shop.use((await started(startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop))).url);
+  shop.use((await startHiveGateway(await composeShopVariant(subgraphs, secrets), forShop)).url);
 
   const sessions = createSessions();
-  const desk = await started(startPageServer('desk', { port: portAfter(6), sessions }));
+  const desk = await startPageServer('desk', { port: portAfter(6), sessions });
   const { identify } = sessions;
   const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin };
-  const gateway = await started(startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk));
+  const gateway = await startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk);
   desk.use(gateway.url);
 
   return `
@@ -87,20 +72,12 @@ The supergraph:     ${gateway.url}
 `;
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  // Once: a second signal finds no handler and ends the process at once.
-  process.once(signal, () => {
-    stop().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  });
-}
+// Nothing here is worth an orderly end.
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 
 try {
   process.stdout.write(await start());
 } catch (error) {
-  await stop();
   const problem = error instanceof ConfigError ? error.problems.join('\n') : Object(error).message;
   process.stderr.write(`The supergraph cannot start: ${problem}\n`);
   process.exit(1);

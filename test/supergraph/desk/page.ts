@@ -115,10 +115,6 @@ find('close', HTMLElement).addEventListener('click', () => dialog.close());
 // Neither the focus, which is back at the row by now, nor the place in the table changes with this.
 dialog.addEventListener('close', () => dialog.open || history.replaceState(null, '', location.pathname));
 window.addEventListener('hashchange', showAddress);
-rows.addEventListener('click', ({ target }) => {
-  // Who closes a checkout and opens it at once does not change the address.
-  if (target instanceof Element && target.closest('a')?.hash === location.hash) showAddress();
-});
 
 if (session) showSession(session);
 else showSignIn();
