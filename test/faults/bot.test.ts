@@ -153,7 +153,7 @@ const WAYS: readonly Behaviour[] = [
 ];
 
 test('calls that fail in every way, 100 times a second, cause at most four probes a second, and none proceeds', async () => {
-  const { upstream, app } = await startBoth({ onTestFinished }, passes, 700);
+  const { upstream, app } = await startBoth({ onTestFinished }, passes, 1_500);
   const probedAt: number[] = [];
   upstream.behave(
     (exchange) => {

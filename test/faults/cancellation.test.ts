@@ -1,8 +1,6 @@
-import { createServer, request } from 'node:http';
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { hang, type RawRequest } from '../support/hostile.ts';
-import { closeAtOnce, listen } from '../support/loopback.ts';
 import { startOperation } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import {
@@ -17,14 +15,13 @@ import {
   queuedCalls,
   SERVICES,
   startBoth,
-  startSwitchable,
   until,
 } from './support.ts';
 
 /** What becomes of the calls of a client that disconnects. */
 
-/** In ms, beyond what the machine takes for the same through a bare proxy. */
-const SOON = 100;
+/** In ms, without the time in which a busy machine did not let this process run. Nothing else would end the calls for 10 s. */
+const SOON = 500;
 
 /** An app with these limits before an upstream that keeps every request unanswered. */
 async function start(context: TestContext, limits: Partial<Config> = {}) {
@@ -32,53 +29,21 @@ async function start(context: TestContext, limits: Partial<Config> = {}) {
   return { upstream, app, held: upstream.hold() };
 }
 
-/** How long it takes, in ms, until all of these requests at the upstream have ended, with and without stalls. */
-async function untilAborted(exchanges: readonly RawRequest[], disconnect: () => void) {
+/** Disconnects, and waits until all of these requests at the upstream have ended. */
+async function untilAborted(exchanges: readonly RawRequest[], disconnect: () => void): Promise<void> {
   const closed = exchanges.map(({ socket }) => new Promise((resolve) => socket.once('close', resolve)));
-  const start = performance.now();
-  const stopwatch = startStopwatch();
+  const waited = startStopwatch();
   disconnect();
   await Promise.all(closed);
-  return { elapsed: performance.now() - start, waited: stopwatch() };
-}
-
-/**
- * A client of a bare proxy, whose upstream holds each request. A client that disconnects there at the same moment shows how long this
- * machine needs for as many sockets. Any time beyond that is ours.
- */
-async function startBare({ onTestFinished }: TestContext) {
-  const upstream = await startSwitchable(hang);
-  const held = upstream.hold();
-  const server = createServer((_request, response) => {
-    const passedOn = request(upstream.url).on('error', () => {});
-    passedOn.end();
-    response.on('close', () => passedOn.destroy());
-  });
-  const disconnect = startOperation(`http://127.0.0.1:${await listen(server)}`, { query: '', variables: {} });
-  await until(() => held.length === 1);
-  onTestFinished(() => closeAtOnce(server));
-  onTestFinished(upstream.stop);
-  return { held, disconnect };
-}
-
-/** Expects that the upstream's requests end within 100 ms, apart from the time that a busy machine adds. */
-async function expectAbortedSoon(context: TestContext, exchanges: readonly RawRequest[], disconnect: () => void) {
-  const bare = await startBare(context);
-  const [ours, machine] = await Promise.all([
-    untilAborted(exchanges, disconnect),
-    untilAborted(bare.held, bare.disconnect),
-  ]);
-  expect(ours.elapsed - machine.elapsed).toBeLessThan(SOON);
-  // A block of this process delays both, so the difference alone would not show it.
-  expect(ours.waited).toBeLessThan(5 * SOON);
+  expect(waited()).toBeLessThan(SOON);
 }
 
 describe.each(SERVICES)('%s', (_service, question) => {
-  test('a client that disconnects ends the upstream call within 100 ms', async (context) => {
+  test('a client that disconnects ends the upstream call at once', async (context) => {
     const { app, held, upstream } = await start(context);
     const disconnect = startOperation(app.graphqlUrl, question);
     await until(() => held.length === 1);
-    await expectAbortedSoon(context, held, disconnect);
+    await untilAborted(held, disconnect);
     // No warning is logged for it, and the next caller is served.
     expect(app.logged()).not.toMatch(/UPSTREAM_|INTERNAL_SERVER_ERROR/);
     upstream.behave(good(question));
@@ -102,11 +67,11 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 });
 
-test('several calls of one client all end within 100 ms', async (context) => {
+test('several calls of one client all end at once', async (context) => {
   const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 20, upstreamMaxQueue: 30 });
   const disconnect = startOperation(app.graphqlUrl, many(FINGERPRINT, 50));
   await until(() => held.length === 20);
-  await expectAbortedSoon(context, held, disconnect);
+  await untilAborted(held, disconnect);
   // The calls that waited in the queue are not sent either.
   await pause(100);
   expect(upstream.requests).toBe(20);

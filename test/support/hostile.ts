@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { gzipSync } from 'node:zlib';
 import { listen } from './loopback.ts';
 import { isProbe, probeAnswer } from './probes.ts';
 
@@ -200,9 +199,3 @@ export function flood(first: string, piece: string | Uint8Array): Behaviour {
 }
 
 export const HUNDRED_MB = 100_000_000;
-
-/** `text` and then 200 MiB of white space, about 200 KB on the wire: members of gzip may simply follow one another. */
-export function gzipBomb(text: string): Uint8Array {
-  const megabyte = gzipSync(Buffer.alloc(1024 * 1024, ' '));
-  return Buffer.concat([gzipSync(text), ...Array.from({ length: 200 }, () => megabyte)]);
-}

@@ -148,16 +148,6 @@ describe('a socket', () => {
     expect(hinting.connections).toBe(1);
   });
 
-  test('that serves a call every 100 ms stays open', async () => {
-    const upstream = await start(good);
-    const { post } = startClient(() => {});
-    for (let call = 0; call < 8; call += 1) {
-      await post(upstream.url);
-      await sleep(100);
-    }
-    expect(upstream.connections).toBe(1);
-  });
-
   test('of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
     const waiting: (() => void)[] = [];
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));

@@ -77,20 +77,6 @@ describe('an abort', () => {
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(upstream.requests).toBe(0);
   });
-
-  test('after the response changes nothing', async () => {
-    const { response, abort } = await start(answer(200, '{}'));
-    expect(await response).toEqual({ status: 200, json: {} });
-    abort();
-    expect(await response).toEqual({ status: 200, json: {} });
-  });
-});
-
-test('an address has one pool', () => {
-  const transport = new Transport(new Resolver());
-  onTestFinished(() => transport.close());
-  expect(transport.poolFor('http://127.0.0.1:9')).toBe(transport.poolFor('http://127.0.0.1:9'));
-  expect(transport.poolFor('http://127.0.0.1:9')).not.toBe(transport.poolFor('http://127.0.0.1:10'));
 });
 
 const failure = (code: string, address?: string) => Object.assign(new Error(code), { code, address });
