@@ -111,7 +111,6 @@ export function createMetrics() {
       return { contentType: registry.contentType, text: await rendered };
     },
     operationStarted: () => metrics.operationsInFlight.inc(),
-    /** To be called for every operation that started, even if its request turns out not to be one. */
     operationEnded: () => metrics.operationsInFlight.dec(),
     recordOperation: ({ caller, field, outcome, ms, errors, side, lookups, traceId }: FinishedOperation) => {
       metrics.operations.inc({ caller, outcome });

@@ -116,7 +116,10 @@ async function answerOperation(
     if (known) return execution.answer(known, variables, context);
   }
   const refusal = refusalOfDocument(query);
-  if (refusal) throw new RequestRefused(400, refusal, {}, 'GRAPHQL_VALIDATION_FAILED');
+  if (refusal) {
+    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', retryable: false };
+    return { status: 400, result: { errors: [{ message: refusal, extensions }] } };
+  }
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },

@@ -53,8 +53,8 @@ export class OperationLog implements OperationRecorder {
   #side: Side | undefined;
   #calls = 0;
   #callMs = 0;
-  /** Codes of the errors in the response. Undefined until there is a response to an operation. */
-  #errors: readonly string[] | undefined;
+  /** Codes of the errors in the response. That there is none is a mistake of ours. */
+  #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
   #isOver = false;
 
@@ -106,30 +106,24 @@ export class OperationLog implements OperationRecorder {
   }
 
   /**
-   * To be called when the response was sent or cannot be sent. A request that did not become an operation leaves no log line
-   * and no span.
+   * To be called when the response was sent or cannot be sent.
    *
    * @param status the HTTP status of the response
    */
   end(status: number): void {
     this.#isOver = true;
     const { metrics } = this.#telemetry;
-    metrics.operationEnded();
-    const errors = this.#errorsWith(status);
-    if (!errors) {
-      if (status >= 400) metrics.recordRefusal('BAD_REQUEST');
-      return;
-    }
-    const ms = performance.now() - this.#startedAt;
-    const hasData = this.#hasData && status < 400;
+    const errors = this.#errors;
     const [code] = errors;
+    const ms = performance.now() - this.#startedAt;
     // Errors that were not recorded one by one are about the request as a whole.
     const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
+    metrics.operationEnded();
     metrics.recordOperation({
       caller: this.#caller,
       field: this.#kind?.field ?? 'none',
       ms,
-      outcome: code === undefined ? 'ok' : hasData ? 'partial' : 'error',
+      outcome: code === undefined ? 'ok' : this.#hasData ? 'partial' : 'error',
       errors,
       side: code === undefined ? undefined : side,
       lookups: this.#tokens.length,
@@ -137,15 +131,6 @@ export class OperationLog implements OperationRecorder {
     });
     this.#trace?.end({ kind: this.#kind, failure: code === undefined ? undefined : { code, side }, status });
     this.#writeLine(errors, ms);
-  }
-
-  /** Codes of the errors in the response to an operation. Undefined for a page, and for a request that did not become one. */
-  #errorsWith(status: number): readonly string[] | undefined {
-    const executed = this.#errors;
-    if (status >= 500 && !executed?.length) return ['INTERNAL_SERVER_ERROR'];
-    // The operation was executed, but the client accepts none of our content types.
-    if (status >= 400 && executed?.length === 0) return ['BAD_REQUEST'];
-    return executed;
   }
 
   #writeLine(errors: readonly string[], ms: number): void {

@@ -96,6 +96,7 @@ describe('the line', () => {
     ],
     ['the code of a syntax error', { query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
     ['the code of an invalid document', { query: 'query A { nothing }' }, { errors: ['GRAPHQL_VALIDATION_FAILED'] }],
+    ['the code of too many comments', { query: '#\n'.repeat(1_001) }, { errors: ['GRAPHQL_VALIDATION_FAILED'] }],
     ['the code of an unknown name', { ...PLAIN, operationName: 'B' }, { errors: ['OPERATION_RESOLUTION_FAILURE'] }],
     ['the code of wrong variables', { query: FINGERPRINT_QUERY }, { errors: ['BAD_USER_INPUT'], upstreamCalls: 0 }],
     [
