@@ -51,7 +51,7 @@ const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${
  * Parses a token; undefined if the service would call it invalid. Grammar:
  * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`.
  *
- * @param isUsed whether there was a query with this token before
+ * @param isUsed whether the token is for one query, and there was one before
  */
 export function parseToken(token: string, isUsed: boolean): TokenMeaning | undefined {
   const groups = TOKEN.exec(token)?.groups;
@@ -63,7 +63,7 @@ export function parseToken(token: string, isUsed: boolean): TokenMeaning | undef
   // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
   if (error !== undefined) return { delayMs, isForOneQuery, error: Number(error) as ErrorStatus };
   const detail = DEVICES[device as keyof typeof DEVICES];
-  const signals = signalsNamed([...(names?.split(',') ?? []), ...(isForOneQuery && isUsed ? ['TOKEN_EXPIRED'] : [])]);
+  const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
   return signals && { delayMs, isForOneQuery, detail, signals };
 }
 
