@@ -33,7 +33,7 @@ export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /** The health of an account, as far as the metrics and the log show it. */
-export interface ReportedHealth {
+interface ReportedHealth {
   readonly account: string;
   readonly status: { readonly state: HealthState; readonly hasWorked: boolean; readonly reason: string };
   readonly probe: { readonly region: string };
