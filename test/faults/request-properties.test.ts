@@ -1,13 +1,11 @@
 import fc from 'fast-check';
-import type { GraphQLSchema } from 'graphql';
 import { Pool } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
-import { buildSchema } from '../../src/graphql/schema.ts';
+import { makeUp } from '../graphql/random-operations.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
 import { ask } from '../support/requests.ts';
 import { ANDROID, FAIL } from './documented.ts';
-import { createDocumentMaker } from './random-documents.ts';
 import { CANARY, COUNT, createChoices, createLogCheck, expectKnownErrors, lists } from './random-inputs.ts';
 import { startBoth } from './support.ts';
 
@@ -21,28 +19,47 @@ const NAMES = [
 ];
 const EXTRAS = ['operationName', 'extensions', 'query', 'variables', 'id', '__proto__'];
 const KNOWN = [FINGERPRINT_QUERY, CAPTCHA_MUTATION, ENTITIES_QUERY];
+/** What does not belong into a document, or not everywhere. */
+const PIECES = [
+  ...'{ }} ... @ $ " """ # ! & | \ufeff \u0000 § \\u{110000} 1.e -0 1e400 9007199254740993 null on fragment'.split(' '),
+  ...'subscription ...F0 $v0 @skip(if:true) @defer __schema{types{name}} __proto__ constructor toString'.split(' '),
+];
+const DEEP = 900;
 
-/** Gives a function that makes the body of a request of a list of numbers. */
-function createRequestMaker(schema: GraphQLSchema): (numbers: readonly number[]) => string {
-  const makeDocument = createDocumentMaker(schema);
-  return (numbers) => {
-    const { upTo, chance, oneOf, several } = createChoices(numbers);
-    const entry = (depth: number) => `${JSON.stringify(oneOf(NAMES))}:${json(depth + 1)}`;
+/** The body of a request, made of a list of numbers. */
+function makeRequest(numbers: readonly number[]): string {
+  const { upTo, chance, oneOf, several } = createChoices(numbers);
+  const endings = ['', '\n', '\u0000', '\u001b[2J', '\u{1f9e9}', '<b>'];
+  const canary = () => JSON.stringify(`${CANARY}${upTo(999)}${oneOf(endings)}`);
+  const entry = (depth: number) => `${JSON.stringify(oneOf(NAMES))}:${json(depth + 1)}`;
 
-    function json(depth: number): string {
-      const kind = upTo(depth > 3 ? 3 : 7);
-      if (kind < 2) return JSON.stringify(`${CANARY}${upTo(999)}`);
-      if (kind === 2) return oneOf(LITERALS);
-      if (kind === 3) return chance(1) ? '['.repeat(9_000) + ']'.repeat(9_000) : '[]';
-      if (kind === 4) return `[${several(3, () => json(depth + 1), ',')}]`;
-      return `{${several(8, () => entry(depth), ',')}}`;
+  function json(depth: number): string {
+    const kind = upTo(depth > 3 ? 3 : 7);
+    if (kind < 2) return canary();
+    if (kind === 2) return oneOf(LITERALS);
+    if (kind === 3) return chance(1) ? '['.repeat(9_000) + ']'.repeat(9_000) : '[]';
+    if (kind === 4) return `[${several(3, () => json(depth + 1), ',')}]`;
+    return `{${several(8, () => entry(depth), ',')}}`;
+  }
+
+  const made = makeUp(upTo(99_999));
+
+  /** A valid document, in which several pieces may be missing, doubled, or others. */
+  function document(): string {
+    if (chance(2)) return '{ a '.repeat(DEEP) + '}'.repeat(DEEP);
+    const words = made.document.split(/(?<=[\s(){}[\],:])|(?=[(){}[\],:])/);
+    const texts = words.map((word) => (word.startsWith('"') && chance(80) ? canary() : word));
+    for (let left = oneOf([0, 0, 1, 2, 5]); left > 0; left -= 1) {
+      const piece = oneOf([oneOf(PIECES), oneOf(PIECES), canary(), `${oneOf(texts)} ${oneOf(texts)}`, '']);
+      texts.splice(upTo(texts.length), upTo(1), ` ${piece} `);
     }
+    return chance(5) ? texts.slice(0, upTo(texts.length)).join('') : texts.join('');
+  }
 
-    const variables = `{${several(9, () => entry(0), ',')}}`;
-    const extra = chance(4) ? `,${JSON.stringify(oneOf(EXTRAS))}:${json(2)}` : '';
-    const query = chance(20) ? oneOf(KNOWN) : makeDocument(numbers.slice(numbers.length / 4));
-    return `{"query":${JSON.stringify(query)},"variables":${variables}${extra}}`;
-  };
+  const variables = chance(60) ? JSON.stringify(made.variables) : `{${several(9, () => entry(0), ',')}}`;
+  const extra = chance(4) ? `,${JSON.stringify(oneOf(EXTRAS))}:${json(2)}` : '';
+  const query = chance(20) ? oneOf(KNOWN) : document();
+  return `{"query":${JSON.stringify(query)},"variables":${variables}${extra}}`;
 }
 
 const AT_ONCE = 20;
@@ -58,7 +75,6 @@ test('every request is answered with data or an error of the catalogue, and no v
   const pool = new Pool(app.url, { connections: AT_ONCE });
   onTestFinished(() => pool.close());
   const expectCleanLog = createLogCheck(app);
-  const makeRequest = createRequestMaker(buildSchema());
   const seen = { data: 0, refused: 0 };
 
   async function send(body: string): Promise<void> {
