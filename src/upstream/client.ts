@@ -5,7 +5,7 @@ import { Bulkhead } from './bulkhead.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
 import { Quota, type QuotaLimits } from './quota.ts';
 import type { QuotaStore } from './quota-store.ts';
-import { type PendingRequest, Transport, type UpstreamResponse } from './transport.ts';
+import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** The operation for which calls are made. */
 export interface CallContext {
@@ -62,9 +62,9 @@ export class UpstreamClient {
   /** The health of each account. Calls are not sent while their account is down. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions;
-  readonly #transport: Transport;
   readonly #quota: Quota | undefined;
   readonly #bulkheads = new Map<string, Bulkhead>();
+  readonly #pools = new Map<string, UpstreamPool>();
   /** Monotonic time until which each account is paused, in ms. */
   readonly #pauses = new Map<string, number>();
 
@@ -72,7 +72,6 @@ export class UpstreamClient {
     const { service, metrics, quotaLimits, quotaStore } = options;
     this.#options = options;
     this.health = new ServiceHealth(options);
-    this.#transport = new Transport(options.resolver);
     this.#quota = quotaLimits && new Quota(service, quotaLimits, quotaStore, metrics);
     metrics.watchBulkheads(service, () => this.#bulkheads);
     metrics.watchHealth(service, () => this.health.all());
@@ -137,7 +136,7 @@ export class UpstreamClient {
         await this.#quota?.take(account);
         ending.signal.throwIfAborted();
         const { origin, path, pathTemplate, headers, body } = request;
-        const pool = this.#transport.poolFor(origin);
+        const pool = this.#poolFor(origin);
         sentAt = performance.now();
         span = context.startSpan?.({ service, region, origin, pathTemplate });
         pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body }, ending.signal);
@@ -167,15 +166,21 @@ export class UpstreamClient {
   }
 
   /** Closes every socket. */
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.health.close();
-    return this.#transport.close();
+    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  /** @throws the error of undici, if this is not an origin */
+  #poolFor(origin: string): UpstreamPool {
+    const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.resolver);
+    this.#pools.set(origin, pool);
+    return pool;
   }
 
   #bulkheadFor(region: string): Bulkhead {
-    const known = this.#bulkheads.get(region);
-    if (known) return known;
-    const bulkhead = new Bulkhead(this.#options.upstreamMaxInFlight, this.#options.upstreamMaxQueue);
+    const { upstreamMaxInFlight, upstreamMaxQueue } = this.#options;
+    const bulkhead = this.#bulkheads.get(region) ?? new Bulkhead(upstreamMaxInFlight, upstreamMaxQueue);
     this.#bulkheads.set(region, bulkhead);
     return bulkhead;
   }

@@ -41,35 +41,6 @@ const MAX_IDLE_MS = 500;
  */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
-/** The sockets to one upstream service: a pool for each address. The bulkheads limit how many are in use. */
-export class Transport {
-  readonly #pools = new Map<string, UpstreamPool>();
-  readonly #resolver: Resolver;
-
-  constructor(resolver: Resolver) {
-    this.#resolver = resolver;
-  }
-
-  /**
-   * The pool of an address, which opens no socket before its first request.
-   *
-   * @param origin scheme, host and port
-   * @throws the error of undici, if this is not an origin
-   */
-  poolFor(origin: string): UpstreamPool {
-    const known = this.#pools.get(origin);
-    if (known) return known;
-    const pool = new UpstreamPool(origin, this.#resolver);
-    this.#pools.set(origin, pool);
-    return pool;
-  }
-
-  /** Closes every socket. */
-  async close(): Promise<void> {
-    await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
-  }
-}
-
 /** One POST as it is sent. */
 interface Post {
   readonly path: string;
@@ -77,7 +48,7 @@ interface Post {
   readonly body: string;
 }
 
-/** The sockets to one address, which are opened as they are needed. */
+/** The sockets to one address, which are opened as they are needed. The bulkheads limit how many are in use. */
 export class UpstreamPool {
   readonly #pool: Pool;
   /** Undefined if the origin has an IP address, which needs no look-up. */

@@ -118,11 +118,14 @@ describe.concurrent('no outage is confirmed', () => {
 
   test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
     const late: Behaviour = (exchange) => void setTimeout(down, 200, exchange);
-    const { upstream, changes, health } = await startAccount(inTurn(down, late, well));
+    const { upstream, changes, health } = await startAccount(inTurn(down, late, down, well));
     health.requestProbe();
     await expect.poll(() => upstream.requests).toBe(2);
     health.recordAnswer();
     await sleep(500);
+    // What failed before that answer does not count together with what fails later.
+    health.requestProbe();
+    await expect.poll(() => upstream.requests).toBe(4);
     expect(changes).toEqual(['well']);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Resolver } from '../../src/runtime/dns.ts';
-import { Transport } from '../../src/upstream/transport.ts';
+import { UpstreamPool } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 
@@ -8,11 +8,11 @@ import { answer, type Behaviour, hang, startHostile } from '../support/hostile.t
 
 async function start(behave: Behaviour) {
   const upstream = await startHostile(behave);
-  const transport = new Transport(new Resolver());
+  const pool = new UpstreamPool(upstream.url, new Resolver());
   onTestFinished(upstream.stop);
-  onTestFinished(() => transport.close());
+  onTestFinished(() => pool.close());
   const ending = new AbortController();
-  const { response } = transport.poolFor(upstream.url).post({ path: '/', headers: {}, body: '{}' }, ending.signal);
+  const { response } = pool.post({ path: '/', headers: {}, body: '{}' }, ending.signal);
   return { upstream, response, abort: () => ending.abort(new Error('disconnected')) };
 }
 
