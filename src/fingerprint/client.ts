@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
@@ -133,8 +133,8 @@ export function createFingerprintLoader(
     if (calls <= maxCalls) return client.query(request, context);
     throw new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' });
   };
-  return new DataLoader(async (requests) => Promise.all(requests.map(load)), {
-    batch: false,
+  // One that fails makes no other one fail: a value that is an Error rejects its own request.
+  return new DataLoader(async (requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
     cacheKeyFn: ({ key }) => key,
   });
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { nestsTooDeep } from '../runtime/json.ts';
-import type { DeviceMetadataInput } from '../schema.generated.ts';
+import type { DeviceMetadataInput, SignalLevel } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
@@ -42,18 +42,28 @@ const web = z.object({ browser: freeForm, device: freeForm, os: freeForm });
 
 const ipInfo = z.object({ ip: z.string() });
 
+/** One entry of `signals` (2.8). */
+interface WireSignal {
+  readonly signal: string;
+  readonly level: SignalLevel;
+  readonly confidence: number;
+}
+
+const LEVELS: ReadonlySet<unknown> = new Set<SignalLevel>(['LOW', 'MEDIUM', 'HIGH']);
+
+/** Checked by hand, because a device can have dozens of them. */
+function isSignal(given: unknown): boolean {
+  const { signal, level, confidence } = Object(given);
+  const isConfidence = typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
+  return typeof signal === 'string' && signal !== '' && LEVELS.has(level) && isConfidence;
+}
+
 /** 2.4 to 2.8. `client_type` decides which `device_basic` must follow (2.7); unknown extra fields are dropped. */
 const data = z.object({
   request_id: z.string().min(1),
   event_id: z.string().min(1),
   fp_detail: z.object({ device_id: z.string().min(1), version: z.string() }),
-  signals: z.array(
-    z.object({
-      signal: z.string().min(1),
-      level: z.enum(['LOW', 'MEDIUM', 'HIGH']),
-      confidence: z.number().min(0).max(1),
-    }),
-  ),
+  signals: z.array(z.custom<WireSignal>(isSignal, 'expected a signal with its level and its confidence')),
   detail: z.discriminatedUnion('client_type', [
     z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
     z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),

@@ -2,11 +2,13 @@ import {
   coerceInputValue,
   type GraphQLInputType,
   type GraphQLSchema,
+  GraphQLString,
   getNullableType,
   isInputObjectType,
   isInputType,
   isListType,
   isNonNullType,
+  isRequiredInputField,
   isScalarType,
   type OperationDefinitionNode,
   typeFromAST,
@@ -59,7 +61,7 @@ function problemsOf(
       if (isNonNullType(type) && !defaultValue) problems.push(`$${name}: expected ${type}, but got nothing`);
     } else if (value === null) {
       if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
-    } else {
+    } else if (!isCertainlyValid(value, type)) {
       try {
         coerceInputValue(value, type, (path, invalid) => {
           problems.push(`$${[name, ...path].join('.')}: ${explain(typeAt(type, path), invalid)}`);
@@ -72,6 +74,22 @@ function problemsOf(
     }
   }
   return problems;
+}
+
+/** Most values are valid, and graphql-js's own check takes five times as long. It has the last word about all others. */
+function isCertainlyValid(value: unknown, type: GraphQLInputType): boolean {
+  if (isNonNullType(type)) return value != null && isCertainlyValid(value, type.ofType);
+  if (value == null) return true;
+  if (isListType(type)) return Array.isArray(value) && value.every((item) => isCertainlyValid(item, type.ofType));
+  if (type === GraphQLString) return typeof value === 'string';
+  if (!isInputObjectType(type) || type.isOneOf || typeof value !== 'object' || Array.isArray(value)) return false;
+  const fields = type.getFields();
+  const given = Object.entries(value);
+  return (
+    given.every(
+      ([name, inner]) => Object.hasOwn(fields, name) && fields[name] && isCertainlyValid(inner, fields[name].type),
+    ) && Object.values(fields).every((field) => !isRequiredInputField(field) || Object.hasOwn(value, field.name))
+  );
 }
 
 /** The type that the schema has at a path below a variable. */

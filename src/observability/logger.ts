@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
-import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
+import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
 import { framesOf } from '../errors.ts';
 
 /**
@@ -79,7 +79,7 @@ const { warn: WARN = 0, error: ERROR = 0 } = pino.levels.values;
 export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
   return {
     base: null,
-    timestamp: stdTimeFunctions.isoTime,
+    timestamp: isoTime,
     formatters: { level: (level) => ({ level }) },
     hooks: {
       logMethod(args, method, level) {
@@ -109,6 +109,15 @@ function allowed(fields: Fields): Fields {
   return line;
 }
 
+let [writtenAt, written] = [0, ''];
+
+/** The time as pino writes it, made once for all lines of a millisecond. */
+function isoTime(): string {
+  const now = Date.now();
+  if (now !== writtenAt) [writtenAt, written] = [now, `,"time":"${new Date(now).toISOString()}"`];
+  return written;
+}
+
 /**
  * Writes the line of an operation: the same as `log.info(fields, 'operation')`, in a third of the time, because every
  * operation has one. A field that is undefined is left out.
@@ -118,7 +127,7 @@ export function writeOperation(log: Logger, fields: Fields): void {
   // Sound: pino documents that a logger keeps its stream under this symbol, and leaves it out of its type.
   const stream = (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym];
   const text = JSON.stringify(allowed(fields)).slice(1, -1);
-  stream?.write(`{"level":"info"${stdTimeFunctions.isoTime()},${text},"msg":"operation"}\n`);
+  stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
 }
 
 /** Lines of one cause that are written within a window, and its length. */
@@ -227,7 +236,7 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
 }
 
 function dropWarning(dropped: number): string {
-  const time = stdTimeFunctions.isoTime();
+  const time = isoTime();
   return `{"level":"warn"${time},"dropped":${dropped},"msg":"log lines were dropped, because they could not be written"}\n`;
 }
 

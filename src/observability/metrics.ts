@@ -93,6 +93,8 @@ export function createMetrics() {
     const metric = openMetrics.getSingleMetric(name);
     if (metric) text.registerMetric(metric);
   }
+  /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
+  const signals = new Map<string, number>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
   /** Kept with the account and not in the metric, so that the series of a removed account goes with it. */
@@ -104,6 +106,11 @@ export function createMetrics() {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
+      for (const [key, count] of signals) {
+        const [signal = '', level = ''] = key.split(' ');
+        metrics.signals.inc({ code: signal, level }, count);
+      }
+      signals.clear();
       const registry = accept.includes('application/openmetrics-text') ? openMetrics : text;
       const rendered = registry.metrics();
       // For OpenMetrics prom-client cuts `_total` off the names of counters, and leaves them so. It has read them by now.
@@ -129,7 +136,8 @@ export function createMetrics() {
     },
     /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
     recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
-      metrics.signals.inc({ code: code ?? 'unknown', level });
+      const key = `${code ?? 'unknown'} ${level}`;
+      signals.set(key, (signals.get(key) ?? 0) + 1);
       if (drift) metrics.drift.inc({ kind: drift });
     },
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */

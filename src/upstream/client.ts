@@ -114,11 +114,17 @@ export class UpstreamClient {
       !pending ||
       lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, timeoutMs) ||
       pending.lookupMs > timeoutMs / 4;
-    const ending = new AbortController();
-    const cancel = () => ending.abort(context.signal.reason);
+    let ended: Error | undefined;
+    const queued = wasQueued ? new AbortController() : undefined;
+    const end = (reason: Error) => {
+      ended ??= reason;
+      queued?.abort(reason);
+      pending?.abort(reason);
+    };
+    const cancel = () => end(context.signal.reason);
     const expire = () => {
       const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-      ending.abort(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
+      end(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
     };
     context.signal.addEventListener('abort', cancel);
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
@@ -129,17 +135,17 @@ export class UpstreamClient {
       Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS),
     );
     try {
-      if (wasQueued) await bulkhead.wait(context, ending.signal);
+      if (queued) await bulkhead.wait(context, queued.signal);
       try {
         // It was asked before the call waited, but may have changed since.
         if (wasQueued) this.#refuse(account);
         await this.#quota?.take(account);
-        ending.signal.throwIfAborted();
+        if (ended) throw ended;
         const { origin, path, pathTemplate, headers, body } = request;
         const pool = this.#poolFor(origin);
         sentAt = performance.now();
         span = context.startSpan?.({ service, region, origin, pathTemplate });
-        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body }, ending.signal);
+        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body });
         const response = await pending.response;
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) this.#pause(account, response.retryAfterMs);

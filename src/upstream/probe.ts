@@ -74,16 +74,15 @@ export async function sendProbe(
   const startedAt = performance.now();
   const lagBeforeMs = eventLoop.totalLagMs();
   const pool = new UpstreamPool(origin, resolver);
-  const ending = new AbortController();
-  const pending = pool.post({ path, headers, body: body() }, ending.signal);
+  const pending = pool.post({ path, headers, body: body() });
   const isExcused = () => {
     const elapsedMs = performance.now() - startedAt;
     const isLate = lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
     return signal.aborted || isLate;
   };
-  const cancel = () => ending.abort(new DeviceTrustError('CANCELLED'));
+  const cancel = () => pending.abort(new DeviceTrustError('CANCELLED'));
   const expire = () =>
-    ending.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
+    pending.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
   const unansweredMs = unansweredAfterMs(timeoutMs);
   let isOver = false;
   const reportUnanswered = () => {

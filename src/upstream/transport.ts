@@ -92,15 +92,9 @@ export class UpstreamPool {
     return this.#name?.totalWaitMs() ?? 0;
   }
 
-  /**
-   * Sends a request, on an idle socket or on a new one.
-   *
-   * @param signal ends it at once, and closes its socket; its reason is an error
-   */
-  post(post: Post, signal: AbortSignal): PendingRequest {
-    const request = new PendingRequest(this, this.#pool, { method: 'POST', ...post });
-    signal.addEventListener('abort', () => request.abort(signal.reason));
-    return request;
+  /** Sends a request, on an idle socket or on a new one. */
+  post(post: Post): PendingRequest {
+    return new PendingRequest(this, this.#pool, { method: 'POST', ...post });
   }
 
   /** Closes every socket. */

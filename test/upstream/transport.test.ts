@@ -11,9 +11,8 @@ async function start(behave: Behaviour) {
   const pool = new UpstreamPool(upstream.url, new Resolver());
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
-  const ending = new AbortController();
-  const { response } = pool.post({ path: '/', headers: {}, body: '{}' }, ending.signal);
-  return { upstream, response, abort: () => ending.abort(new Error('disconnected')) };
+  const pending = pool.post({ path: '/', headers: {}, body: '{}' });
+  return { upstream, response: pending.response, abort: () => pending.abort(new Error('disconnected')) };
 }
 
 /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */
