@@ -59,15 +59,13 @@ export function toOutcome(
   { status, json, unreadable }: UpstreamResponse,
   answeredAt: number,
 ): FingerprintOutcome {
+  const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
+  if (success?.data) return toDevice(question, success.data.data, answeredAt);
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (status === 200) {
-    const { data: success, error } = successEnvelope.safeParse(json);
-    if (success) return toDevice(question, success.data, answeredAt);
-    throw protocolError(unreadable ?? describeIssues(error));
-  }
+  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
   const side = !envelope && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};

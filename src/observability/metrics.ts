@@ -93,6 +93,7 @@ export function createMetrics() {
     const metric = openMetrics.getSingleMetric(name);
     if (metric) text.registerMetric(metric);
   }
+  const counts = { inFlight: 0, lookups: 0, calls: 0 };
   /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
   const signals = new Map<string, number>();
   /** What brings metrics up to date that show a state. */
@@ -111,20 +112,28 @@ export function createMetrics() {
         metrics.signals.inc({ code: signal, level }, count);
       }
       signals.clear();
+      metrics.operationsInFlight.set(counts.inFlight);
+      metrics.lookups.inc(counts.lookups);
+      metrics.fingerprintCalls.inc(counts.calls);
+      Object.assign(counts, { lookups: 0, calls: 0 });
       const registry = accept.includes('application/openmetrics-text') ? openMetrics : text;
       const rendered = registry.metrics();
       // For OpenMetrics prom-client cuts `_total` off the names of counters, and leaves them so. It has read them by now.
       for (const { metric, name } of names) metric.name = name;
       return { contentType: registry.contentType, text: await rendered };
     },
-    operationStarted: () => metrics.operationsInFlight.inc(),
-    operationEnded: () => metrics.operationsInFlight.dec(),
+    operationStarted: () => {
+      counts.inFlight += 1;
+    },
+    operationEnded: () => {
+      counts.inFlight -= 1;
+    },
     recordOperation: ({ caller, field, outcome, ms, errors, side, lookups, traceId }: FinishedOperation) => {
       metrics.operations.inc({ caller, outcome });
       const exemplar = traceId !== undefined && { exemplarLabels: { trace_id: traceId } };
       metrics.operationSeconds.observe({ labels: { field, outcome }, value: ms / 1_000, ...exemplar });
       if (side !== undefined) metrics.failures.inc({ side });
-      metrics.lookups.inc(lookups);
+      counts.lookups += lookups;
       for (const code of errors) metrics.errors.inc({ code });
     },
     /** A request that was refused before it became an operation, by its code of `errors.ts`. */
@@ -132,7 +141,7 @@ export function createMetrics() {
     /** An upstream call that was made: `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
     recordCall: (service: string, region: string, outcome: string, ms: number) => {
       metrics.callSeconds.observe({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') metrics.fingerprintCalls.inc();
+      if (service === 'fingerprint') counts.calls += 1;
     },
     /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
     recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
