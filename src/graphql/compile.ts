@@ -1,4 +1,11 @@
-import { type DocumentNode, GraphQLSchema, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  visit,
+} from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
@@ -22,7 +29,8 @@ interface Candidate {
  *   root field has no such neighbours.
  * - Directives change the order of the fields of its answers.
  * - A default of a variable can turn out to be wrong only while the operation is executed.
- * - It can lose a variable inside the literal of an object or a list.
+ * - It writes literals into its code. Some texts of its own have a meaning there, so that a text of the caller could run as code.
+ *   In the literal of an object or a list, it can also lose a variable.
  * - Names that every object has, such as `constructor`, are not names to it.
  */
 export function canBeCompiled({ document, definition, cost }: Candidate): boolean {
@@ -42,15 +50,15 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
     Field: ({ alias, name }) => {
       if ((alias ?? name).value in {}) exclude();
     },
-    Variable: (_node, _key, parent) => {
-      if (parent && !('kind' in parent && PARENTS_OF_VARIABLES.has(parent.kind))) exclude();
+    Argument: ({ value }) => {
+      if (!COMPILED_VALUES.has(value.kind)) exclude();
     },
   });
   return isPlain;
 }
 
-/** Within the literal of an object or a list, the parent of a variable is another one. */
-const PARENTS_OF_VARIABLES: ReadonlySet<string> = new Set(['Argument', 'VariableDefinition']);
+/** The values of arguments in which a caller can write no text. */
+const COMPILED_VALUES = new Set<string>(['Variable', 'EnumValue', 'IntValue', 'FloatValue', 'BooleanValue']);
 
 /** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
 export function compile(

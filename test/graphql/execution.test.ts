@@ -182,6 +182,9 @@ const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1'
 const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
   a: validateCaptcha(input: $input) { proceed } b: validateCaptcha(input: $input) { proceed }
 }`;
+/** graphql-jit 0.8.9 writes the literals of a document into its code, and takes these texts for a date and a number of its own. */
+const CODE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dglobalThis.ran=true';
+const NAN = '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8';
 const ALIASES = `query ($t: String!) { ${TIMES.map((time) => `a${time}: deviceFingerprint(token: $t) { __typename }`).join(' ')} }`;
 
 describe('five times the same question', () => {
@@ -205,6 +208,13 @@ describe('five times the same question', () => {
     ],
     ['a captcha', CAPTCHA_MUTATION, { input: INPUT }, 1],
     ['a captcha too many', TWO_CAPTCHAS, { input: INPUT }, 1],
+    [
+      'a text in the document that is code to graphql-jit',
+      `{ deviceFingerprint(token: "${CODE}") { __typename } }`,
+      {},
+      1,
+    ],
+    ['a text in the document that is a number to it', `{ deviceFingerprint(token: "${NAN}") { __typename } }`, {}, 1],
     ['a document that is not valid', '{ deviceFingerprint }', {}, 0],
     ['nothing but a name', '{ __typename }', {}, 0],
   ])('%s', async (_what, query, variables, calls) => {
@@ -218,6 +228,7 @@ describe('five times the same question', () => {
       }
     }
     expect(upstream.received).toHaveLength(calls * TIMES.length);
+    expect(new Set(upstream.received.map(({ body }) => body)).size).toBe(calls);
   });
 
   test('with another name each time, and other variables', async () => {
