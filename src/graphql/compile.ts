@@ -1,11 +1,4 @@
-import {
-  type DocumentNode,
-  GraphQLSchema,
-  Kind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  visit,
-} from 'graphql';
+import { type DocumentNode, GraphQLSchema, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
