@@ -5,18 +5,15 @@ import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { INPUT, PASS } from './support.ts';
+import { INPUT } from './support.ts';
 
 /** What a captcha without a verdict becomes, by what the probes of its captcha id show. */
 
 const FIRST = 'a'.repeat(32);
 const SECOND = 'b'.repeat(32);
 const down = answer(503, '');
-const passes = answer(200, JSON.stringify(PASS));
 const exception = (code: string) =>
   answer(200, JSON.stringify({ status: 'error', code, msg: 'message', desc: { type: 'defined error' } }));
-
-const NEW_CHALLENGE = /Let the person solve a new challenge\.$/;
 
 /** An app, and how its upstream treats probes and calls from now on. */
 async function start(overrides: Partial<Config> = {}, atStart: Behaviour = answersProbes) {
@@ -41,18 +38,6 @@ async function start(overrides: Partial<Config> = {}, atStart: Behaviour = answe
 }
 
 describe('an outage that probes confirm', () => {
-  test('lets people proceed, for whom nobody waits and no call is sent, until a probe gets its answer', async () => {
-    const { upstream, upstreamIs, verify } = await start();
-    expect(await verify()).toMatchObject({ proceed: false, cause: 'TRANSPORT', message: NEW_CHALLENGE });
-    upstreamIs.probe = down;
-    expect(await verify()).toMatchObject({ proceed: true, cause: 'TRANSPORT', code: null });
-    const sent = upstream.requests;
-    for (let round = 0; round < 10; round += 1) expect(await verify()).toMatchObject({ proceed: true });
-    expect(upstream.requests).toBe(sent);
-    Object.assign(upstreamIs, { call: passes, probe: answersProbes });
-    await expect.poll(() => verify()).toMatchObject({ __typename: 'CaptchaPassed' });
-  });
-
   test('is for its own captcha id only', async () => {
     const { upstreamIs, verify } = await start();
     upstreamIs.probe = (exchange) => (exchange.request.includes(SECOND) ? answersProbes : down)(exchange);

@@ -169,30 +169,6 @@ test('a device with more to it than a record can hold is not sealed', () => {
 });
 
 describe('keys', () => {
-  const [old, both] = [new Judgements([OLD_KEY], UNCOUNTED), judgements];
-
-  test('the first one seals, and all of them open', () => {
-    expect(both.open(judge(DATA, {}, old).sealed).eventId).toBe(DATA.event_id);
-    expect(() => old.open(judge(DATA, {}, both).sealed)).toThrow(UNREADABLE);
-  });
-
-  test('a removed one opens nothing more', () => {
-    const rotated = new Judgements([OLD_KEY], UNCOUNTED);
-    const { sealed } = judge(DATA, {}, rotated);
-    rotated.replaceKeys([NEW_KEY, OLD_KEY]);
-    expect(rotated.open(sealed).eventId).toBe(DATA.event_id);
-    rotated.replaceKeys([NEW_KEY]);
-    expect(() => rotated.open(sealed)).toThrow(UNREADABLE);
-  });
-
-  test('without one nothing is judged for keeps, and nothing opened', () => {
-    const outcomes: string[] = [];
-    const none = new Judgements([], { recordJudgement: (outcome) => outcomes.push(outcome) });
-    expect(() => judge(DATA, {}, none)).toThrow('there is no key');
-    expect(() => none.open(judge(DATA).sealed)).toThrow(UNREADABLE);
-    expect(outcomes).toEqual(['unreadable']);
-  });
-
   test('a new one has 256 random bits and a name of its own', () => {
     const keys = Array.from({ length: 100 }, newSealingKey);
     expect(new Set(keys.map(({ k }) => k)).size).toBe(100);

@@ -22,17 +22,13 @@ const captcha = (input: string) => `mutation { validateCaptcha(input: ${input}) 
 describe('literals of a wrong type', () => {
   test.each<[string, (literal: string) => string]>([
     ['a list for the token', (c) => fingerprint(`token: [${c}]`)],
-    ['an object for the token', (c) => fingerprint(`token: { a: ${c} }`)],
     ['a text for metadata', (c) => fingerprint(`token: "x", metadata: ${c}`)],
     ['a list in metadata', (c) => fingerprint(`token: "x", metadata: { phoneNum: [${c}] }`)],
-    ['an object in metadata', (c) => fingerprint(`token: "x", metadata: { email: { a: ${c} } }`)],
     ['an unknown field of metadata', (c) => fingerprint(`token: "x", metadata: { nickname: ${c} }`)],
     ['a text for additional', (c) => fingerprint(`token: "x", metadata: { additional: ${c} }`)],
     ['a bad eventTime', (c) => fingerprint(`token: "x", eventTime: ${c}`)],
-    ['a list for publicKey', (c) => fingerprint(`token: "x", publicKey: [${c}]`)],
     ['an unknown argument', (c) => fingerprint(`token: "x", phone: ${c}`)],
     ['a text for minConfidence', (c) => signals(`minConfidence: ${c}`)],
-    ['a text for minLevel', (c) => signals(`minLevel: ${c}`)],
     ['a text for the input', (c) => captcha(c)],
     ['an input with too little in it', (c) => captcha(`{ passToken: ${c} }`)],
     ['a list for genTime', (c) => captcha(`{ lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: [${c}] }`)],
@@ -58,8 +54,6 @@ describe('literals of a wrong type', () => {
 
   test.each([
     ['a number for the token', fingerprint('token: 13800138000')],
-    ['a number for phoneNum', fingerprint('token: "x", metadata: { phoneNum: 13800138000 }')],
-    ['a number for genTime', captcha('{ lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: 13800138000 }')],
     ['an unquoted token', fingerprint('token: tok_canary_9f8e7d')],
     ['an unknown level', signals('minLevel: tok_canary_9f8e7d')],
   ])('%s', async (_what, document) => {
@@ -77,9 +71,7 @@ describe('syntax errors', () => {
     ['a text that does not end', (c) => `{ deviceFingerprint(token: "${c}`],
     ['a text that ends with the line', (c) => `{ deviceFingerprint(token: "${c}\n") { __typename } }`],
     ['a text with a bad escape', (c) => `{ deviceFingerprint(token: "\\q${c}") { __typename } }`],
-    ['a text where a name belongs', (c) => `{ deviceFingerprint("${c}") { __typename } }`],
     ['a text instead of a selection', (c) => `{ "${c}" }`],
-    ['a text behind a whole document', (c) => `{ __typename } "${c}"`],
     ['a block text that does not end', (c) => `{ deviceFingerprint(token: """${c}`],
     ['single quotes', (c) => `{ deviceFingerprint(token: '${c}') { __typename } }`],
     ['no quotes and no name', (c) => `{ deviceFingerprint(token: @${c}) { __typename } }`],
@@ -99,18 +91,7 @@ describe('syntax errors', () => {
 describe('messages about the structure of a document have names of the schema only', () => {
   test.each([
     ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
-    ['{ deviceFingerprint(token: "x") }', 'must have a selection of subfields'],
-    ['{ deviceFingerprint { __typename } }', 'argument "token" of type "String!" is required'],
-    ['{ deviceFingerprint(token: $t) { __typename } }', 'Variable "$t" is not defined'],
-    [
-      'query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }',
-      'type "Int!" used in position expecting type "String!"',
-    ],
-    [
-      'query ($t: String) { deviceFingerprint(token: $t) { __typename } }',
-      'type "String" used in position expecting type "String!"',
-    ],
-    ['query ($t: String) { __typename }', 'Variable "$t" is never used'],
+    ['query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }', 'type "Int!" used in position'],
     ['query ($t: Token!) { deviceFingerprint(token: $t) { __typename } }', 'Unknown type "Token"'],
     ['{ deviceFingerprint(token: "x") { ...Missing } }', 'Unknown fragment "Missing"'],
   ])('%s', async (query, says) => {
@@ -130,17 +111,12 @@ describe('operations', () => {
 
   test.each([
     ['none of two is named', 'query A { __typename } query B { __typename }', 'OPERATION_RESOLUTION_FAILURE'],
+    ['it is a subscription', 'subscription { anything }', 'GRAPHQL_VALIDATION_FAILED'],
     ['there is none', 'fragment A on Query { __typename }', 'GRAPHQL_VALIDATION_FAILED'],
   ])('%s', async (_what, query, code) => {
     const answer = await ask(app.graphqlUrl, query);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, code);
-  });
-
-  test('a subscription is not an internal error', async () => {
-    const answer = await ask(app.graphqlUrl, 'subscription { anything }');
-    expect(answer.errors?.[0]?.extensions.code).not.toBe('INTERNAL_SERVER_ERROR');
-    expect(answer.status).toBe(400);
   });
 });
 
@@ -182,23 +158,18 @@ describe('fragments', () => {
     }).join(' ');
 
   // graphql-js compares them in pairs, each pair a level deeper. Some hundreds of them overflow its stack, which was a 500.
-  test.each([51, 100, 150])('%i of them are refused before they are compared', async (count) => {
+  test.each([51, 150])('%i of them are refused before they are compared', async (count) => {
     const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(count, [1, 2])}`);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
     expect(answer.errors?.[0]?.message).toBe('The document has more than 50 fragments.');
   });
 
-  test.each([[[1]], [[1, 2]], [[1, 7, 13]], [[1, 2, 3, 5, 8]]])(
-    '50 of them in cycles of steps %j are refused as invalid',
-    async (steps) => {
-      const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
-      expect(answer.status).toBe(400);
-      expect(new Set(answer.errors?.map(({ extensions }) => extensions.code))).toEqual(
-        new Set(['GRAPHQL_VALIDATION_FAILED']),
-      );
-    },
-  );
+  test.each([[[1]], [[1, 7, 13]]])('50 of them in cycles of steps %j are refused as invalid', async (steps) => {
+    const answer = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "a") { ...f0 } } ${chain(50, steps)}`);
+    expect(answer.status).toBe(400);
+    expect(answer.errors?.[0]?.extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
 });
 
 // The parser counts no comment as a token, and keeps each of them.
@@ -226,7 +197,7 @@ describe('mistakes that are found only during the execution', async () => {
   };
   const [phone, email, token] = CANARIES;
 
-  describe.each<[string, string, Record<string, unknown>]>([
+  test.each<[string, string, Record<string, unknown>]>([
     [
       'null for a variable whose default makes it fit',
       `query ($token: String = "${token}") { deviceFingerprint(token: $token, eventType: "${email}") { __typename } }`,
@@ -261,20 +232,17 @@ describe('mistakes that are found only during the execution', async () => {
     }`,
       { inner: nested(32) },
     ],
-  ])('%s', (_what, query, variables) => {
-    test("is the caller's fault", async () => {
-      const { errors } = await ask(app.graphqlUrl, query, variables);
+  ])(
+    "%s is the caller's fault, and is repeated neither to the caller nor in the log",
+    async (_what, query, variables) => {
+      const { errors, text } = await ask(app.graphqlUrl, query, variables);
       expect(errors).toMatchObject([{ extensions: { retryable: false } }]);
       expect(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']).toContain(errors?.[0]?.extensions.code);
       expect(upstream.received).toEqual([]);
-    });
-
-    test('is repeated neither to the caller nor in the log', async () => {
-      const { text } = await ask(app.graphqlUrl, query, variables);
       expectNoCanary(text);
       expectNoCanary(app.logged());
-    });
-  });
+    },
+  );
 
   describe('variables with the name of something that every object has', () => {
     test.each(['constructor', 'toString', 'hasOwnProperty'])('$%s that was not sent is not there', async (name) => {

@@ -9,7 +9,10 @@ import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstre
 import { startReceiver } from './otlp-receiver.ts';
 import { queryForTokens, send } from './support.ts';
 
-/** Logs, metrics and traces contain no secret and nothing that a caller or an upstream sent, at any level and for any fault. */
+/**
+ * Logs, metrics and traces contain no secret and nothing that a caller or an upstream sent, at any level and for any fault; and
+ * no error repeats what an upstream says.
+ */
 
 const CANARIES = {
   token: 'tok_canary_9f8e7d',
@@ -29,6 +32,19 @@ const CANARIES = {
 };
 const { token, phone, email, lotNumber, captchaOutput, passToken, genTime, header } = CANARIES;
 const EVERYTHING = Object.values(CANARIES).join(' ');
+
+/** What is no answer of the services. */
+const ODD: readonly ((response: ServerResponse, sent: string) => unknown)[] = [
+  (response) => response.socket?.resetAndDestroy(),
+  (response, sent) => response.writeHead(502, { 'content-type': 'text/html' }).end(`<p>${sent}</p>`),
+  (response, sent) => response.writeHead(302, { location: `/?${encodeURIComponent(sent)}` }).end(),
+  (response, sent) => response.socket?.end(`HTTP/1.1 200 OK\r\n${sent.replace(/\s/g, '')}\r\n\r\n`),
+  (response, sent) => response.end(sent.padEnd(300_000)),
+  ...[401, 403, 404].map((code) => (response: ServerResponse, sent: string) => {
+    sendJson(response, code, { code, message: sent, data: { [sent]: sent } });
+  }),
+];
+const VARIANTS = Array.from({ length: 6 + ODD.length }, (_, variant) => variant);
 
 /** An upstream that repeats what it was sent. The number behind the token or lot number chooses the response. */
 function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse): void {
@@ -59,26 +75,28 @@ function echo({ url, headers, body }: ReceivedRequest, response: ServerResponse)
   ];
   const reply = (url.startsWith('/validate') ? captcha : fingerprint)[Number(variant)];
   if (reply) sendJson(response, reply.code === 400 || reply.code === 500 ? reply.code : 200, reply);
-  else response.socket?.resetAndDestroy();
+  else ODD[Number(variant) - 6]?.(response, sent);
 }
 
 const metadata = { phoneNum: phone, email, additional: { [email]: phone } };
 const input = (variant: number) => ({ lotNumber: `${lotNumber}-${variant}`, captchaOutput, passToken, genTime });
 const quoted = JSON.stringify(EVERYTHING);
 
-/** Requests with those values in every part of a GraphQL request. */
-const BODIES: readonly unknown[] = [
-  ...[0, 1, 2, 3, 4, 5, 6].flatMap((variant) => [
-    { query: FINGERPRINT_QUERY, variables: { token: `${token}-${variant}`, metadata, eventType: EVERYTHING } },
-    { query: queryForTokens([`${token}-${variant}`]) },
-    {
-      query: ENTITIES_QUERY,
-      variables: {
-        representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }],
-      },
+/** Requests for each answer of the upstream. */
+const ANSWERED: readonly unknown[] = VARIANTS.flatMap((variant) => [
+  { query: FINGERPRINT_QUERY, variables: { token: `${token}-${variant}`, metadata, eventType: EVERYTHING } },
+  { query: queryForTokens([`${token}-${variant}`]) },
+  {
+    query: ENTITIES_QUERY,
+    variables: {
+      representations: [{ __typename: 'DeviceFingerprint', token: `${token}-${variant}`, [email]: phone }],
     },
-    { query: CAPTCHA_MUTATION, variables: { input: input(variant) } },
-  ]),
+  },
+  { query: CAPTCHA_MUTATION, variables: { input: input(variant) } },
+]);
+
+/** Requests with those values in every other part of a GraphQL request. */
+const BODIES: readonly unknown[] = [
   { query: FINGERPRINT_QUERY, variables: { token, publicKey: CANARIES.publicKey } },
   { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), captchaId: CANARIES.captchaId } } },
   { query: CAPTCHA_MUTATION, variables: { input: { ...input(0), genTime: email } } },
@@ -116,6 +134,11 @@ const HEADERS = {
 };
 
 async function sendEverything(app: TestApp): Promise<void> {
+  for (const body of ANSWERED) {
+    const { data, errors } = JSON.parse((await send(app, body, HEADERS)).text);
+    expect(data).toBeDefined();
+    expectNoCanary(JSON.stringify(errors ?? []));
+  }
   for (const body of BODIES) await send(app, body, HEADERS);
   for (const body of [`{"query":"${EVERYTHING}`, `${EVERYTHING}{}`, quoted.padEnd(200_000)]) {
     await request(app.graphqlUrl, json(body, HEADERS));
@@ -127,7 +150,7 @@ async function sendEverything(app: TestApp): Promise<void> {
 }
 
 function expectNoCanary(text: string): void {
-  const signatures = [0, 1, 2, 3, 4, 5, 6].map((variant) =>
+  const signatures = VARIANTS.map((variant) =>
     createHmac('sha256', CANARIES.captchaKey).update(`${lotNumber}-${variant}`).digest('hex'),
   );
   for (const value of [...Object.values(CANARIES), ...signatures]) {

@@ -144,16 +144,6 @@ describe('in live mode', async () => {
     expect(await refusedBy(app, 'unverified_limit')).toBe(2);
   });
 
-  test('nobody where a person is required is FORBIDDEN, and nothing is sent', async () => {
-    upstream.received.length = 0;
-    const input = { ...INPUT, audience: 'bank', action: 'pay' };
-    const { data, errors } = await ask(app.graphqlUrl, MUTATION, { input });
-    expect(data).toEqual({ validateCaptcha: null });
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'FORBIDDEN', retryable: false }]);
-    expect(upstream.received).toEqual([]);
-    expect(await refusedBy(app, 'subject')).toBe(1);
-  });
-
   test('without a configuration no audience is known, and there are no keys', async () => {
     const { errors } = await ask(bare.graphqlUrl, MUTATION, { input: { ...INPUT, ...NAMED } });
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);

@@ -32,28 +32,10 @@ describe('a process whose upstreams do not work when it starts', () => {
     for (const url of urls) expect(await healthOf(url)).toEqual(HEALTHY);
   });
 
-  // The time of grace is long enough for a busy process to ask about its health in it.
-  test.concurrent.for<[string, Behaviour]>([
-    ['fails', answer(503, '')],
-    ['meets silence', hang],
-  ])('is ready after the time of grace if everything %s', async ([_how, behave], context) => {
-    const start = performance.now();
-    const { app } = await startChecking(context, behave, { upstreamCheckGraceMs: 2_500 });
-    expect(await healthOf(app.url)).toEqual(UNREADY);
-    await app.ready;
-    expect(performance.now() - start).toBeGreaterThan(2_490);
-    expect(await healthOf(app.url)).toEqual(HEALTHY);
-  });
-
   test('answers requests, although it is not ready', async (context) => {
     const { app } = await startChecking(context, answer(401, ''));
     const { text } = await send(app, { query: '{ signalCatalogue { code } }' });
     expect(JSON.parse(text).data.signalCatalogue).toHaveLength(51);
-  });
-
-  test('is ready at once without the check', async (context) => {
-    const { app } = await startChecking(context, answer(401, ''), { upstreamCheck: 'off' });
-    expect(await healthOf(app.url)).toEqual(HEALTHY);
   });
 });
 

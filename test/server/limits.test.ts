@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer, json, post, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { HEALTHY, healthOf } from './support.ts';
@@ -138,17 +137,6 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
     expect(errors).toMatchObject([{ path: [`a${limit}`], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(upstream.received).toHaveLength(limit);
   });
-});
-
-test.each([
-  ['a syntax error', '{ signalCatalogue { code }', {}],
-  ['a variable of a wrong type', CAPTCHA_MUTATION, { input: 1 }],
-  ['a reference that is none', ENTITIES_QUERY, { representations: [{ __typename: 'Nothing' }] }],
-  ['an upstream that refuses', ENTITIES_QUERY, references(1)],
-])('nobody is shown a stack because of %s', async (_what, query, variables) => {
-  const { text, errors } = await ask(usual.graphqlUrl, query, variables);
-  expect(errors).toHaveLength(1);
-  expect(text).not.toMatch(/stack|node_modules|\.[jt]s:\d/i);
 });
 
 test('while the event loop is late, GraphQL gets a 503 at once and health checks go on; then all is well again', async () => {
