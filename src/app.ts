@@ -3,7 +3,6 @@ import { AttestationIssuer } from './captcha/attestation.ts';
 import { generateKey } from './captcha/attestation-keys.ts';
 import { CaptchaClient, prepareCaptcha } from './captcha/client.ts';
 import { captchaProbe } from './captcha/probe.ts';
-import { SANDBOX_HOST } from './config/listening.ts';
 import { accountsOf } from './config/rules.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
@@ -18,7 +17,7 @@ import { Resolver } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
-import { createAdmin } from './server/admin.ts';
+import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import type { Telemetry } from './server/operation-log.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
@@ -116,8 +115,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const server = await createServer(schema, capabilities, { ...config, ...own });
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
-    closers.push(admin.stop, server.stop);
-    const metricsUrl = await admin.listen(config.host, config.adminPort);
+    closers.push(() => admin.close(0), server.stop);
+    const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
     const health = [fingerprint, captcha].map((service) => service.health.start());
@@ -150,7 +149,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 /** Starts the embedded sandbox. What only sandbox mode has is loaded here and below, where it is used. */
 async function openSandbox(port: number): Promise<Sandbox> {
   const { startSandbox } = await import('./sandbox/server.ts');
-  return startSandbox({ host: SANDBOX_HOST, port });
+  return startSandbox({ port });
 }
 
 /** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
-import { addressesOf, listenProblems } from './config/listening.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
+import { listenProblem } from './config/rules.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
@@ -85,9 +85,9 @@ async function start(config: Config, log: Logger, policy: RiskPolicy): Promise<A
   try {
     return await createApp(config, log, policy);
   } catch (error) {
-    const problems = await listenProblems(addressesOf(config));
-    if (problems.length === 0) throw error;
-    refuseToStart('The subgraph cannot listen:', problems);
+    const problem = listenProblem(error, config);
+    if (problem === undefined) throw error;
+    refuseToStart('The subgraph cannot listen:', [problem]);
   }
 }
 

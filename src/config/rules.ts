@@ -1,7 +1,10 @@
 import { expectedBut, type Region } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/** What concerns several variables: the rules that they have to keep together, and the accounts with their addresses. */
+/**
+ * What concerns several variables: the rules that they have to keep together, the accounts with their addresses, and which of
+ * them set an address that cannot be listened on.
+ */
 
 const FINGERPRINT_URLS = {
   GLB: 'fingerprintUrlGlb',
@@ -109,4 +112,20 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
     refuse(isUnknown, 'attestation', `captcha ids of CAPTCHA_CONFIGURATIONS for the audience "${id}"`, 'another one');
   }
   return [...problems];
+}
+
+/** The sentence about the address that a start could not listen on. Undefined for any other error. */
+export function listenProblem(
+  error: unknown,
+  { host, port, adminPort }: Partial<Pick<Config, 'host' | 'port' | 'adminPort'>> = {},
+): string | undefined {
+  const { syscall, code, hostname, port: failed } = Object(error);
+  const isListening = syscall === 'listen';
+  const isForeign = isListening ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(code) : hostname === host;
+  if (host !== undefined && isForeign) return expectedBut('HOST', VARIABLES.host.expected, JSON.stringify(host));
+  if (!isListening) return undefined;
+  const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[String(code)] ?? `fails with ${code}`;
+  const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[failed];
+  if (name === undefined) return `SANDBOX_PORT: expected three free ports from this one on, but ${failed} ${why}.`;
+  return `${name}: expected a free port, but ${failed} ${why}.`;
 }

@@ -71,6 +71,8 @@ export interface OperationKind {
 
 /** Records what one operation does, for the log and the metrics. The server implements it. */
 export interface OperationRecorder extends CallContext {
+  /** The field of `recordKind`; undefined before. */
+  readonly field: string | undefined;
   /** Records what the operation is, once a valid document is known to contain it. */
   recordKind(kind: OperationKind): void;
   /** Counts a token that was asked about. The same token twice counts twice. */

@@ -129,9 +129,6 @@ export function checkCost(
   return cost;
 }
 
-/** What a failed reference costs: its error took as long as some 60 fields on Node 24. */
-const COST_OF_FAILURE = 60;
-
 /**
  * Changes the schema so that a list that is longer than its `@listSize` assumes counts with its real size. Beyond the limit of
  * the request it is left empty, because completing it is what costs, and the whole answer is given up.
@@ -152,11 +149,6 @@ function countList(field: GraphQLField<unknown, GraphQLContext>): void {
     if (!Array.isArray(list) || list.length <= assumed) return list;
     return context.spend((list.length - assumed) * costOfItems(info)) ? list : [];
   };
-}
-
-/** What the failed ones of an `_entities` field cost beyond what was counted for each reference. */
-export function costOfFailures(count: number, info: GraphQLResolveInfo): number {
-  return count === 0 ? 0 : count * Math.max(0, COST_OF_FAILURE - costOfItems(info));
 }
 
 function costOfItems(info: GraphQLResolveInfo): number {

@@ -2,7 +2,6 @@ import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
-import { costOfFailures } from './cost.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
@@ -34,13 +33,11 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
     const resolving = representations.map((representation) => resolveOne(representation, context, info));
     // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
     // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
-    const entities = (await Promise.allSettled(resolving)).map((result, index) =>
+    return (await Promise.allSettled(resolving)).map((result, index) =>
       result.status === 'rejected'
         ? asError(result.reason)
         : withType(result.value, Object(representations[index]).__typename),
     );
-    const failed = entities.filter((entity) => entity instanceof Error).length;
-    return context.spend(costOfFailures(failed, info)) ? entities : [];
   };
   return schema;
 }

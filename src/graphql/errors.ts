@@ -1,11 +1,11 @@
 import type { GraphQLFormattedError } from 'graphql';
-import { type DocumentNode, GraphQLError, visit } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 import type { OperationRecorder } from './context.ts';
 
 /** What is recorded of the operation that failed. */
-type Recorder = Pick<OperationRecorder, 'requestId' | 'recordFailure'>;
+type Recorder = Pick<OperationRecorder, 'requestId' | 'field' | 'recordFailure'>;
 
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -24,31 +24,20 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
  * Records who has to act on the errors of one operation, and logs those that concern an operator, once for each cause. A
  * caller's mistakes are not logged.
  */
-export function reportErrors(
-  log: Pick<Logger, 'warn' | 'error'>,
-  recorder: Recorder,
-  errors: readonly Error[],
-  document?: DocumentNode,
-): void {
-  const fieldOf = fieldFinderOf(document);
-  const lines = new Map(errors.map((error) => [lineKeyOf(error, fieldOf(error)), error]));
-  for (const error of lines.values()) reportError(log, recorder, error, fieldOf(error));
+export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, errors: readonly Error[]): void {
+  const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
+  for (const error of lines.values()) reportError(log, recorder, error);
 }
 
 /** The same for errors that would make the same log line. An unexpected error always makes a line of its own. */
-function lineKeyOf(error: Error, field: string | undefined): unknown {
+function lineKeyOf(error: Error): unknown {
   const original = rootOf(error);
   if (!(original instanceof DeviceTrustError)) return error;
-  return [original.code, original.internal, original.side, field].join('\n');
+  return [original.code, original.internal, original.side].join('\n');
 }
 
-function reportError(
-  log: Pick<Logger, 'warn' | 'error'>,
-  recorder: Recorder,
-  error: Error,
-  field: string | undefined,
-): void {
-  const { requestId } = recorder;
+function reportError(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, error: Error): void {
+  const { requestId, field } = recorder;
   const original = rootOf(error);
   if (original instanceof DeviceTrustError) {
     const { code, internal, message, side } = original;
@@ -80,27 +69,6 @@ function rootOf(error: unknown): unknown {
     root = root.originalError;
   }
   return root;
-}
-
-/**
- * Finds the field that failed, by its name in the schema: the path of an error has the caller's aliases in it. An error of
- * compiled code has no node of the document, but its location.
- */
-function fieldFinderOf(document: DocumentNode | undefined): (error: Error) => string | undefined {
-  let names: Map<string, string> | undefined;
-  return (error) => {
-    const [location] = (error instanceof GraphQLError && error.locations) || [];
-    if (!document || !location) return undefined;
-    if (!names) {
-      const found = new Map<string, string>();
-      visit(document, {
-        Field: ({ loc, name }) =>
-          void (loc && found.set(`${loc.startToken.line}:${loc.startToken.column}`, name.value)),
-      });
-      names = found;
-    }
-    return names.get(`${location.line}:${location.column}`);
-  };
 }
 
 function codeOf(extensions: GraphQLFormattedError['extensions'], original: unknown): ErrorCode {

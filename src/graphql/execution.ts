@@ -117,7 +117,7 @@ export class Execution {
     if (refusal) return refusal;
     const { data, errors } = await this.#run(operation, variables, context);
     if (!errors) return { status: 200, result: { data: data ?? null } };
-    reportErrors(this.#log, context.recorder, errors, operation.document);
+    reportErrors(this.#log, context.recorder, errors);
     const formatted = errors.map((error) => formatError(error.toJSON(), error));
     // Without data nothing was executed, because graphql-js refused a value of the request.
     if (data === undefined) return { status: 400, result: { errors: formatted } };

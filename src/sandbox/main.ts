@@ -1,5 +1,5 @@
-import { listenProblems, SANDBOX_HOST, sandboxAddresses } from '../config/listening.ts';
 import { unknownNames } from '../config/parser.ts';
+import { listenProblem } from '../config/rules.ts';
 import { expectedBut } from '../config/values.ts';
 import { VARIABLES } from '../config/variables.ts';
 import { startSandbox } from './server.ts';
@@ -17,10 +17,10 @@ const unknown = unknownNames(process.env);
 if (!port.success) refuseToStart([...unknown, expectedBut(name, expected, JSON.stringify(process.env[name]))]);
 if (unknown.length > 0) refuseToStart(unknown);
 
-const sandbox = await startSandbox({ host: SANDBOX_HOST, port: port.data }).catch(async (error: unknown) => {
-  const problems = await listenProblems(sandboxAddresses(port.data));
-  if (problems.length === 0) throw error;
-  return refuseToStart(problems);
+const sandbox = await startSandbox({ port: port.data }).catch((error: unknown) => {
+  const problem = listenProblem(error);
+  if (problem === undefined) throw error;
+  return refuseToStart([problem]);
 });
 for (const [region, url] of Object.entries(sandbox.urls)) process.stdout.write(`Sandbox of region ${region}: ${url}\n`);
 

@@ -26,6 +26,8 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
+/** The sandbox answers every client, so only this machine may reach it. */
+const HOST = '127.0.0.1';
 const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
 
 /**
@@ -33,12 +35,8 @@ const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
  * free ports. A captcha challenge expires after `challengeLifetimeMs`, by default ten minutes. Rejects with the error of the
  * socket if a server cannot listen; no other server keeps listening then.
  */
-export async function startSandbox(options: {
-  host: string;
-  port: number;
-  challengeLifetimeMs?: number;
-}): Promise<Sandbox> {
-  const { host, port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
+export async function startSandbox(options: { port: number; challengeLifetimeMs?: number }): Promise<Sandbox> {
+  const { port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
   const memory = new Memory(challengeLifetimeMs);
   const servers = SANDBOX_REGIONS.map((region) => createServer(listenerFor(region, memory)));
   const stop = async () => {
@@ -46,7 +44,7 @@ export async function startSandbox(options: {
   };
 
   const bound = await Promise.allSettled(
-    servers.map((server, index) => listenOn(server, host, port === 0 ? 0 : port + index)),
+    servers.map((server, index) => listenOn(server, HOST, port === 0 ? 0 : port + index)),
   );
   const failure = bound.find((outcome) => outcome.status === 'rejected');
   if (failure) {

@@ -1,34 +1,59 @@
+import type { ServerResponse } from 'node:http';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Health } from './health.ts';
 import { send, sendText } from './http.ts';
 import { Listener } from './listener.ts';
+
+/** What operators ask: is the process alive and ready, and what has it counted? */
+
+/** Where Prometheus reads the metrics. */
+export const METRICS_PATH = '/metrics';
 
 /** Prometheus and an orchestrator need a few. */
 const MAX_CONNECTIONS = 64;
 const KEEP_ALIVE_MS = 5_000;
 
-/** The operator's port, which no router and no client needs to reach. */
-interface AdminServer {
+const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
+
+/** What the probes of an orchestrator get, on the port of GraphQL and on the admin port. */
+export class Health {
+  /** Why the process is not ready, whatever its upstreams are. */
+  unready: 'starting' | 'draining' | undefined = 'starting';
+  readonly #isUpstreamReady: () => boolean;
+
+  /** @param isUpstreamReady have the upstream accounts let readiness succeed? */
+  constructor(isUpstreamReady: () => boolean) {
+    this.#isUpstreamReady = isUpstreamReady;
+  }
+
+  /** Does readiness succeed? */
+  get isReady(): boolean {
+    return this.unready === undefined && this.#isUpstreamReady();
+  }
+
   /**
-   * Starts to listen.
+   * Answers a probe.
    *
-   * @returns where Prometheus reads the metrics
-   * @throws the error of the socket, if it cannot listen
+   * @returns false, with nothing sent, if this is not the path of one
    */
-  listen(host: string, port: number): Promise<string>;
-  stop(): Promise<void>;
+  answer(path: string | undefined, response: ServerResponse): boolean {
+    if (path === '/healthz') sendText(response, 200, 'alive');
+    else if (path !== '/readyz') return false;
+    else if (this.isReady) sendText(response, 200, 'ready');
+    else sendText(response, 503, this.unready ?? UPSTREAM_UNREADY);
+    return true;
+  }
 }
 
-/** A server for metrics and probes on a port of their own. It does not listen yet. */
-export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): AdminServer {
+/** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
+export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): Listener {
   // The metrics count the requests and connections of callers, and none of these.
-  const listener = new Listener({
+  return new Listener({
     maxConnections: MAX_CONNECTIONS,
     keepAliveMs: KEEP_ALIVE_MS,
     handle: ({ method = '', url = '', headers }, response) => {
       const [path] = url.split('?', 1);
       if (health.answer(path, response)) return;
-      if (path !== '/metrics') return sendText(response, 404, 'Metrics are at /metrics.');
+      if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!['GET', 'HEAD'].includes(method))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
       metrics.render(headers.accept).then(
@@ -37,8 +62,4 @@ export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): A
       );
     },
   });
-  return {
-    listen: async (host, port) => `${await listener.listen(host, port)}/metrics`,
-    stop: () => listener.close(0),
-  };
 }

@@ -93,8 +93,8 @@ function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean
             : await execution.answer(known, variables, contextValue);
           return answer ? toResponse(answer, http) : null;
         },
-        async didEncounterErrors({ errors, document, contextValue: { recorder } }) {
-          reportErrors(log, recorder, errors, document);
+        async didEncounterErrors({ errors, contextValue: { recorder } }) {
+          reportErrors(log, recorder, errors);
         },
       };
     },

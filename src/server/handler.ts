@@ -11,11 +11,11 @@ import { TRACE_HEADER } from './apollo.ts';
 import { ROUTER } from './callers.ts';
 import type { BodyBudget } from './connections.ts';
 import { JSON_TYPE, RequestRefused, readJsonBody, send } from './http.ts';
-import { refusalOfDocument } from './limits.ts';
+import { type LoadLimit, refusalOfDocument, refuseUnderLoad } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
 /** What `handleGraphql` works with. */
-interface HandlerOptions {
+interface HandlerOptions extends LoadLimit {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly execution: Execution;
   readonly capabilities: Capabilities;
@@ -23,18 +23,16 @@ interface HandlerOptions {
   readonly skipsApollo: boolean;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
-  /** What the bodies of all requests share. */
+  /** Bounds the bodies of all requests together. */
   readonly bodies: BodyBudget;
   readonly telemetry: Telemetry;
-  /** Called once the body has arrived, which can be long after the headers. May throw a RequestRefused. */
-  readonly beforeOperation: () => void;
 }
 
 /**
  * Answers one GraphQL request. Every operation passes through here. Code that has to run for every operation belongs here, into
  * the OperationLog, or into a plugin of Apollo Server.
  *
- * @throws RequestRefused if the HTTP request cannot be a GraphQL one
+ * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
  */
 export async function handleGraphql(
   options: HandlerOptions,
@@ -43,12 +41,14 @@ export async function handleGraphql(
   caller: Caller,
 ): Promise<void> {
   const { bodies, maxBodyBytes, maxAnswerBytes, telemetry } = options;
-  const share = bodies.open();
+  refuseUnderLoad(options);
+  const reservation = bodies.open();
   try {
     const contentType = negotiateContentType(request.headers.accept);
-    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, share));
+    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, reservation));
     if (response.destroyed) return;
-    options.beforeOperation();
+    // Again, because the body can arrive long after the headers.
+    refuseUnderLoad(options);
     const operation = new OperationLog(request, caller, telemetry);
     response.on('close', () => operation.cancel());
     let status = 500; // until there is a response
@@ -63,7 +63,7 @@ export async function handleGraphql(
       operation.end(status);
     }
   } finally {
-    share.release();
+    reservation.release();
   }
 }
 

@@ -53,11 +53,17 @@ function hasMoreThan(most: number, mark: RegExp, source: string): boolean {
   return false;
 }
 
+/** From which delay of the event loop on the process counts as overloaded, in ms. */
+export interface LoadLimit {
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
+  readonly maxEventLoopDelayMs: number;
+}
+
 /**
  * Refuses new work while the event loop is late.
  *
  * @throws RequestRefused with status 503
  */
-export function refuseUnderLoad(eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>, maxDelayMs: number): void {
-  if (eventLoop.isOverloaded(maxDelayMs)) throw overloaded();
+export function refuseUnderLoad({ eventLoop, maxEventLoopDelayMs }: LoadLimit): void {
+  if (eventLoop.isOverloaded(maxEventLoopDelayMs)) throw overloaded();
 }

@@ -33,7 +33,7 @@ interface Options {
   readonly maxConnectionAgeMs?: number;
   /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
-  /** Answers a request. One that expects `100-continue` waits for `continueWith` before it sends its body. */
+  /** Answers a request. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
@@ -66,8 +66,6 @@ export class Listener {
     // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
     // limited to 16 KiB in any case.
     this.#server.maxHeadersCount = 0;
-    // With a listener, the interim response is up to us: see `continueWith`.
-    this.#server.on('checkContinue', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       if (refuseMalformed(error, socket)) metrics?.recordRefusal('BAD_REQUEST');
     });
@@ -118,15 +116,6 @@ export class Listener {
     }
     this.#handle(request, response);
   }
-}
-
-/**
- * Lets the client send the body, if it waits for that. Without it Node closes the connection after the response, because the
- * body may come or not (RFC 9110, section 10.1.1).
- */
-export function continueWith(request: IncomingMessage, response: ServerResponse): void {
-  // HTTP/1.0 has no interim responses. Node has refused every other expectation.
-  if (request.headers.expect !== undefined && request.httpVersion === '1.1') response.writeContinue();
 }
 
 /**

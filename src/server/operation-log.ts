@@ -69,6 +69,10 @@ export class OperationLog implements OperationRecorder {
     telemetry.metrics.operationStarted();
   }
 
+  get field(): string | undefined {
+    return this.#kind?.field;
+  }
+
   /** Aborts the upstream calls of the operation. */
   get signal(): AbortSignal {
     return this.#cancellation.signal;

@@ -6,15 +6,14 @@ import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
-import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
 import { BodyBudget } from './connections.ts';
 import { handleGraphql } from './handler.ts';
-import { Health } from './health.ts';
 import { RequestRefused, send, sendRefusal } from './http.ts';
-import { type DocumentLimits, refuseUnderLoad } from './limits.ts';
-import { continueWith, Listener } from './listener.ts';
+import type { DocumentLimits, LoadLimit } from './limits.ts';
+import { Listener } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 import type { TrustedHeaders } from './trusted-headers.ts';
 
@@ -43,7 +42,7 @@ export interface Explorer {
  * A `Config` has all of these values up to `shutdownGraceMs`. Every GraphQL request must present one of the secrets; with none,
  * anyone may ask.
  */
-export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits {
+export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits, LoadLimit {
   readonly trustedHeaders: TrustedHeaders | undefined;
   readonly maxTokens: number;
   readonly maxBodyBytes: number;
@@ -51,13 +50,11 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly maxConnections: number;
   /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
   readonly maxConnectionAgeMs: number;
-  readonly maxEventLoopDelayMs: number;
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
   /** Trusts the headers of senders on this machine if there are no secrets. */
   readonly trustsLoopback?: boolean;
   readonly telemetry: Telemetry;
-  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. With them, introspection is allowed. */
@@ -106,18 +103,8 @@ export async function createServer(
     limits: options,
   });
   const callers = new Callers({ ...options, metrics });
-  const beforeOperation = () => refuseUnderLoad(options.eventLoop, options.maxEventLoopDelayMs);
-  const handler = {
-    apollo,
-    execution,
-    capabilities,
-    skipsApollo: plugins.length === 0,
-    maxBodyBytes: options.maxBodyBytes,
-    maxAnswerBytes: options.maxAnswerBytes,
-    bodies: new BodyBudget(),
-    telemetry,
-    beforeOperation,
-  };
+  const skipsApollo = plugins.length === 0;
+  const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies: new BodyBudget() };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
     ...options,
@@ -131,12 +118,10 @@ export async function createServer(
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '/').split('?', 1);
     if (path === GRAPHQL_PATH && request.method === 'POST') {
-      // Before a byte of the body is read, so that a request without the secret costs nothing.
+      // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw new RequestRefused(401, NOT_KNOWN, { connection: 'close' }, 'UNAUTHENTICATED');
       listener.connections.recordOperation(request.socket);
-      beforeOperation();
-      continueWith(request, response);
       return handleGraphql(handler, request, response, caller);
     }
     if (health.answer(path, response)) return;

@@ -112,7 +112,7 @@ describe('the question', () => {
 });
 
 test('the sandbox answers it: for an id that works, with another key, and for an id that is deleted, paused or unknown', async () => {
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const sandbox = await startSandbox({ port: 0 });
   onTestFinished(sandbox.stop);
   const send = async (captchaId: string, captchaKey = 'key_sandbox_glb') => {
     const probe = captchaProbe(prepareCaptcha({ captchaId, captchaKey, region: 'GLB', baseUrl: sandbox.urls.GLB }));

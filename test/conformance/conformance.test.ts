@@ -15,7 +15,7 @@ const fingerprintAudits = [...requestAudits, ...responseAudits, ...accessAudits]
 const captchaAudits = [...captchaRequestAudits, ...resultAudits];
 
 // Started while tests are collected: the audits become tests only for a known target.
-const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const sandbox = await startSandbox({ port: 0 });
 afterAll(() => sandbox.stop());
 const target = sandboxTarget(sandbox.urls);
 

@@ -18,7 +18,7 @@ const ROUTER_SECRET = 'a-secret-of-the-router';
 const IMAGE = 'localhost/device-trust-subgraph';
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
 const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
-const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const sandbox = await startSandbox({ port: 0 });
 const open: { child?: TestProcess; driver?: string } = {};
 let image: string;
 

@@ -43,7 +43,7 @@ describe.each(PAGES)('%s', (path) => {
 });
 
 test('the commands of the page of the sandbox answer: two signals, and a pass', async ({ onTestFinished }) => {
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const sandbox = await startSandbox({ port: 0 });
   onTestFinished(sandbox.stop);
   const [, query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
     text.replaceAll('http://127.0.0.1:4100', sandbox.urls.GLB),

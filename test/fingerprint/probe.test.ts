@@ -60,7 +60,7 @@ test('the question is about an empty token, which costs no event, with our crede
 });
 
 test('the sandbox answers it: for an application that works, with another secret, and for one that is disabled or unknown', async () => {
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const sandbox = await startSandbox({ port: 0 });
   onTestFinished(sandbox.stop);
   const send = (publicKey: string, secret = 'sk_sandbox_glb') => {
     const application = prepareApplication({ publicKey, secret, region: 'GLB', baseUrl: sandbox.urls.GLB });

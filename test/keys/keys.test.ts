@@ -66,7 +66,7 @@ test('a server attests with the keys of a file, which are replaced without a res
   await writeFile(file, String(env['ATTESTATION_KEYS']));
   const issuer = 'https://device-trust.test';
   const ATTESTATION = String(env['ATTESTATION']).replace('https://device-trust.example', issuer);
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const sandbox = await startSandbox({ port: 0 });
   const child = startProcess('src/main.ts', {
     ALLOW_DIRECT_ACCESS: 'true',
     FINGERPRINT_APPLICATIONS: JSON.stringify(SANDBOX_APPLICATIONS.slice(0, 1)),

@@ -70,27 +70,20 @@ describe.concurrent('a configuration that is wrong', () => {
   });
 });
 
-test('ports that are taken, in each mode: each is a sentence', async ({ onTestFinished }) => {
-  const taken = await Promise.all(
-    [1, 2, 3].map(async () => {
-      const server = createServer();
-      onTestFinished(() => void server.close());
-      return String(await listen(server));
-    }),
+test('a port that is taken, in each mode: a sentence that names its variable', async ({ onTestFinished }) => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const taken = String(await listen(server));
+  const refusals = await Promise.all(
+    [
+      { ...LIVE, PORT: taken },
+      { ...SANDBOX, SANDBOX_PORT: taken },
+    ].map((env) => refusalOf({ onTestFinished }, env)),
   );
-  const [PORT = '', ADMIN_PORT = '', SANDBOX_PORT = ''] = taken;
-  const sentences = [
-    'The subgraph cannot listen:',
-    `  PORT: expected a free port, but ${PORT} is taken.`,
-    `  ADMIN_PORT: expected a free port, but ${ADMIN_PORT} is taken.`,
-    `  SANDBOX_PORT: expected a free port for region GLB, but ${SANDBOX_PORT} is taken.`,
-  ];
-  const [live, sandbox] = await Promise.all(
-    [LIVE, { ...SANDBOX, SANDBOX_PORT }].map((mode) => refusalOf({ onTestFinished }, { ...mode, PORT, ADMIN_PORT })),
-  );
-  expect(live).toBe(`${sentences.slice(0, 3).join('\n')}\n`);
-  // The ports that follow may be taken by anyone.
-  expect(sandbox?.split('\n').slice(0, 4)).toEqual(sentences);
+  expect(refusals).toEqual([
+    `The subgraph cannot listen:\n  PORT: expected a free port, but ${taken} is taken.\n`,
+    `The subgraph cannot listen:\n  SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.\n`,
+  ]);
 });
 
 test('in sandbox mode it says where it is and what to ask, and all of that works, twice, until a SIGINT', async (context) => {

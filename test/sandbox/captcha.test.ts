@@ -6,7 +6,7 @@ import { A, B, C, D, E, formOf, issue, outcomeOf, requestChallenge, sign, valida
 
 /** The captcha service of the sandbox, and its challenges. test/conformance has what the document says. */
 
-const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const sandbox = await startSandbox({ port: 0 });
 const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
 
@@ -138,14 +138,14 @@ describe('a challenge', () => {
   });
 
   test('expires', async () => {
-    const brief = await startSandbox({ host: '127.0.0.1', port: 0, challengeLifetimeMs: 0 });
+    const brief = await startSandbox({ port: 0, challengeLifetimeMs: 0 });
     onTestFinished(brief.stop);
     const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
     expect(outcomeOf(answer)).toBe('pass_token expire');
   });
 
   test('is not known to another sandbox', async () => {
-    const other = await startSandbox({ host: '127.0.0.1', port: 0 });
+    const other = await startSandbox({ port: 0 });
     onTestFinished(other.stop);
     expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
   });

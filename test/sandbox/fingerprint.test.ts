@@ -4,7 +4,7 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { parseToken } from '../../src/sandbox/token.ts';
 import { dataOf, errorsOf, query } from './support.ts';
 
-const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+const sandbox = await startSandbox({ port: 0 });
 const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
 

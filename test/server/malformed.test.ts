@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { Listener } from '../../src/server/listener.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { openConnection, sendBytes } from '../support/requests.ts';
@@ -59,14 +59,6 @@ describe('requests that Node itself answers', () => {
     await expect.poll(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
     socket.write(QUERY);
     expect(await closed).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n[\s\S]*{"__typename":"Query"}}$/);
-  });
-
-  test('a body that is not wanted is not asked for, and the connection is closed', async () => {
-    const secured = await startWithoutUpstreams({ routerSecrets: ['the-secret-of-the-router'] });
-    onTestFinished(secured.stop);
-    const answer = await sendBytes(secured.url, `${POST}expect: 100-continue\r\n\r\n`);
-    expect(answer).toMatch(/^HTTP\/1.1 401 /);
-    expectRawRefusal(await sendBytes(app.url, `${POST.replace('/graphql', '/')}expect: 100-continue\r\n\r\n`), 404);
   });
 });
 

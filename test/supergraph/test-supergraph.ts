@@ -46,7 +46,7 @@ const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subjec
 export async function startTestSupergraph(options: Options = {}) {
   const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
   const controls: Controls = { done: [], outage: { all: false, captcha: false }, alter: (answer) => answer };
-  const sandbox = await startSandbox({ host: '127.0.0.1', port: 0 });
+  const sandbox = await startSandbox({ port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
   const { outage } = controls;
   const isDown = (path: string) => outage.all || (outage.captcha && path.startsWith('/validate'));
