@@ -1,8 +1,6 @@
 import type { Logger } from 'pino';
-import { AttestationIssuer } from './captcha/attestation.ts';
-import { generateKey } from './captcha/attestation-keys.ts';
-import { CaptchaClient, prepareCaptcha } from './captcha/client.ts';
-import { captchaProbe } from './captcha/probe.ts';
+import { AttestationIssuer, generateKey } from './captcha/attestation.ts';
+import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
 import { accountsOf } from './config/rules.ts';
 import type { Config } from './config/variables.ts';
 import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';

@@ -1,4 +1,4 @@
-import { generateKey } from './captcha/attestation-keys.ts';
+import { generateKey } from './captcha/attestation.ts';
 import { newSealingKey } from './fingerprint/judgement.ts';
 
 /** `npm run keys` prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */

@@ -1,10 +1,61 @@
-import { createHmac, hkdfSync } from 'node:crypto';
+import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync } from 'node:crypto';
+import type { JWTPayload } from 'jose';
+import { SignJWT } from 'jose/jwt/sign';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import { type AttestationKey, type AttestationSigner, createSigner } from './attestation-keys.ts';
 import type { CaptchaVerdict } from './verdict.ts';
+
+/** A key of ATTESTATION_KEYS: a private JWK (RFC 7518, section 6.2) with its id and its place in the rotation. */
+export interface AttestationKey {
+  readonly kid: string;
+  /** `active` signs. `next` and `retired` are only published, so that verifiers know them before and after. */
+  readonly state: 'next' | 'active' | 'retired';
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+  readonly d: string;
+}
+
+/** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys have the same. */
+export function generateKey(state: AttestationKey['state']): AttestationKey {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { x = '', y = '', d = '' } = privateKey.export({ format: 'jwk' });
+  // Section 3.3 of RFC 7638 prescribes these members in this order.
+  const thumbprint = createHash('sha256').update(JSON.stringify({ crv: 'P-256', kty: 'EC', x, y }));
+  return { kid: thumbprint.digest('base64url'), state, kty: 'EC', crv: 'P-256', x, y, d };
+}
+
+/** Signs attestations, and publishes the keys with which they are verified. */
+interface AttestationSigner {
+  /** Signs with the active key. Resolves with a JWS in compact form. */
+  sign(claims: JWTPayload): Promise<string>;
+  /** The JWK set (RFC 7517, section 5) with the public part of every key, as JSON. */
+  readonly jwks: string;
+}
+
+/** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
+const TYPE = 'captcha-attestation+jwt';
+
+/**
+ * Makes a signer for these keys.
+ *
+ * @throws Error unless one key is active, which a parsed configuration guarantees
+ */
+function createSigner(keys: readonly AttestationKey[]): AttestationSigner {
+  const active = keys.find(({ state }) => state === 'active');
+  if (!active) throw new Error('expected an active key, but got none');
+  const { kid, kty, crv, x, y, d } = active;
+  const key = createPrivateKey({ key: { kty, crv, x, y, d }, format: 'jwk' });
+  const header = { alg: 'ES256', typ: TYPE, kid };
+  const publicParts = keys.map(({ kid, kty, crv, x, y }) => ({ kty, crv, x, y, kid, alg: 'ES256', use: 'sig' }));
+  return {
+    sign: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(key),
+    jwks: JSON.stringify({ keys: publicParts }),
+  };
+}
 
 /** A service that verifies attestations, as `ATTESTATION` configures it. */
 interface Audience {
@@ -43,11 +94,8 @@ interface Options {
   readonly now?: () => number;
 }
 
-/** A request for an attestation that was accepted before the challenge is verified. */
-export interface AttestationRequest {
-  /** The attestation of this verdict; null if it deserves none. The first call signs, and further ones get the same. */
-  attest(verdict: CaptchaVerdict): Promise<string | null>;
-}
+/** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
+type Attest = (verdict: CaptchaVerdict) => Promise<string | null>;
 
 /** What was verified: a solved challenge, or nothing because the captcha service is down. */
 type Assurance = 'verified' | 'unverified';
@@ -85,7 +133,7 @@ export class AttestationIssuer {
   }
 
   /**
-   * Checks whether a verification may be attested. Undefined if the input names no audience.
+   * Checks whether a verification may be attested, before it spends the challenge. Undefined if the input names no audience.
    *
    * @param subject the person on whose behalf the caller asks
    * @throws DeviceTrustError BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
@@ -93,7 +141,7 @@ export class AttestationIssuer {
   check(
     { audience: aud, action: act, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
-  ): AttestationRequest | undefined {
+  ): Attest | undefined {
     if (aud == null && act == null) return undefined;
     if (aud == null || act == null)
       throw this.#refused('incomplete', 'input.audience', 'it together with input.action', 'one of them');
@@ -109,7 +157,7 @@ export class AttestationIssuer {
       throw new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT });
     }
 
-    const issue = async (verdict: CaptchaVerdict): Promise<string | null> => {
+    const issue: Attest = async (verdict) => {
       const asr = assuranceOf(verdict);
       if (!asr || !this.#signer || (asr === 'unverified' && !this.#allowsUnverified(audience, captcha))) return null;
       const { metrics, now = Date.now } = this.#options;
@@ -122,11 +170,9 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    return {
-      attest: (verdict) => {
-        issued ??= issue(verdict);
-        return issued;
-      },
+    return (verdict) => {
+      issued ??= issue(verdict);
+      return issued;
     };
   }
 

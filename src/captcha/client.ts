@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -6,7 +7,7 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import { AccountPausedError, type CallContext, type UpstreamClient } from '../upstream/client.ts';
 import { type HealthStatus, OutageError } from '../upstream/health.ts';
-import { WELL } from '../upstream/probe.ts';
+import { type Probe, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   EXCEPTIONS,
@@ -17,11 +18,11 @@ import {
   VALIDATE_TEMPLATE,
   validatePath,
 } from './contract.ts';
-import { judgeCaptcha } from './probe.ts';
 import {
   type CaptchaVerdict,
   type FailOpenPolicy,
   indeterminate,
+  judgeCaptcha,
   type NoVerdict,
   noVerdict,
   readVerdict,
@@ -48,6 +49,22 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Captc
   const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
   return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
+
+/**
+ * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
+ * reject us. The lot number is random, so that no answer of a cache and no earlier challenge is in the way.
+ */
+export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Probe {
+  const body = () => {
+    const lotNumber = randomBytes(16).toString('hex');
+    const genTime = String(Math.floor(Date.now() / 1_000));
+    return toForm({ lotNumber, captchaOutput: MADE_UP, passToken: MADE_UP, genTime }, captchaKey);
+  };
+  return { region, origin, path, headers: FORM_HEADERS, body, judge: judgeCaptcha };
+}
+
+/** The operator of the service sees in it what the request is for. */
+const MADE_UP = 'health-check-of-device-trust';
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;

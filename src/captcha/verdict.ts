@@ -5,11 +5,13 @@ import type {
   CaptchaPassed,
 } from '../schema.generated.ts';
 import type { HealthStatus } from '../upstream/health.ts';
+import { judgeStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,
   type Exception,
   FAILURE_CATEGORIES,
+  isDocumentedRejection,
   isJudgement,
   passBody,
   readException,
@@ -88,6 +90,28 @@ function causeOf(status: number, body: unknown, exception?: Exception): CaptchaI
   // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
   // firewall's 403 or a rate limit's 429 at will.
   return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
+}
+
+/** What an answer shows about the account and the service, whoever has asked (captcha document, section 7). */
+export function judgeCaptcha({ status, json: body, unreadable }: UpstreamResponse): ProbeResult {
+  // The service is not down, but nobody can tell what it says.
+  if (unreadable !== undefined && status < 500) return { kind: 'inconclusive', reason: unreadable };
+  const rejection = readRejection(body);
+  if (rejection?.reason === 'illegal sign_token') return { kind: 'refused', reason: 'illegal sign_token' };
+  if (isDocumentedRejection(body)) return WELL;
+  if (rejection || isJudgement(body)) {
+    if (passBody.safeParse(body).success) return WELL;
+    // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
+    return { kind: 'inconclusive', reason: 'an undocumented judgement' };
+  }
+  const exception = readException(body);
+  if (!exception) return judgeStatus(status);
+  const code = exception.code ?? '';
+  // The risk type belongs to the challenge, not to the account.
+  if (code === '-50001') return WELL;
+  const cause = causeOfException(code);
+  if (cause === 'CONFIGURATION') return { kind: 'refused', reason: code };
+  return cause === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
 }
 
 /** A verification that ended without a verdict. */

@@ -49,7 +49,6 @@ export interface FingerprintRequest {
   readonly token: string;
   /** The business event, for the risk policy and for the record of a judgement. */
   readonly eventType: string | undefined;
-  /** The body as canonical JSON: equal arguments give equal text. */
   readonly body: string;
   /** Requests with the same key can share a call. */
   readonly key: string;
@@ -72,7 +71,7 @@ export function toRequest(
 }
 
 /**
- * The request body (document, 2.1) with its keys in a fixed order. Null arguments, null metadata keys and empty
+ * The request body (document, 2.1) with the documented keys in a fixed order. Null arguments, null metadata keys and empty
  * metadata are left out, so that requests which differ only in them share a call. The time is sent as it was written.
  *
  * @throws DeviceTrustError BAD_USER_INPUT for metadata that names a key twice
@@ -96,25 +95,13 @@ function toMetadata(given: NonNullable<QueryDeviceFingerprintArgs['metadata']>):
   for (const [name, key] of DOCUMENTED) {
     if (given[name] != null) metadata[key] = given[name];
   }
-  for (const [key, value] of Object.entries(given.additional ?? {}).sort(byKey)) {
+  for (const [key, value] of Object.entries(given.additional ?? {})) {
     if (DOCUMENTED_KEYS.has(key)) {
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
     }
-    if (value !== null) metadata[key] = sorted(value);
+    if (value !== null) metadata[key] = value;
   }
   return metadata;
-}
-
-/** A copy of a JSON value with the keys of every object sorted. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).sort(byKey);
-  return Object.fromEntries(entries.map(([key, inner]) => [key, sorted(inner)]));
-}
-
-function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
-  return a < b ? -1 : Number(a > b);
 }
 
 /**

@@ -165,9 +165,9 @@ export class GraphQLContext {
       throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
     }
     // Before the verification, because that spends the challenge.
-    const request = attestations.check(input, this.caller.subject);
+    const attest = attestations.check(input, this.caller.subject);
     const verdict = await captchaClient.validate(input, this.recorder);
-    if (request) this.attestations = (this.attestations ?? new Map()).set(verdict, () => request.attest(verdict));
+    if (attest) this.attestations = (this.attestations ?? new Map()).set(verdict, () => attest(verdict));
     this.recorder.recordOutcome(verdict.__typename);
     return verdict;
   }

@@ -1,8 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Resolver } from '../runtime/dns.ts';
 import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
-import { UpstreamPool, type UpstreamResponse } from './transport.ts';
-import { UnknownHostError } from './transport-errors.ts';
+import { UnknownHostError, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /**
  * A question of our own to one account, which costs nothing upstream. No caller can influence its content or its

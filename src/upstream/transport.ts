@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP } from 'node:net';
-import { buildConnector, type Dispatcher, Pool } from 'undici';
+import { isIP, isIPv6 } from 'node:net';
+import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
 import { decodeUtf8, parseJson } from '../runtime/json.ts';
-import { toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -40,13 +39,6 @@ const MAX_IDLE_MS = 500;
  * may forget a connection without a word.
  */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
-
-/** One POST as it is sent. */
-interface Post {
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 /** The sockets to one address, which are opened as they are needed. The bulkheads limit how many are in use. */
 export class UpstreamPool {
@@ -87,14 +79,9 @@ export class UpstreamPool {
     });
   }
 
-  /** For how long, in total, requests have waited for a look-up of this address, in ms. */
-  totalLookupMs(): number {
-    return this.#name?.totalWaitMs() ?? 0;
-  }
-
   /** Sends a request, on an idle socket or on a new one. */
-  post(post: Post): PendingRequest {
-    return new PendingRequest(this, this.#pool, { method: 'POST', ...post });
+  post(request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>): PendingRequest {
+    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request });
   }
 
   /** Closes every socket. */
@@ -120,8 +107,8 @@ export class UpstreamPool {
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #response = Promise.withResolvers<UpstreamResponse>();
   readonly #chunks: Buffer[] = [];
-  readonly #address: UpstreamPool;
   readonly #pool: Pool;
+  readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
   readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
@@ -133,11 +120,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfter: unknown;
   #isOver = false;
 
-  constructor(address: UpstreamPool, pool: Pool, options: Dispatcher.DispatchOptions) {
-    this.#address = address;
+  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions) {
     this.#pool = pool;
+    this.#name = name;
     this.#options = options;
-    this.#lookupMsBefore = address.totalLookupMs();
+    this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
 
@@ -153,7 +140,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   /** For how long this request has waited for a look-up, in ms. */
   get lookupMs(): number {
-    return this.#lookupMs ?? this.#address.totalLookupMs() - this.#lookupMsBefore;
+    return this.#lookupMs ?? (this.#name?.totalWaitMs() ?? 0) - this.#lookupMsBefore;
   }
 
   /** Rejects with this reason, unless it is over, and closes the socket. */
@@ -187,10 +174,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
     if (json !== undefined) this.#resolve(json);
-    else if (this.#isEncoded) this.#resolve(json, 'a body with a content encoding, though none was asked for');
-    else if (HAS_OBJECT.test(bytes.toString('latin1')))
-      this.#resolve(json, 'a body that is not JSON in UTF-8 as a whole');
-    else this.#resolve(json);
+    else if (this.#isEncoded) this.#resolve(undefined, 'a body with a content encoding, though none was asked for');
+    else {
+      const hasObject = HAS_OBJECT.test(bytes.toString('latin1'));
+      this.#resolve(undefined, hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
+    }
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -227,18 +215,69 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
  */
 export function retryAfterMs(header: unknown): number {
   const text = typeof header === 'string' ? header.trim() : '';
-  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : msUntil(text);
-  return Math.min(Math.max(ms, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
-}
-
-/** The time until an HTTP date (RFC 9110, 5.6.7), in ms; 0 for any other text. */
-function msUntil(text: string): number {
-  // Every form begins with a weekday. `Date.parse` alone would also take `1.5` for a date.
-  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return 0;
-  // The form of asctime has no zone, but means GMT.
-  const time = Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);
-  return Number.isNaN(time) ? 0 : time - Date.now();
+  // NaN for a text that is neither.
+  const ms = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  return Math.min(Math.max(ms || 0, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 
 /** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
 const HAS_OBJECT = /\{[\s\0]*"/;
+
+/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
+const PROTOCOL_ERRORS = [
+  errors.HTTPParserError,
+  errors.HeadersOverflowError,
+  errors.ResponseContentLengthMismatchError,
+  errors.ResponseExceededMaxSizeError,
+];
+
+/**
+ * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
+ * the upstream, they would become a captcha outcome: many idle connections, or a mistake in our own rules for outgoing traffic, could let everybody proceed.
+ */
+const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
+
+/**
+ * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
+ * addresses fail here, which says nothing against what the others have shown.
+ */
+function isLocal(cause: unknown): boolean {
+  const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(Object);
+  const isWithoutIpv6 = ({ code = '', address = '' }: NodeJS.ErrnoException & { address?: string }) =>
+    ['EADDRNOTAVAIL', 'ENETUNREACH'].includes(code) && isIPv6(address);
+  const others = attempts.filter((attempt) => !isWithoutIpv6(attempt));
+  return (others.length > 0 ? others : attempts).some(({ code }) => LOCAL_FAILURES.test(code));
+}
+
+/**
+ * Codes of OpenSSL and Node for a certificate that this process does not accept: the address, the certificate or our list of
+ * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
+ */
+const CERTIFICATE_ERRORS =
+  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
+
+/** The resolver says that there is no such host. */
+export class UnknownHostError extends DeviceTrustError {
+  constructor() {
+    super('UPSTREAM_UNAVAILABLE', { internal: 'look-up ENOTFOUND' });
+    this.name = 'UnknownHostError';
+  }
+}
+
+/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
+export function toUpstreamError(cause: unknown): DeviceTrustError {
+  if (cause instanceof DeviceTrustError) return cause;
+  const { name, code = '' } = Object(cause);
+  const internal = `${name} ${code}`.trim();
+  if (isLocal(cause)) return new DeviceTrustError('OVERLOADED', { internal });
+  if (CERTIFICATE_ERRORS.test(code)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
+  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
+  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
+}
+
+/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
+function toLookupError(error: Error): DeviceTrustError {
+  const { code } = Object(error);
+  if (code === 'ENOTFOUND') return new UnknownHostError();
+  return new DeviceTrustError('OVERLOADED', { internal: `look-up ${code}` });
+}

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { AttestationIssuer } from '../../src/captcha/attestation.ts';
-import { type AttestationKey, generateKey } from '../../src/captcha/attestation-keys.ts';
+import { AttestationIssuer, type AttestationKey, generateKey } from '../../src/captcha/attestation.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { readPage } from '../docs/markdown.ts';
 import { verifyAttestation } from '../support/attestations.ts';
@@ -80,7 +79,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
       const input = { ...INPUT, audience: 'orders', action: 'placeOrder' };
       const details = { lotNumber: INPUT.lotNumber, usedType: null, userIp: null, scene: null, referer: null };
       const verdict = { __typename: 'CaptchaPassed', proceed: true, details } as const;
-      const attestation = String(await replica.issuer.check(input, undefined)?.attest(verdict));
+      const attestation = String(await replica.issuer.check(input, undefined)?.(verdict));
       await verify(attestation);
       held.push({ attestation, untilMs: now + (LIFETIME_SECONDS - 1) * 1_000 });
     }

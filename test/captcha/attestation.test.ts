@@ -1,7 +1,6 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { AttestationIssuer, type AttestationSettings } from '../../src/captcha/attestation.ts';
-import { generateKey } from '../../src/captcha/attestation-keys.ts';
+import { AttestationIssuer, type AttestationSettings, generateKey } from '../../src/captcha/attestation.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { Accounts } from '../../src/upstream/accounts.ts';
@@ -79,7 +78,7 @@ async function attest(
   input: Parameters<AttestationIssuer['check']>[0] = NAMED,
   verdict: CaptchaVerdict = PASSED,
 ): Promise<string> {
-  const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
+  const attestation = await issuerWith().check(input, 'person-1')?.(verdict);
   if (typeof attestation !== 'string') throw new Error('expected an attestation, but got none');
   return attestation;
 }
@@ -141,7 +140,7 @@ test.each<[string, CaptchaVerdict, string | undefined]>([
   ['what a client can provoke, although it proceeds', withoutVerdict('CLIENT'), undefined],
   ['a mistake in the configuration that proceeds', withoutVerdict('CONFIGURATION'), undefined],
 ])('%s gets an attestation only if it is worth one', async (_what, verdict, assurance) => {
-  const attestation = await issuerWith().check(NAMED, 'person-1')?.attest(verdict);
+  const attestation = await issuerWith().check(NAMED, 'person-1')?.(verdict);
   expect(attestation && partsOf(attestation).payload.asr).toBe(assurance ?? null);
   expect(issued).toEqual(assurance ? [['orders', assurance]] : []);
 });
@@ -149,7 +148,7 @@ test.each<[string, CaptchaVerdict, string | undefined]>([
 describe('attestations without a verdict', () => {
   test('are issued up to the limit of a minute; passes are not counted', async () => {
     const issuer = issuerWith();
-    const ask = (verdict: CaptchaVerdict) => issuer.check(NAMED, 'person-1')?.attest(verdict);
+    const ask = (verdict: CaptchaVerdict) => issuer.check(NAMED, 'person-1')?.(verdict);
     const attestations = await Promise.all([OUTAGE, OUTAGE, PASSED, OUTAGE, OUTAGE, PASSED].map(ask));
     const assurances = attestations.map((attestation) => attestation && partsOf(attestation).payload.asr);
     const [yes, outage] = ['verified', 'unverified'];
@@ -160,24 +159,24 @@ describe('attestations without a verdict', () => {
   test('for one audience leave those for another one', async () => {
     const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 1 });
     const subscribe = { ...INPUT, audience: 'news', action: 'subscribe' };
-    const attestations = [NAMED, NAMED, subscribe].map((input) => issuer.check(input, 'person-1')?.attest(OUTAGE));
+    const attestations = [NAMED, NAMED, subscribe].map((input) => issuer.check(input, 'person-1')?.(OUTAGE));
     expect((await Promise.all(attestations)).map(Boolean)).toEqual([true, false, true]);
   });
 
   test('are not issued for an id that is not the default one, unless the audience lists it', async () => {
     const subscribe = { ...INPUT, audience: 'news', action: 'subscribe', captchaId: SECOND };
-    expect(await issuerWith().check(subscribe, undefined)?.attest(OUTAGE)).toBeNull();
+    expect(await issuerWith().check(subscribe, undefined)?.(OUTAGE)).toBeNull();
     expect(refused).toEqual(['unverified_captcha_id']);
     const listed = issuerWith({
       ...SETTINGS,
       audiences: [{ id: 'news', actions: ['subscribe'], subject: 'optional', captchaIds: [SECOND] }],
     });
-    expect(await listed.check(subscribe, undefined)?.attest(OUTAGE)).not.toBeNull();
+    expect(await listed.check(subscribe, undefined)?.(OUTAGE)).not.toBeNull();
   });
 
   test('are never issued with a limit of 0', async () => {
     const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 0 });
-    expect(await issuer.check(NAMED, 'person-1')?.attest(OUTAGE)).toBeNull();
+    expect(await issuer.check(NAMED, 'person-1')?.(OUTAGE)).toBeNull();
   });
 });
 
@@ -200,7 +199,7 @@ describe('the id of a challenge', () => {
   test('is the same after a rotation of the signing keys', async () => {
     const issuer = issuerWith();
     issuer.replaceKeys([{ ...key, state: 'retired' }, generateKey('active')]);
-    const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
+    const attestation = String(await issuer.check(NAMED, 'person-1')?.(PASSED));
     expect(partsOf(attestation).payload.jti).toBe(await idOf());
     expect(partsOf(attestation).header.kid).not.toBe(key.kid);
   });

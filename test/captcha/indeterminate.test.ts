@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { judgeCaptcha } from '../../src/captcha/probe.ts';
-import { type FailOpenPolicy, indeterminate, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
+import { type FailOpenPolicy, indeterminate, judgeCaptcha, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
 import { HEALTH_STATES } from '../../src/observability/metrics.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import type { HealthStatus } from '../../src/upstream/health.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { prepareCaptcha } from '../../src/captcha/client.ts';
-import { captchaProbe, judgeCaptcha } from '../../src/captcha/probe.ts';
+import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
+import { judgeCaptcha } from '../../src/captcha/verdict.ts';
 import { Resolver } from '../../src/runtime/dns.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { generateKey } from '../../src/captcha/attestation-keys.ts';
+import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/judgement.ts';
 import { CANARY, ID, LIVE, parse, problemsOf } from './support.ts';
 

@@ -37,9 +37,7 @@ const capabilities: Capabilities = {
   applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
   attestations: {
     check: ({ audience }) =>
-      audience == null
-        ? undefined
-        : { attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null) },
+      audience == null ? undefined : async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
   },
   judgements: new Judgements(
     sealedJudgements().map(({ key }) => key),

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { type AttestationKey, generateKey } from '../../src/captcha/attestation-keys.ts';
+import { type AttestationKey, generateKey } from '../../src/captcha/attestation.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { INPUT } from '../captcha/support.ts';
 import { readMetrics } from '../observability/exposition.ts';

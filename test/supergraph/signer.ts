@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK, SignJWT } from 'jose';
-import type { AttestationKey } from '../../src/captcha/attestation-keys.ts';
+import type { AttestationKey } from '../../src/captcha/attestation.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Keys and tokens like those of the device-trust subgraph, for tests that need one that it would never issue. */

@@ -126,17 +126,8 @@ test.each<[string, string | undefined, number]>([
   expect(retryAfterMs(text)).toBe(ms);
 });
 
-test.each<[string, () => string]>([
-  ['an HTTP date', () => inSeconds(30).toUTCString()],
-  [
-    'the form of asctime',
-    () =>
-      inSeconds(30)
-        .toUTCString()
-        .replace(/^(\w+), (\d+) (\w+) (\d+) (.*) GMT$/, '$1 $3 $2 $5 $4'),
-  ],
-])('Retry-After as %s is the time until then', (_what, text) => {
-  const ms = retryAfterMs(text());
+test('Retry-After as an HTTP date is the time until then', () => {
+  const ms = retryAfterMs(inSeconds(30).toUTCString());
   expect(ms).toBeGreaterThan(25_000);
   expect(ms).toBeLessThanOrEqual(30_000);
 });

@@ -1,7 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Resolver } from '../../src/runtime/dns.ts';
-import { UpstreamPool } from '../../src/upstream/transport.ts';
-import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
+import { toUpstreamError, UpstreamPool } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 
 /** How responses are read at the level of HTTP, and whose failure an error of the transport is. test/faults has what an upstream can do wrong. */
