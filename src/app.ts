@@ -7,7 +7,7 @@ import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
 import { Judgements, newSealingKey } from './fingerprint/judgement.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
-import { subgraphSchema } from './graphql/schema.ts';
+import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { TokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import { openTracing } from './observability/tracing.ts';
@@ -64,8 +64,6 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const tokenHash = new TokenHash(config.logHashKey);
     const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
 
-    const schema = subgraphSchema();
-    // Started after the schema is built, because that takes long enough to look like an overload.
     const eventLoop = startEventLoopMonitor();
     closers.push(eventLoop.stop);
     const quotaStore = await openQuotaStore(config.quotaStoreUrl, log, metrics);
@@ -110,7 +108,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
-    const server = await createServer(schema, capabilities, { ...config, ...own });
+    const server = await createServer(SUBGRAPH_SCHEMA, capabilities, { ...config, ...own });
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(() => admin.close(0), server.stop);

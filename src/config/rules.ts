@@ -49,7 +49,7 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   const refuse = (isBroken: boolean, key: keyof Config, expected: string, got: string) => {
     if (isBroken) problems.add(expectedBut(VARIABLES[key].name, expected, got));
   };
-  const { upstreamMode, port, adminPort, otelTracesSampler, allowDirectAccess, trustedHeaders } = values;
+  const { upstreamMode, port, adminPort, allowDirectAccess, trustedHeaders } = values;
   const { routerSecrets = [], services = [], fingerprintApplications = [], captchaConfigurations = [] } = values;
   const { audiences = [] } = values.attestation ?? {};
 
@@ -60,12 +60,6 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
   const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
   refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
-
-  // Only two samplers use the ratio.
-  const ignoresRatio = otelTracesSampler !== undefined && !otelTracesSampler.endsWith('traceidratio');
-  const samplers = 'it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio';
-  const isRatioUnused = isSet('otelTracesSamplerArg') && ignoresRatio;
-  refuse(isRatioUnused, 'otelTracesSamplerArg', samplers, `beside ${otelTracesSampler}`);
 
   // A secret says who asks.
   for (const [index, { secret }] of services.entries())

@@ -53,7 +53,9 @@ export async function renderGraphiql(endpoint: string, issueChallenge: IssueChal
   // The tabs alone would leave the variables of the first one empty. The package passes `query` and `variables` on to
   // GraphiQL, though its types do not have them.
   const options = { endpoint, title: 'Device trust', ...tabs[0], defaultTabs: tabs };
-  return atBeginning(refreshScript(tabs.at(-1)?.variables ?? ''), renderGraphiQL(options));
+  const script = refreshScript(tabs.at(-1)?.variables ?? '');
+  // At the beginning, because a content security policy of the page applies only to what follows it.
+  return renderGraphiQL(options).replace('<head>', () => `<head>${script}`);
 }
 
 /**
@@ -72,9 +74,4 @@ function refreshScript(variables: string): string {
     // There was no visit before, or it left something else.
   }
 </script>`;
-}
-
-/** The script comes first: a content security policy of the page applies only to what follows it. */
-function atBeginning(script: string, html: string): string {
-  return html.replace('<head>', () => `<head>${script}`);
 }

@@ -1,6 +1,6 @@
 import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
-import { nestsTooDeep } from '../runtime/json.ts';
+import { isObject, nestsTooDeep } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
 /** What each of our scalars accepts, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
@@ -29,10 +29,6 @@ export const DateTime = new GraphQLScalarType<string, string>({
 
 /** Keys that could reach an object's prototype if later code merges or assigns them. */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function toJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
   if (!isObject(value) || nestsTooDeep(value)) throw refusal('JSONObject', node);

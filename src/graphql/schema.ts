@@ -21,16 +21,8 @@ const MODULES: GraphQLSchemaModule[] = [
   { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
 ];
 
-let own: GraphQLSchema | undefined;
-
-/**
- * Our schema, the same for every server of this process. It keeps nothing of a request, and what graphql-js works out when it
- * first uses a schema is then there for all of them.
- */
-export function subgraphSchema(): GraphQLSchema {
-  own ??= buildSchema();
-  return own;
-}
+/** Our schema. It keeps nothing of a request. */
+export const SUBGRAPH_SCHEMA = buildSchema();
 
 /** An executable subgraph schema: the SDL of `schema/` with the resolvers of each capability, or other modules. */
 export function buildSchema(modules = MODULES): GraphQLSchema {

@@ -70,7 +70,7 @@ interface TracingOptions {
   readonly otelResourceAttributes: Readonly<Record<string, string>>;
   /** The name of a sampler in OpenTelemetry's specification, apart from those that ask a service. */
   readonly otelTracesSampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
-  /** The share that a sampler with `traceidratio` in its name samples. */
+  /** The fraction that a sampler with `traceidratio` in its name samples. */
   readonly otelTracesSamplerArg: number;
   /** Do the upstreams get the ids of the trace? */
   readonly upstreamTraceparent: boolean;

@@ -24,6 +24,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Is this JSON value an object, and no list? */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The deepest nesting of a free-form object: serialising is recursive, so a deeper one could overflow the stack. */
 const MAX_NESTING = 32;
 

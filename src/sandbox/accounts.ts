@@ -1,15 +1,12 @@
+import type { Region } from '../config/values.ts';
+
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
-
-export type SandboxRegion = 'GLB' | 'NA' | 'EU';
-
-/** Every region, in the order of their ports. */
-export const SANDBOX_REGIONS: readonly SandboxRegion[] = ['GLB', 'NA', 'EU'];
 
 /** An application of the fingerprint service. */
 export interface SandboxApplication {
   readonly publicKey: string;
   readonly secret: string;
-  readonly region: SandboxRegion;
+  readonly region: Region;
   /** A disabled application answers every query with 403 (fingerprint document, 5). */
   readonly disabled?: true;
   /** The only addresses that may query; without a list, every address may. */
@@ -29,7 +26,7 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
 export interface SandboxCaptcha {
   readonly captchaId: string;
   readonly captchaKey: string;
-  readonly region: SandboxRegion;
+  readonly region: Region;
   /** The exception code of a deleted or paused id (captcha document, 7.2). */
   readonly exception?: '-50104' | '-50105';
 }
@@ -44,7 +41,7 @@ export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
 ];
 
 /** The application with this key in this region; undefined if there is none (fingerprint document, 4, rule 5). */
-export function findApplication(publicKey: string, region: SandboxRegion): SandboxApplication | undefined {
+export function findApplication(publicKey: string, region: Region): SandboxApplication | undefined {
   return SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
 }
 
@@ -52,7 +49,7 @@ export function findApplication(publicKey: string, region: SandboxRegion): Sandb
  * The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2): the id is
  * missing, does not have 32 characters, is not in this region, is deleted or is paused.
  */
-export function findCaptcha(captchaId: string, region: SandboxRegion): SandboxCaptcha | string {
+export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha | string {
   if (captchaId === '') return '-50101';
   if (captchaId.length !== 32) return '-50102';
   const captcha = SANDBOX_CAPTCHAS.find((row) => row.captchaId === captchaId && row.region === region);

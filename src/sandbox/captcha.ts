@@ -1,14 +1,15 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { EXCEPTIONS } from '../captcha/contract.ts';
-import { findCaptcha, type SandboxCaptcha, type SandboxRegion } from './accounts.ts';
+import type { Region } from '../config/values.ts';
+import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
 import type { Challenge, Memory } from './memory.ts';
 
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
 export function issueChallenge(
   query: URLSearchParams,
-  region: SandboxRegion,
+  region: Region,
   { challenges, challengeLifetimeMs }: Memory,
 ): JsonResponse {
   const captcha = findCaptcha(query.get('captcha_id') ?? '', region);
@@ -36,7 +37,7 @@ export function issueChallenge(
 export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,
-  region: SandboxRegion,
+  region: Region,
   memory: Memory,
 ): Promise<JsonResponse> {
   const body = await readBody(request);
@@ -64,11 +65,7 @@ function formOf(request: IncomingMessage, query: URLSearchParams, body: Buffer):
 }
 
 /** The configuration that the URL or the form names, or the code of an exception. If both name one, it has to be the same. */
-function captchaOf(
-  query: URLSearchParams,
-  form: URLSearchParams | undefined,
-  region: SandboxRegion,
-): SandboxCaptcha | string {
+function captchaOf(query: URLSearchParams, form: URLSearchParams | undefined, region: Region): SandboxCaptcha | string {
   const named = [...query.getAll('captcha_id'), ...(form?.getAll('captcha_id') ?? [])].filter((id) => id !== '');
   const [captchaId = '', another] = new Set(named);
   return another === undefined ? findCaptcha(captchaId, region) : '-50102';

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
+import type { Region } from '../config/values.ts';
 import type { FingerprintData, WireFieldError } from '../fingerprint/contract.ts';
-import { findApplication, type SandboxRegion } from './accounts.ts';
+import { findApplication } from './accounts.ts';
 import { type JsonResponse, readBody } from './http.ts';
 import type { Memory } from './memory.ts';
 import { parseQuery } from './query.ts';
@@ -19,7 +20,7 @@ import { parseToken } from './token.ts';
 export async function queryFingerprint(
   request: IncomingMessage,
   publicKey: string,
-  region: SandboxRegion,
+  region: Region,
   memory: Memory,
 ): Promise<JsonResponse> {
   const application = findApplication(publicKey, region);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { METADATA_KEYS, type WireFieldError } from '../fingerprint/contract.ts';
-import { decodeUtf8 } from '../runtime/json.ts';
+import { decodeUtf8, parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import { MAX_BODY_BYTES, mediaType } from './http.ts';
 
@@ -49,7 +49,7 @@ export function parseQuery(
 ): { deviceToken: string } | { errors: WireFieldError[] } {
   if (mediaType(contentType) !== 'application/json') return { errors: [fieldError('Content-Type', 'literal_error')] };
   if (!body) return { errors: [fieldError('body', 'bytes_too_long')] };
-  const json = parseJson(body);
+  const json = parseJson(decodeUtf8(body) ?? '');
   if (json === undefined) return { errors: [fieldError('body', 'json_invalid')] };
   const { success, data, error } = query.safeParse(json);
   return success ? { deviceToken: data.device_token } : { errors: error.issues.flatMap(fieldErrorsOf) };
@@ -62,14 +62,4 @@ function fieldErrorsOf(issue: z.core.$ZodIssue): WireFieldError[] {
 
 function fieldError(field: string, type: string): WireFieldError {
   return { field, reason: REASONS[type] ?? type, type };
-}
-
-/** Undefined if the body is not JSON. Keeps every key, so that `__proto__` is refused like any other unknown field. */
-function parseJson(body: Buffer): unknown {
-  const source = decodeUtf8(body);
-  try {
-    return source === undefined ? undefined : JSON.parse(source);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,13 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
+import { REGIONS, type Region } from '../config/values.ts';
 import { createServer, listenOn } from '../runtime/http.ts';
-import {
-  SANDBOX_APPLICATIONS,
-  SANDBOX_CAPTCHAS,
-  SANDBOX_REGIONS,
-  type SandboxApplication,
-  type SandboxCaptcha,
-  type SandboxRegion,
-} from './accounts.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
 import { issueChallenge, validateChallenge } from './captcha.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
@@ -16,7 +10,7 @@ import { Memory } from './memory.ts';
 /** A running sandbox. */
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
-  readonly urls: Readonly<Record<SandboxRegion, string>>;
+  readonly urls: Readonly<Record<Region, string>>;
   /** Every account, with the address of its region. The default ones are the first. */
   readonly applications: readonly (SandboxApplication & { readonly baseUrl: string })[];
   readonly captchas: readonly (SandboxCaptcha & { readonly baseUrl: string })[];
@@ -31,14 +25,14 @@ const HOST = '127.0.0.1';
 const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
 
 /**
- * Starts both upstream services, with a server for each region: GLB on `port`, NA and EU on the next two. Port 0 takes three
+ * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
  * free ports. A captcha challenge expires after `challengeLifetimeMs`, by default ten minutes. Rejects with the error of the
  * socket if a server cannot listen; no other server keeps listening then.
  */
 export async function startSandbox(options: { port: number; challengeLifetimeMs?: number }): Promise<Sandbox> {
   const { port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
   const memory = new Memory(challengeLifetimeMs);
-  const servers = SANDBOX_REGIONS.map((region) => createServer(listenerFor(region, memory)));
+  const servers = REGIONS.map((region) => createServer(listenerFor(region, memory)));
   const stop = async () => {
     await Promise.all(servers.map(close));
   };
@@ -71,7 +65,7 @@ function close(server: Server): Promise<void> {
 }
 
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
-function listenerFor(region: SandboxRegion, memory: Memory): RequestListener {
+function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
@@ -79,7 +73,7 @@ function listenerFor(region: SandboxRegion, memory: Memory): RequestListener {
   };
 }
 
-async function route(request: IncomingMessage, region: SandboxRegion, memory: Memory): Promise<JsonResponse> {
+async function route(request: IncomingMessage, region: Region, memory: Memory): Promise<JsonResponse> {
   const { method, url = '' } = request;
   // Without the URL class, which would resolve `..` and so turn the path of one public key into that of another.
   const [path = '', search = ''] = url.split(/\?(.*)/s);

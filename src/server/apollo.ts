@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin, type GraphQLResponse, type HTTPGraphQLHead } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -16,7 +16,7 @@ import {
 import type { Logger } from 'pino';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { formatError, reportErrors } from '../graphql/errors.ts';
-import type { Answer, Execution } from '../graphql/execution.ts';
+import type { Execution } from '../graphql/execution.ts';
 import { type DocumentLimits, documentLimits } from './limits.ts';
 
 interface Options {
@@ -91,7 +91,9 @@ function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean
           const answer = isExecutedByApollo
             ? execution.refusal(known, variables, contextValue)
             : await execution.answer(known, variables, contextValue);
-          return answer ? toResponse(answer, http) : null;
+          if (!answer) return null;
+          const { status, result } = answer;
+          return { http: { status, headers: http.headers }, body: { kind: 'single', singleResult: result } };
         },
         async didEncounterErrors({ errors, contextValue: { recorder } }) {
           reportErrors(log, recorder, errors);
@@ -102,10 +104,6 @@ function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean
       reportErrors(log, requestContext.contextValue.recorder, [error]);
     },
   };
-}
-
-function toResponse({ status, result }: Answer, { headers }: HTTPGraphQLHead): GraphQLResponse {
-  return { http: { status, headers }, body: { kind: 'single', singleResult: result } };
 }
 
 /** graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it. */

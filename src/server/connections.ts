@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */
 const CROWDED = 0.9;
@@ -12,11 +13,10 @@ export class Connections {
   readonly #open = new Set<Socket>();
   /** Those of them that have brought no operation. The oldest is the first. */
   readonly #withoutOperation = new Set<Socket>();
-  readonly #onEviction: () => void;
+  readonly #metrics: Pick<Metrics, 'recordEviction'> | undefined;
 
-  /** @param onEviction called for each connection that is closed for a newer one */
-  constructor(server: Server, limit: number, onEviction: () => void) {
-    this.#onEviction = onEviction;
+  constructor(server: Server, limit: number, metrics: Pick<Metrics, 'recordEviction'> | undefined) {
+    this.#metrics = metrics;
     const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
     server.maxConnections = limit;
     server.on('connection', (socket: Socket) => {
@@ -37,7 +37,7 @@ export class Connections {
     if (!oldest) return;
     this.#remove(oldest);
     oldest.destroy();
-    this.#onEviction();
+    this.#metrics?.recordEviction();
   }
 
   #remove(socket: Socket): void {

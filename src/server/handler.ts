@@ -7,6 +7,7 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
+import { isObject } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { ROUTER } from './callers.ts';
 import type { BodyBudget } from './connections.ts';
@@ -93,10 +94,6 @@ function parseRequest(body: unknown): GraphqlRequest {
   };
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
@@ -147,12 +144,10 @@ function written(given: FormattedExecutionResult, context: GraphQLContext, maxCo
   }
   const result = errors ? { errors: inOrder(errors), ...rest } : rest;
   const text = JSON.stringify(result);
-  if (text.length <= maxBytes / MAX_BYTES_PER_UNIT || Buffer.byteLength(text) <= maxBytes) return { result, text };
+  // UTF-8 takes at most three bytes for each UTF-16 unit of a text.
+  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { result, text };
   return refused(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
 }
-
-/** UTF-8 takes at most three bytes for each UTF-16 unit of a text. */
-const MAX_BYTES_PER_UNIT = 3;
 
 function refused(message: string) {
   const { extensions } = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });

@@ -29,9 +29,14 @@ export class RequestRefused extends Error {
   }
 }
 
+/** A refusal with the message that the catalogue has for its code. */
+export function refusal(status: number, code: ErrorCode, headers?: Headers): RequestRefused {
+  return new RequestRefused(status, ERROR_CATALOGUE[code].message, headers, code);
+}
+
 /** A refusal with status 503: the process has as much to do as it can hold. */
 export function overloaded(headers: Headers = {}): RequestRefused {
-  return new RequestRefused(503, ERROR_CATALOGUE.OVERLOADED.message, { ...headers, 'retry-after': '1' }, 'OVERLOADED');
+  return refusal(503, 'OVERLOADED', { ...headers, 'retry-after': '1' });
 }
 
 /**

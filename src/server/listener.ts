@@ -75,7 +75,7 @@ export class Listener {
         const factor = 1 + JITTER * (2 * Math.random() - 1);
         this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
       });
-    this.connections = new Connections(this.#server, maxConnections, () => metrics?.recordEviction());
+    this.connections = new Connections(this.#server, maxConnections, metrics);
   }
 
   /**

@@ -11,7 +11,7 @@ import { type OperationSpan, parseTraceparent, type Tracing } from '../observabi
 /** Where operations are reported. */
 export interface Telemetry {
   readonly log: Logger;
-  /** The share of the good operations that write a line. */
+  /** The fraction of the good operations that write a line. */
   readonly logSample: number;
   readonly metrics: Metrics;
   readonly tokenHash: TokenHash;

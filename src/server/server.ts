@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
-import { ERROR_CATALOGUE, framesOf } from '../errors.ts';
+import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
@@ -11,7 +11,7 @@ import { startApollo } from './apollo.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
 import { BodyBudget } from './connections.ts';
 import { handleGraphql } from './handler.ts';
-import { RequestRefused, send, sendRefusal } from './http.ts';
+import { RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import type { DocumentLimits, LoadLimit } from './limits.ts';
 import { Listener } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
@@ -65,32 +65,8 @@ export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits
   readonly plugins?: readonly ApolloServerPlugin<GraphQLContext>[];
 }
 
-/** A GraphQL server that can listen. */
-interface GraphqlServer {
-  /** What probes get, for a server on another port. */
-  readonly health: Health;
-  /**
-   * Starts to listen.
-   *
-   * @returns scheme, host and port, without a trailing slash
-   * @throws the error of the socket, if it cannot listen
-   */
-  listen(host: string, port: number): Promise<string>;
-  /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
-  replaceSecrets(secrets: CallerSecrets): void;
-  /**
-   * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
-   * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
-   */
-  stop(): Promise<void>;
-}
-
 /** Puts a server together for a schema and the capabilities that its resolvers use. It does not listen yet. */
-export async function createServer(
-  schema: GraphQLSchema,
-  capabilities: Capabilities,
-  options: ServerOptions,
-): Promise<GraphqlServer> {
+export async function createServer(schema: GraphQLSchema, capabilities: Capabilities, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
   const execution = new Execution(schema, options, log);
@@ -120,7 +96,7 @@ export async function createServer(
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
-      if (!caller) throw new RequestRefused(401, NOT_KNOWN, { connection: 'close' }, 'UNAUTHENTICATED');
+      if (!caller) throw refusal(401, 'UNAUTHENTICATED', { connection: 'close' });
       listener.connections.recordOperation(request.socket);
       return handleGraphql(handler, request, response, caller);
     }
@@ -141,13 +117,20 @@ export async function createServer(
   }
 
   return {
+    /** What probes get, for a server on another port. */
     health,
-    listen: async (host, port) => {
+    /** See `Listener`. Readiness can succeed from then on. */
+    listen: async (host: string, port: number) => {
       const url = await listener.listen(host, port);
       health.unready = undefined;
       return url;
     },
-    replaceSecrets: (secrets) => callers.replaceSecrets(secrets),
+    /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
+    replaceSecrets: (secrets: CallerSecrets) => callers.replaceSecrets(secrets),
+    /**
+     * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
+     * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
+     */
     stop: async () => {
       const isServing = health.unready === undefined;
       health.unready = 'draining';
@@ -158,8 +141,6 @@ export async function createServer(
     },
   };
 }
-
-const NOT_KNOWN = ERROR_CATALOGUE.UNAUTHENTICATED.message;
 
 function wantsPage({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && (headers.accept ?? '').includes('text/html');
@@ -190,7 +171,6 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
     // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
-    const { message } = ERROR_CATALOGUE.INTERNAL_SERVER_ERROR;
-    sendRefusal(response, new RequestRefused(500, message, {}, 'INTERNAL_SERVER_ERROR'));
+    sendRefusal(response, refusal(500, 'INTERNAL_SERVER_ERROR'));
   }
 }

@@ -232,21 +232,6 @@ describe('attributes of the resource', () => {
   });
 });
 
-describe('the sampler', () => {
-  test.each(['traceidratio', 'parentbased_traceidratio', ''])('"%s" has a ratio', (OTEL_TRACES_SAMPLER) => {
-    const env = { ...LIVE, OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG: '0.5' };
-    expect(parse(env).otelTracesSamplerArg).toBe(0.5);
-  });
-
-  test.each(['always_on', 'always_off', 'parentbased_always_on', 'parentbased_always_off'])('%s has none', (name) => {
-    const env = { ...LIVE, OTEL_TRACES_SAMPLER: name };
-    expect(parse(env).otelTracesSampler).toBe(name);
-    expect(problemsOf({ ...env, OTEL_TRACES_SAMPLER_ARG: '0.5' })).toEqual([
-      `OTEL_TRACES_SAMPLER_ARG: expected it beside OTEL_TRACES_SAMPLER=traceidratio or parentbased_traceidratio, but got beside ${name}.`,
-    ]);
-  });
-});
-
 describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the ratio %s', (name) => {
   test.each([
     ['0', 0],
