@@ -13,32 +13,21 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
   const resolvers = referenceResolversOf(schema);
 
-  /** What a representation resolves to, or the promise of it. An Error is a value here. */
-  function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo): unknown {
-    try {
-      const resolve = resolvers.get(Object(representation).__typename);
-      // Sound: what has a __typename is an object.
-      if (resolve) return resolve(representation as object, context, info);
-      return badUserInput(
-        'representations',
-        `a __typename among ${[...resolvers.keys()].join(', ')}`,
-        'another or none',
-      );
-    } catch (error) {
-      return asError(error);
+  async function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo) {
+    const { __typename } = Object(representation);
+    const resolve = resolvers.get(__typename);
+    if (!resolve) {
+      const known = [...resolvers.keys()].join(', ');
+      throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     }
+    // Sound: what has a __typename is an object.
+    return withType(await resolve(representation as object, context, info), __typename);
   }
 
-  field.resolve = async (_root, { representations }: { representations: unknown[] }, context: GraphQLContext, info) => {
-    const resolving = representations.map((representation) => resolveOne(representation, context, info));
-    // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
-    // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
-    return (await Promise.allSettled(resolving)).map((result, index) =>
-      result.status === 'rejected'
-        ? asError(result.reason)
-        : withType(result.value, Object(representations[index]).__typename),
-    );
-  };
+  // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
+  // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
+  field.resolve = (_root, { representations }: { representations: unknown[] }, context: GraphQLContext, info) =>
+    Promise.all(representations.map((representation) => resolveOne(representation, context, info).catch(asError)));
   return schema;
 }
 

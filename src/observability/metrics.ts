@@ -8,7 +8,7 @@ export type SignalDrift = (typeof SIGNAL_DRIFTS)[number];
 
 /** What can happen to a judgement. */
 const JUDGEMENT_OUTCOMES = ['sealed', 'opened', 'unreadable'] as const;
-export type JudgementOutcome = (typeof JUDGEMENT_OUTCOMES)[number];
+type JudgementOutcome = (typeof JUDGEMENT_OUTCOMES)[number];
 
 /** Why no attestation was issued although a request named an audience. */
 const ATTESTATION_REFUSALS = [

@@ -14,7 +14,7 @@ export interface TrustedHeaders {
 }
 
 /** Which headers carry the metadata of a question. `ipAddr` is an address of either kind. */
-export type MetadataHeaders = {
+type MetadataHeaders = {
   readonly [Key in MetadataKey]?: MetadataHeader | undefined;
 } & { readonly ipAddr?: (MetadataHeader & AddressForm) | undefined };
 
