@@ -117,10 +117,4 @@ describe('a rotation', () => {
     expect(refusals).toEqual([]);
     expect(verifications).toBeGreaterThan(1_000);
   }, 30_000);
-
-  test('would refuse people if the new key signed too soon, or if the old one were removed too soon', async () => {
-    const [next = 0, retired = 0] = documentedWaits;
-    expect((await rotate(timed([15, retired]))).refusals.join('\n')).toContain('no applicable key');
-    expect((await rotate(timed([next, 5]))).refusals.join('\n')).toContain('no applicable key');
-  }, 30_000);
 });

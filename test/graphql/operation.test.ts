@@ -19,23 +19,6 @@ describe('a document', () => {
   const started = () =>
     new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
 
-  test('is known once it was found to be valid, under the name that it has', () => {
-    const known = started();
-    expect(known.find('query A { __typename }', undefined)).toBeUndefined();
-    add(known, 'query A { __typename }');
-    expect(known.find('query A { __typename }', undefined)).toBeDefined();
-    expect(known.find('query A { __typename }', 'A')).toBeDefined();
-    expect(known.find('query A { __typename }', 'B')).toBeUndefined();
-    expect(known.find('query A {  __typename }', 'A')).toBeUndefined();
-  });
-
-  test('with several operations is not, because each request may name another one', () => {
-    const known = started();
-    const source = 'query A { __typename } query B { __typename }';
-    add(known, source);
-    expect(known.find(source, 'A')).toBeUndefined();
-  });
-
   test('is compiled when it is found for the third time, unless graphql-js could answer it otherwise', () => {
     const compiledAt = (source: string) => {
       const known = started();

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -8,7 +7,6 @@ import { FAIL } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, startHostile } from '../support/hostile.ts';
-import { openConnection } from '../support/requests.ts';
 import { readMetrics } from './exposition.ts';
 import { CAPTCHA_INPUT, linesOf, send, startSandboxed, warningsOf } from './support.ts';
 
@@ -176,24 +174,4 @@ test('readiness is 1 while the process is ready, and 0 while it drains', async (
   const stopped = app.stop();
   expect(await ready()).toBe(0);
   await stopped;
-});
-
-test('connections that are closed for newer ones are counted, and no others', async () => {
-  const app = await startSandboxed({ maxConnections: 20, routerSecrets: ['the-secret-of-the-router'] });
-  const evictions = async () => (await readMetrics(app)).value('device_trust_connections_evicted_total');
-  /** Opens a connection, and waits until a request on it is answered. */
-  const open = async () => {
-    const connection = openConnection(app.url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
-    onTestFinished(() => void connection.socket.destroy());
-    await once(connection.socket, 'data');
-    return connection;
-  };
-  // 90 % of 20 are 18.
-  const [oldest] = await Promise.all(Array.from({ length: 18 }, open));
-  oldest?.socket.end();
-  await oldest?.closed;
-  await open();
-  expect(await evictions()).toBe(0);
-  for (let more = 0; more < 5; more += 1) await open();
-  expect(await evictions()).toBe(5);
 });

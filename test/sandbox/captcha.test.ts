@@ -72,17 +72,6 @@ describe('where the parameters are', () => {
     expect(outcomeOf(await response.json())).toBe('-50005');
   });
 
-  test('JSON is -50005 if the URL has the captcha id, and otherwise -50101', async () => {
-    const post = (search: string) =>
-      fetch(`${url}/validate${search}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ captcha_id: A }),
-      });
-    expect(outcomeOf(await (await post(`?captcha_id=${A}`)).json())).toBe('-50005');
-    expect(outcomeOf(await (await post('')).json())).toBe('-50101');
-  });
-
   test('a body of more than 256 KiB gets a 413 with an exception', async () => {
     const post = (bytes: number) => {
       const body = new URLSearchParams({ lot_number: 'x'.repeat(bytes - 'lot_number='.length) });

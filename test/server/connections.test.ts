@@ -68,11 +68,17 @@ test.each([
   await expect.poll(() => router?.received().split(DATA).length).toBe(3);
 });
 
-test('the oldest connection without an operation is closed first, from 90 % of the limit on', async () => {
+test('the oldest connection without an operation is closed first, from 90 % of the limit on, and counted', async () => {
   const app = await start();
+  const evictions = async () => (await readMetrics(app)).value('device_trust_connections_evicted_total');
+  const [own] = await openInTurn(app.url, 1, PROBE);
+  own?.socket.end();
+  await own?.closed;
+  expect(await evictions()).toBe(0);
   const connections = await openInTurn(app.url, 95, PROBE);
   await connections[4]?.closed;
   expect(connections.map(isOpen)).toEqual(connections.map((_connection, at) => at >= 5));
+  expect(await evictions()).toBe(5);
 });
 
 test('a client with a wrong secret or none is closed before a router, and a flood closes no router', async () => {

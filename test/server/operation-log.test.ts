@@ -95,9 +95,7 @@ describe('the line', () => {
       { outcomes: { DeviceFingerprint: 1 }, errors: ['UPSTREAM_UNAVAILABLE', 'UPSTREAM_REJECTED'], upstreamCalls: 31 },
     ],
     ['the code of a syntax error', { query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
-    ['the code of an invalid document', { query: 'query A { nothing }' }, { errors: ['GRAPHQL_VALIDATION_FAILED'] }],
     ['the code of too many comments', { query: '#\n'.repeat(1_001) }, { errors: ['GRAPHQL_VALIDATION_FAILED'] }],
-    ['the code of an unknown name', { ...PLAIN, operationName: 'B' }, { errors: ['OPERATION_RESOLUTION_FAILURE'] }],
     ['the code of wrong variables', { query: FINGERPRINT_QUERY }, { errors: ['BAD_USER_INPUT'], upstreamCalls: 0 }],
     [
       'the code of a persisted query',
@@ -162,6 +160,16 @@ describe('no line', () => {
       expect((await post(body)).status).toBe(400);
     }
     expect((await post('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
+    const type = { 'content-type': 'application/json' };
+    for (const init of [
+      { method: 'DELETE' },
+      { method: 'POST', headers: type, body: ' '.repeat(600_000) },
+      { method: 'POST', headers: type, body: `{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
+      ...['image/png', ';;q=x,,*'].map((accept) => {
+        return { method: 'POST', headers: { ...type, accept }, body: '{"query":"{ __typename }"}' };
+      }),
+    ])
+      expect((await fetch(quiet.graphqlUrl, init)).status).toBeGreaterThanOrEqual(400);
     for (const path of ['/graphql', '/graphiql', '/', '/healthz', '/readyz', '/nothing']) {
       await (await fetch(quiet.url + path, { headers: { accept: 'text/html' } })).text();
     }

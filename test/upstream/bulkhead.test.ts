@@ -16,13 +16,14 @@ function callOf(begun: string[], name: string) {
 
 type MakeCall = ReturnType<typeof callOf>['call'];
 
-/** Makes the call as the client does. `wasQueued` says whether it has to wait, and `remove` ends its wait. */
+/** Of an operation that is never cancelled. */
+const { signal } = new AbortController();
+
+/** Makes the call as the client does. `wasQueued` says whether it has to wait. */
 function submit(bulkhead: Bulkhead, operation: object, call: MakeCall) {
-  const ending = new AbortController();
   const wasQueued = !bulkhead.tryEnter();
   const run = () => call().finally(() => bulkhead.release());
-  const ended = wasQueued ? bulkhead.wait(operation, ending.signal).then(run) : run();
-  return { ended, wasQueued, remove: () => ending.abort(new Error('removed')) };
+  return { wasQueued, ended: wasQueued ? bulkhead.wait(operation, signal).then(run) : run() };
 }
 
 function run(bulkhead: Bulkhead, operation: object, call: MakeCall, isQueued: boolean): Promise<string> {
@@ -71,30 +72,6 @@ test('a new call never begins before one that waits', async () => {
   late.end();
   expect(await Promise.all([waited, last])).toEqual(['waiting', 'late']);
   expect(begun).toEqual(['first', 'waiting', 'late']);
-});
-
-test('a call that is removed from the queue is never made, and another one can wait instead; a later removal does nothing', async () => {
-  const bulkhead = new Bulkhead(1, 1);
-  const begun: string[] = [];
-  const first = callOf(begun, 'first');
-  const second = callOf(begun, 'second');
-  const next = callOf(begun, 'next');
-  const ended = run(bulkhead, {}, first.call, false);
-  const removed = submit(bulkhead, {}, second.call);
-  expect([removed.wasQueued, bulkhead.queued]).toEqual([true, 1]);
-  removed.remove();
-  expect(bulkhead.queued).toBe(0);
-  await expect(removed.ended).rejects.toThrow('removed');
-
-  const served = submit(bulkhead, {}, next.call);
-  first.end();
-  await ended;
-  await nextTurn();
-  served.remove();
-  next.end();
-  expect(await served.ended).toBe('next');
-  expect(begun).toEqual(['first', 'next']);
-  expect([bulkhead.inFlight, bulkhead.queued]).toEqual([0, 0]);
 });
 
 test('operations take turns, whatever the number of their calls', async () => {

@@ -1,8 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Metrics } from '../../src/observability/metrics.ts';
 import { Accounts } from '../../src/upstream/accounts.ts';
 import type { UpstreamOptions } from '../../src/upstream/client.ts';
-import { WELL } from '../../src/upstream/probe.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
 
@@ -93,41 +91,6 @@ test('a call that is late is OVERLOADED if the event loop lagged for more than a
     return call.catch((error: { code: string }) => error.code);
   };
   expect(await Promise.all([codeWith(450), codeWith(300)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
-});
-
-test('a region has a bulkhead from its first call on, and its calls count there alone', async () => {
-  const upstream = await start(undefined);
-  const watched: Parameters<Metrics['watchBulkheads']>[1][] = [];
-  const watchBulkheads: Metrics['watchBulkheads'] = (_service, bulkheads) => watched.push(bulkheads);
-  const client = createTestClient({ upstreamMaxInFlight: 1, upstreamMaxQueue: 1, metrics: { watchBulkheads } });
-  onTestFinished(() => client.close());
-  const counts = () =>
-    Object.fromEntries(
-      watched
-        .flatMap((bulkheads) => [...bulkheads()])
-        .map(([region, { inFlight, queued }]) => [region, [inFlight, queued]]),
-    );
-  expect(counts()).toEqual({});
-
-  const context = createContext();
-  const post = (region: string) => client.post({ ...requestTo(upstream.url, context), region });
-  const calls = Promise.allSettled([post('GLB'), post('GLB'), post('NA')]);
-  await expect(post('GLB')).rejects.toMatchObject({ code: 'OVERLOADED' });
-  expect(counts()).toEqual({ GLB: [1, 1], NA: [1, 0] });
-
-  context.cancel();
-  expect(await calls).toMatchObject([{ status: 'rejected' }, { status: 'rejected' }, { status: 'rejected' }]);
-  await expect.poll(counts).toEqual({ GLB: [0, 0], NA: [0, 0] });
-});
-
-test('a hundred failed calls stop none of the next ones while the probes get their answers', async () => {
-  const upstream = await start(503);
-  const { client } = startClient({ probes: [['a', probeOf(upstream.url, () => WELL)]], upstreamMaxInFlight: 100 });
-  const post = () => client.post(requestTo(upstream.url, createContext()));
-  await Promise.all(Array.from({ length: 100 }, post));
-  client.health.find('a')?.requestProbe();
-  await expect.poll(() => client.health.find('a')?.status.state).toBe('well');
-  expect(await post()).toMatchObject({ status: 503 });
 });
 
 test('a confirmed outage of an account ends its calls in the queue and the later ones, and no call of others', async () => {

@@ -192,15 +192,6 @@ describe.concurrent('a host name that does not exist', () => {
 });
 
 describe.concurrent('an account that is refused', () => {
-  test('is asked at most once in 300 ms, however many calls fail', async ({ expect }) => {
-    const { sentAt, health, stateIs } = await startAccount(answer(401, ''));
-    health.requestProbe();
-    await expect.poll(stateIs).toBe('refused');
-    for (const end = performance.now() + 1_000; performance.now() < end; await sleep(2)) health.requestProbe();
-    expect(sentAt.length).toBeLessThanOrEqual(5);
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThanOrEqual(295);
-  });
-
   test('is asked again after a call', async ({ expect }) => {
     const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
     health.requestProbe();

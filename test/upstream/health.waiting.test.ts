@@ -105,15 +105,6 @@ describe.concurrent('a rotation', () => {
     expect(changes).toEqual(['well']);
   });
 
-  test('does not wait until a refused account is asked again', async ({ expect }) => {
-    const { health, stateIs } = await startAccount(refusing);
-    const next = await startServer(well);
-    health.requestProbe();
-    await expect.poll(stateIs).toBe('refused');
-    health.replaceProbe(probeOf(next.url));
-    await expect.poll(stateIs).toBe('well');
-  });
-
   test('finds out that the new credentials are wrong', async ({ expect }) => {
     const { health, stateIs } = await startAccount(well);
     const next = await startServer(refusing);
