@@ -99,13 +99,3 @@ test('a client that disconnects ends no call of another client, even if both ask
   expectGood(FINGERPRINT, await other);
   expect(upstream.requests).toBe(2);
 });
-
-test('two aliases that ask the same share one call, which ends when their client disconnects', async (context) => {
-  const { app, held, upstream } = await start(context);
-  const same = 'deviceFingerprint(token: "same") { __typename }';
-  const disconnect = startOperation(app.graphqlUrl, { query: `{ a: ${same} b: ${same} c: ${same} }`, variables: {} });
-  await until(() => held.length === 1);
-  await pause(50);
-  expect(upstream.requests).toBe(1);
-  await untilAborted(held, disconnect);
-});

@@ -9,11 +9,7 @@ import { passOnTo, startUpstream } from '../support/upstream.ts';
 const sandboxed = await startInSandboxMode();
 const glb = await startUpstream(passOnTo(sandboxed.sandboxUrls?.GLB ?? ''));
 const na = await startUpstream(passOnTo(sandboxed.sandboxUrls?.NA ?? ''));
-const MAX_CALLS = 10;
-const app = await startInLiveMode(
-  { GLB: glb.url, NA: na.url, EU: 'http://127.0.0.1:9' },
-  { maxUpstreamCalls: MAX_CALLS },
-);
+const app = await startInLiveMode({ GLB: glb.url, NA: na.url, EU: 'http://127.0.0.1:9' });
 afterAll(async () => {
   await Promise.all([app.stop(), glb.stop(), na.stop()]);
   await sandboxed.stop();
@@ -32,16 +28,6 @@ const aliased = (count: number, args: (index: number) => string) =>
   `{ ${Array.from({ length: count }, (_, i) => `a${i}: deviceFingerprint(${args(i)}) { ... on DeviceFingerprint { eventId } }`).join(' ')} }`;
 
 describe('within one operation', () => {
-  test('the same token ten times is one call, and one event', async () => {
-    const { data } = await ask(
-      app.graphqlUrl,
-      aliased(10, () => 'token: "sandbox:android"'),
-    );
-    expect(new Set(Object.values<{ eventId: string }>(data).map(({ eventId }) => eventId)).size).toBe(1);
-    expect(Object.keys(data)).toHaveLength(10);
-    expect(glb.received).toHaveLength(1);
-  });
-
   test.each([
     [
       'metadata in another order',
@@ -70,47 +56,9 @@ describe('within one operation', () => {
     await ask(app.graphqlUrl, aliased(2, args));
     expect(glb.received).toHaveLength(2);
   });
-
-  test('requests to different applications are two calls', async () => {
-    await ask(
-      app.graphqlUrl,
-      aliased(2, (i) => `token: "sandbox:ios", publicKey: "${i ? 'pk_sandbox_na' : 'pk_sandbox_glb'}"`),
-    );
-    expect([glb.received.length, na.received.length]).toEqual([1, 1]);
-  });
-
-  test('the next operation makes a call of its own: outcomes are never shared between operations', async () => {
-    for (let i = 0; i < 2; i++)
-      await ask(
-        app.graphqlUrl,
-        aliased(1, () => 'token: "sandbox:android"'),
-      );
-    expect(glb.received).toHaveLength(2);
-  });
 });
 
 describe('entity references', () => {
-  test('one different token too many fails alone; the same token again costs nothing', async () => {
-    const tokens = Array.from({ length: MAX_CALLS + 1 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i}` }));
-    const { data, errors } = await entities([...tokens, { ...TYPE, token: 'sandbox:web#0' }]);
-    expect(errors).toMatchObject([
-      { path: ['_entities', MAX_CALLS], extensions: { code: 'OVERLOADED', retryable: false } },
-    ]);
-    expect(data._entities.filter((entity: unknown) => entity !== null)).toHaveLength(MAX_CALLS + 1);
-    expect(glb.received).toHaveLength(MAX_CALLS);
-  });
-
-  test('to 3 tokens are 3 calls, even if they are 30', async () => {
-    const { data, errors } = await entities(
-      Array.from({ length: 30 }, (_, i) => ({ ...TYPE, token: `sandbox:web#${i % 3}` })),
-    );
-    expect(errors).toBeUndefined();
-    expect(data._entities).toHaveLength(30);
-    expect(data._entities[0].requestId).toBe(data._entities[3].requestId);
-    expect(data._entities[0].requestId).not.toBe(data._entities[1].requestId);
-    expect(glb.received).toHaveLength(3);
-  });
-
   test('may name a token alone, or a token and an application, in any mixture', async () => {
     const { data } = await entities([
       { ...TYPE, token: 'sandbox:web' },

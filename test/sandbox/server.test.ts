@@ -49,10 +49,6 @@ test.each([0, 1, 2])('a start fails if port N+%i is taken, and a later start can
   }
 });
 
-test('a start fails if one of the three ports is above 65535', async () => {
-  await expect(startSandbox({ port: 65_535 })).rejects.toMatchObject({ code: 'ERR_SOCKET_BAD_PORT' });
-});
-
 test('stop closes open connections and frees the ports, and a second stop does nothing', async () => {
   const sandbox = await startSandbox({ port: 0 });
   const url = sandbox.urls.GLB;
