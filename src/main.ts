@@ -7,8 +7,7 @@ import { watchConfig } from './config/rotation.ts';
 import { listenProblem } from './config/rules.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
-import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
-import { PolicyError } from './fingerprint/policy-file.ts';
+import { DEFAULT_POLICY, loadPolicy, PolicyError, type RiskPolicy } from './fingerprint/policy.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: its configuration, its signals and its exit code. */

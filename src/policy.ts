@@ -3,13 +3,11 @@ import {
   DEFAULT_POLICY,
   decide,
   loadPolicy,
-  matches,
+  PolicyError,
   type PolicyInput,
   type PolicySignal,
   type RiskPolicy,
-  type Rule,
 } from './fingerprint/policy.ts';
-import { PolicyError } from './fingerprint/policy-file.ts';
 import { SIGNAL_CATALOGUE } from './fingerprint/signals.ts';
 
 /** Tries a risk policy before it is used: `npm run policy -- FILE`, or without a file the built-in one. */
@@ -50,7 +48,7 @@ function report(policy: RiskPolicy, source: string): string {
     '',
     'Tried were each two signals as well, and as many as a rule asks for.',
     idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
-    ...idle.map((rule) => `  ${rule.decision.rule}: ${reasonFor(policy, rule)}.`),
+    ...idle.map(({ decision }) => `  ${decision.rule}`),
     '',
   ].join('\n');
 }
@@ -100,17 +98,6 @@ function decisionsAbout(policy: RiskPolicy, signals: readonly PolicySignal[]) {
     acting,
     cells: [...made, isAlways ? 'all' : askedBy.join(', ')],
   }));
-}
-
-/** Why a rule acts on nothing that was tried. */
-function reasonFor(policy: RiskPolicy, rule: Rule): string {
-  const matched = combinationsFor(policy).flatMap((signals) =>
-    inputsFor(policy, signals).filter((input) => matches(rule, input)),
-  );
-  const others = new Set(matched.map((input) => decide(policy, input).rule));
-  return others.size === 0
-    ? 'it matches nothing'
-    : `whatever it matches is decided before by ${[...others].join(', ')}`;
 }
 
 function nameAndRow(signals: readonly PolicySignal[]): string[] {

@@ -20,8 +20,8 @@ const RULES = `
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream
-  policy: fingerprint/policy, fingerprint/policy-file, fingerprint/signals
-  main: app, config, errors, fingerprint/policy, fingerprint/policy-file, observability/logger
+  policy: fingerprint/policy, fingerprint/signals
+  main: app, config, errors, fingerprint/policy, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

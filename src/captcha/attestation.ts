@@ -5,6 +5,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
+import type { Captcha } from './client.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** A key of ATTESTATION_KEYS: a private JWK (RFC 7518, section 6.2) with its id and its place in the rotation. */
@@ -82,10 +83,7 @@ export interface Attesting {
   readonly keys: readonly AttestationKey[];
 }
 
-interface CaptchaAccount {
-  readonly captchaId: string;
-  readonly captchaKey: string;
-}
+type CaptchaAccount = Pick<Captcha, 'captchaId' | 'captchaKey'>;
 
 interface Options {
   readonly captchas: Pick<Accounts<CaptchaAccount>, 'find' | 'default'>;

@@ -108,7 +108,6 @@ export class CaptchaClient {
     return verdict;
   }
 
-  /** Asks the service. */
   async #verify(
     input: ValidateCaptchaInput,
     { captchaId, captchaKey, region, origin, path }: Captcha,
@@ -210,13 +209,12 @@ function logProblems(
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
   if (verdict.__typename === 'CaptchaFailed') {
-    const isSignature = verdict.category === 'ILLEGAL_SIGN_TOKEN';
-    const isOther = verdict.details.lotNumber !== lotNumber;
-    if (isSignature) log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
-    if (isOther) log.warn({ ...ids, status }, 'captcha service answered for another lot number');
-    if (!isSignature && !isOther && !isDocumentedRejection(json)) {
+    if (verdict.category === 'ILLEGAL_SIGN_TOKEN')
+      log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
+    else if (verdict.details.lotNumber !== lotNumber)
+      log.warn({ ...ids, status }, 'captcha service answered for another lot number');
+    else if (!isDocumentedRejection(json))
       log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
-    }
   }
   if (verdict.__typename === 'NoVerdict') {
     const { cause, code } = verdict;

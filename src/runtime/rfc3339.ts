@@ -10,15 +10,12 @@ export function isRfc3339(text: string): boolean {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
   const offsetHour = Number(match[8] ?? 0);
   const offsetMinute = Number(match[9] ?? 0);
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return false;
+  // Day 0 of the next month is the last one of this month. The calendar repeats after 400 years.
+  const lastDay = new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate();
+  if (month < 1 || month > 12 || day < 1 || day > lastDay) return false;
   if (hour > 23 || minute > 59 || offsetHour > 23 || offsetMinute > 59) return false;
   if (second < 60) return true;
   const offset = (match[7] === '-' ? -1 : 1) * (offsetHour * 60 + offsetMinute);
   const minuteOfUtcDay = (hour * 60 + minute - offset + 2 * 24 * 60) % (24 * 60);
   return second === 60 && minuteOfUtcDay === 23 * 60 + 59;
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return [4, 6, 9, 11].includes(month) ? 30 : 31;
 }

@@ -18,16 +18,13 @@ interface Waiting {
 export class Bulkhead {
   /** Calls that may run at once. */
   readonly maxInFlight: number;
+  /** Calls that may wait for one of those to end. */
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
   /** The calls that wait, for each operation; the operation whose turn is next comes first. */
   readonly #queues = new Map<object, Set<Waiting>>();
 
-  /**
-   * @param maxInFlight calls that may run at once
-   * @param maxQueue calls that may wait for one of those to end
-   */
   constructor(maxInFlight: number, maxQueue: number) {
     this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;

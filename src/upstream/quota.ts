@@ -11,7 +11,7 @@ export interface QuotaLimits {
 /** One limit that is configured. A window begins with its first call. */
 interface Limit {
   readonly window: 'second' | 'day';
-  readonly limit: number;
+  readonly calls: number;
   readonly windowMs: number;
 }
 
@@ -33,8 +33,8 @@ export class Quota {
     this.#service = service;
     // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
     this.#limits = [
-      ...(perSecond === undefined ? [] : [{ window: 'second' as const, limit: perSecond, windowMs: 1_000 }]),
-      ...(perDay === undefined ? [] : [{ window: 'day' as const, limit: perDay, windowMs: 86_400_000 }]),
+      ...(perSecond === undefined ? [] : [{ window: 'second' as const, calls: perSecond, windowMs: 1_000 }]),
+      ...(perDay === undefined ? [] : [{ window: 'day' as const, calls: perDay, windowMs: 86_400_000 }]),
     ];
     this.#store = store;
     this.#metrics = metrics;
@@ -64,7 +64,7 @@ export class Quota {
       return;
     }
     for (const count of counts) {
-      const key = `${this.#service}:${count.window}:${account}`;
+      const key = `${this.#service}:${count.limit.window}:${account}`;
       if (!(await count.take(this.#store, key))) this.#refuse(account, count);
     }
   }
@@ -73,15 +73,15 @@ export class Quota {
   states(): (readonly [window: string, QuotaState])[] {
     const now = performance.now();
     const counts = [...this.#accounts.values()].flat();
-    return this.#limits.map(({ window, limit }) => {
-      const left = counts.filter((count) => count.window === window).map((count) => count.left(now));
-      return [window, { limit, left: Math.max(0, Math.min(limit, ...left)) }];
+    return this.#limits.map((limit) => {
+      const left = counts.filter((count) => count.limit === limit).map((count) => count.left(now));
+      return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }];
     });
   }
 
-  #refuse(account: string, { window, limit }: Count): never {
+  #refuse(account: string, { limit: { window, calls } }: Count): never {
     this.#metrics.recordQuotaRefusal(this.#service, window);
-    const internal = `quota of ${limit} calls a ${window} is used up for account ${account}`;
+    const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
     // A client that tried again within a time that makes sense to it would fail all day.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
@@ -106,18 +106,14 @@ export class Quota {
  * store continues with the count of all replicas.
  */
 class Count {
-  readonly window: Limit['window'];
-  readonly limit: number;
-  readonly #windowMs: number;
+  readonly limit: Limit;
   #used = 0;
   #endsAt = 0;
   /** Calls that were counted here alone while the store was away. The store gets them with the next call. */
   #unshared = 0;
 
-  constructor({ window, limit, windowMs }: Limit) {
-    this.window = window;
+  constructor(limit: Limit) {
     this.limit = limit;
-    this.#windowMs = windowMs;
   }
 
   hasEnded(now: number): boolean {
@@ -125,12 +121,12 @@ class Count {
   }
 
   left(now: number): number {
-    return this.hasEnded(now) ? this.limit : this.limit - this.#used;
+    return this.limit.calls - (this.hasEnded(now) ? 0 : this.#used);
   }
 
   /** Counts a call in this process. */
   add(now: number): void {
-    if (this.hasEnded(now)) this.#begin(0, now + this.#windowMs);
+    if (this.hasEnded(now)) this.#begin(0, now + this.limit.windowMs);
     this.#used += 1;
   }
 
@@ -138,11 +134,11 @@ class Count {
   async take(store: QuotaStore, key: string): Promise<boolean> {
     const unshared = this.hasEnded(performance.now()) ? 0 : this.#unshared;
     this.#unshared = 0;
-    const count = await store.count(key, 1 + unshared, this.#windowMs);
+    const count = await store.count(key, 1 + unshared, this.limit.windowMs);
     const now = performance.now();
     if (count) {
       this.#adopt(count, now);
-      return count.used <= this.limit;
+      return count.used <= this.limit.calls;
     }
     this.#unshared += unshared;
     if (this.left(now) <= 0) return false;

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { loadPolicy, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { PolicyError } from '../../src/fingerprint/policy-file.ts';
+import { loadPolicy, PolicyError, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 
 /** What is refused in a policy's file, and in which words. */
