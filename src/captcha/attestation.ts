@@ -212,11 +212,9 @@ function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
  * The id of a challenge. Whoever inserts it under a unique constraint accepts each challenge once, however many
  * attestations there are of it: in an outage the same challenge can be sent many times.
  *
- * Its key is derived (RFC 5869) from the captcha key. All replicas have that, and a rotation of the signing keys does not
- * change it, so neither of them gives a challenge a second id. Only a new captcha key does: a challenge that was verified
- * under the old one is not verified again, and one of an outage has two ids at most. The derivation keeps the id apart from
- * the signature of a verification, which is an HMAC of the lot number too. Neither part contains a line feed, so no two
- * pairs have the same text.
+ * Its key is derived (RFC 5869) from the captcha key, which all replicas have and no rotation of signing keys changes. The
+ * derivation keeps the id apart from the signature of a verification, which is an HMAC of the lot number too. Neither part
+ * contains a line feed, so no two pairs have the same text.
  */
 function challengeIdOf({ captchaId, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));

@@ -9,9 +9,6 @@ export type Lookup = (hostname: string, done: OnAddresses) => void;
 /** How old an answer may become before it is asked for again in the background, in ms. */
 const REFRESH_MS = 20_000;
 
-/** How long after a refresh that failed the next one follows, in ms. */
-const RETRY_MS = 2_000;
-
 /** How long the last answer is used while every refresh fails, in ms. */
 const MAX_AGE_MS = 5 * 60_000;
 
@@ -87,7 +84,6 @@ export class HostName {
     return this.#totalWaitMs + (this.#waiting.length > 0 ? performance.now() - this.#waitingSince : 0);
   }
 
-  /** Ends the refresh. */
   close(): void {
     this.#isClosed = true;
     clearTimeout(this.#refreshTimer);
@@ -119,8 +115,7 @@ export class HostName {
     } else if (now - this.#answeredAt >= MAX_AGE_MS) this.#addresses = [];
     // A name without addresses is asked for again when somebody needs it.
     if (this.#isClosed || this.#addresses.length === 0) return;
-    const refreshMs = this.#answeredAt === now ? REFRESH_MS : RETRY_MS;
-    this.#refreshTimer = setTimeout(() => this.#ask(), refreshMs).unref();
+    this.#refreshTimer = setTimeout(() => this.#ask(), REFRESH_MS).unref();
   }
 
   #finish(error: Error | null): void {

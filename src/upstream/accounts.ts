@@ -4,7 +4,8 @@
  */
 export class Accounts<Account> {
   readonly #idOf: (account: Account) => string;
-  #default: Account | undefined;
+  /** The account for a request that names none; undefined if none is configured. */
+  default: Account | undefined;
   #byId: ReadonlyMap<string, Account> = new Map();
 
   constructor(idOf: (account: Account) => string, accounts: readonly Account[]) {
@@ -12,14 +13,9 @@ export class Accounts<Account> {
     this.replace(accounts);
   }
 
-  /** The account for a request that names none; undefined if none is configured. */
-  get default(): Account | undefined {
-    return this.#default;
-  }
-
   /** The account with this id, without an id the default one; undefined if it is unknown. */
   find(id: string | null | undefined): Account | undefined {
-    return id == null ? this.#default : this.#byId.get(id);
+    return id == null ? this.default : this.#byId.get(id);
   }
 
   /** Something about each account, with its id, in the order of the configuration. */
@@ -27,9 +23,8 @@ export class Accounts<Account> {
     return [...this.#byId].map(([id, account]) => [id, toResult(account)]);
   }
 
-  /** Replaces every account at once. */
   replace(accounts: readonly Account[]): void {
-    this.#default = accounts[0];
+    this.default = accounts[0];
     this.#byId = new Map(accounts.map((account) => [this.#idOf(account), account]));
   }
 }
