@@ -223,6 +223,8 @@ export function retryAfterMs(header: unknown): number {
 /** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
 const HAS_OBJECT = /\{[\s\0]*"/;
 
+/* Whose failure an error is: the upstream's, or this machine's. */
+
 /** Errors for a peer that breaks the rules of HTTP, or the size limit. */
 const PROTOCOL_ERRORS = [
   errors.HTTPParserError,
