@@ -8,7 +8,7 @@ import type { Accounts } from '../upstream/accounts.ts';
 import { AccountPausedError, type CallContext, type UpstreamClient } from '../upstream/client.ts';
 import { type HealthStatus, OutageError } from '../upstream/health.ts';
 import { type Probe, WELL } from '../upstream/probe.ts';
-import type { UpstreamResponse } from '../upstream/transport.ts';
+import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
 import {
   EXCEPTIONS,
   FORM_HEADERS,
@@ -130,8 +130,9 @@ export class CaptchaClient {
       if (error instanceof AccountPausedError) return noVerdict('CLIENT');
       upstream.health.find(captchaId)?.requestProbe();
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
-      // With that code there was an answer, but it is too long or no HTTP.
-      return noVerdict('TRANSPORT', { isUnreadable: error.code === 'UPSTREAM_PROTOCOL_ERROR' });
+      // There was an answer, but it is too long or no HTTP, or only a part of it has arrived.
+      const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error instanceof CutOffError;
+      return noVerdict('TRANSPORT', { isUnreadable });
     }
     const verdict = readVerdict(response, input.lotNumber);
     this.#recordHealth(verdict, response, captchaId);

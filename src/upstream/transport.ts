@@ -169,16 +169,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    const [first, ...others] = this.#chunks;
-    const bytes = first && others.length === 0 ? first : Buffer.concat(this.#chunks);
-    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
+    const text = this.#isEncoded ? undefined : decodeUtf8(this.#bytes());
     const json = text === undefined ? undefined : parseJson(text);
-    if (json !== undefined) this.#resolve(json);
-    else if (this.#isEncoded) this.#resolve(undefined, 'a body with a content encoding, though none was asked for');
-    else {
-      const hasObject = HAS_OBJECT.test(bytes.toString('latin1'));
-      this.#resolve(undefined, hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
-    }
+    this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -189,11 +182,24 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
       this.#pool.dispatch(this.#options, this);
     } else if (this.#status >= 400) {
       // That status is a response by itself, whatever is wrong with its body.
-      this.#resolve(undefined);
+      this.#resolve(undefined, this.#unreadable());
     } else this.#reject(toUpstreamError(error));
   }
 
-  #resolve(json: unknown, unreadable?: string): void {
+  #bytes(): Buffer {
+    const [first, ...others] = this.#chunks;
+    return first && others.length === 0 ? first : Buffer.concat(this.#chunks);
+  }
+
+  /** Why what has arrived may hold an answer, although it is no JSON, or not all of it. Undefined if it can hold none. */
+  #unreadable(): string | undefined {
+    if (this.#isEncoded) return 'a body with a content encoding, though none was asked for';
+    return HAS_OBJECT.test(this.#bytes().toString('latin1'))
+      ? 'a body that is not JSON in UTF-8 as a whole'
+      : undefined;
+  }
+
+  #resolve(json: unknown, unreadable: string | undefined): void {
     this.#isOver = true;
     this.#response.resolve({
       status: this.#status,
@@ -205,7 +211,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     this.#isOver = true;
-    this.#response.reject(error);
+    const isCutOff = error instanceof DeviceTrustError && this.#unreadable() !== undefined;
+    this.#response.reject(isCutOff ? new CutOffError(error) : error);
   }
 }
 
@@ -263,6 +270,14 @@ export class UnknownHostError extends DeviceTrustError {
   constructor() {
     super('UPSTREAM_UNAVAILABLE', { internal: 'look-up ENOTFOUND' });
     this.name = 'UnknownHostError';
+  }
+}
+
+/** A failure after a part of an answer has arrived: nobody can tell what the whole of it would have said. */
+export class CutOffError extends DeviceTrustError {
+  constructor({ code, internal }: DeviceTrustError) {
+    super(code, { internal });
+    this.name = 'CutOffError';
   }
 }
 

@@ -124,6 +124,7 @@ describe('a failure is a failure under every policy', () => {
 describe('an answer that nobody can read may be a rejection, so it proceeds under no policy', () => {
   const GZIP = { 'content-encoding': 'gzip' };
   const XML = '<verification status="success" result="fail"/>';
+  const CUT_OFF = { 'content-length': '9999', connection: 'close' };
   const rows = ([what, answer]: readonly [string, object]): [string, string, string, object?, number?][] => {
     const json = JSON.stringify(answer);
     return [
@@ -137,6 +138,8 @@ describe('an answer that nobody can read may be a rejection, so it proceeds unde
       [`${what} in gzip`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP],
       [`${what} in gzip with HTTP status 503`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP, 503],
       [`${what} that only claims to be compressed`, json, 'CLIENT', GZIP],
+      [`${what} with HTTP status 503 on a connection that then breaks`, json, 'CLIENT', CUT_OFF, 503],
+      [`${what} that is too long, with HTTP status 503`, json.padEnd(300_000), 'CLIENT', {}, 503],
       [`${what} in a list`, `[${json}]`, 'TRANSPORT'],
       [`${what} in an object`, `{"data":${json}}`, 'TRANSPORT'],
       [`${what} as a JSON text`, JSON.stringify(json), 'TRANSPORT'],

@@ -13,7 +13,7 @@ import {
   trickle,
 } from '../support/hostile.ts';
 import { KEPT_OPEN, nested, PAGE } from './documented.ts';
-import { type Material, noAnswer, REFUSAL, type Row, UNREADABLE, type UpstreamCode } from './fault-table.ts';
+import { CUT_OFF, type Material, noAnswer, REFUSAL, type Row, UNREADABLE, type UpstreamCode } from './fault-table.ts';
 
 /** Faults of the connection, of HTTP, and bodies that are no answer: rows for both services. */
 
@@ -70,9 +70,13 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['resets after the request', () => reset],
     ['closes the connection after the request', () => closeConnection],
     ['closes the connection amid the headers', () => thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
-    ['closes the connection amid the body', (material) => thenClose(tooShort(material))],
-    ['resets amid the body', (material) => thenReset(tooShort(material))],
-    ['closes the connection before the last chunk', ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good)))],
+    ['closes the connection amid the body', (material) => thenClose(tooShort(material)), CUT_OFF],
+    ['resets amid the body', (material) => thenReset(tooShort(material)), CUT_OFF],
+    [
+      'closes the connection before the last chunk',
+      ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good))),
+      CUT_OFF,
+    ],
   ]),
 
   // No redirect is followed: the credentials are for one address only. Each carries the good answer, and with another status
