@@ -80,6 +80,8 @@ function peakMiB({ pid }: Server): number {
 }
 
 const PEOPLE_RATE = 50;
+/** About half of what two replicas, the services and the load can do on two cores together. */
+const HALF_LOAD = 1_000;
 /** How long all is well before something happens. */
 const CALM_MS = 2_000;
 /** From the beginning of an outage until everybody may proceed, and from its end until nobody may without a verdict, in ms. */
@@ -139,7 +141,7 @@ export async function restart(): Promise<Finding[]> {
   let slowestMs = 0;
   for (const [at, replica] of replicas.entries()) {
     // The load lasts longer than any restart takes on a machine that is not busy.
-    const load = startLoad({ who: 'people', origins, rate: PEOPLE_RATE, ms: CALM_MS + 4_000 });
+    const load = startLoad({ who: 'people', origins, rate: HALF_LOAD, ms: CALM_MS + 4_000 });
     await sleep(CALM_MS);
     const askedAt = performance.now();
     codes.push(await replica.end());
