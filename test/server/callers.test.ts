@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
-import { operationsOf, startSandboxed } from '../observability/support.ts';
+import { operationsOf, startSandboxed, warningsOf } from '../observability/support.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { json, openConnection, post, request, sendBytes } from '../support/requests.ts';
 import { callerAt, callerOf, CALLER_QUERY as QUERY, startServerOfCallers } from './support.ts';
@@ -197,6 +197,8 @@ describe('the log and the metrics', () => {
     ]);
     expect(value('device_trust_requests_refused_total', { code: 'UNAUTHENTICATED' })).toBe(1);
     expect(app.logged()).not.toContain('person-17');
+    // Nobody without a secret can call an operator.
+    expect(warningsOf(app)).toEqual([]);
   });
 
   test('name anyone if no secret is configured', async () => {
