@@ -81,7 +81,7 @@ function peakMiB({ pid }: Server): number {
 
 const PEOPLE_RATE = 50;
 /** About half of what two replicas, the services and the load can do on two cores together. */
-const HALF_LOAD = 1_000;
+const HALF_LOAD = 500;
 /** How long all is well before something happens. */
 const CALM_MS = 2_000;
 /** From the beginning of an outage until everybody may proceed, and from its end until nobody may without a verdict, in ms. */
