@@ -2,8 +2,11 @@ import { type DocumentNode, GraphQLSchema, type OperationDefinitionNode, Operati
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
-/** Compiling takes about 60 µs for each field and blocks the event loop. The cost counts each field, in fragments as well. */
-const MAX_COST = 500;
+/**
+ * Compiling takes about 60 µs for each field and blocks the event loop, and the code takes some 1.5 KB for each. The cost counts
+ * every field, in fragments as well; everything about one token costs 107.
+ */
+const MAX_COST = 250;
 
 /** An operation that may be compiled. */
 interface Candidate {

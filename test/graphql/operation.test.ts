@@ -48,7 +48,7 @@ describe('a document', () => {
     for (let at = 0; at < 300; at += 1) add(known, document(at));
     const kept = Array.from({ length: 300 }, (_, at) => known.find(document(at), undefined) !== undefined);
     expect([kept[0], kept[299]]).toEqual([false, true]);
-    expect(kept.filter(Boolean).length).toBeGreaterThan(200);
+    expect(kept.filter(Boolean).length).toBeGreaterThan(150);
   });
 });
 
