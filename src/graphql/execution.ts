@@ -16,7 +16,7 @@ import type { GraphQLContext, OperationKind } from './context.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
 import { formatError, reportErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
-import { checkVariables } from './variables.ts';
+import { checkVariables, type DeclaredVariable, declaredBy } from './variables.ts';
 
 /** An operation of a valid document, with what has to be found out about it only once. */
 export interface Operation {
@@ -24,6 +24,7 @@ export interface Operation {
   readonly definition: OperationDefinitionNode;
   readonly kind: OperationKind;
   readonly cost: OperationCost;
+  readonly variables: readonly DeclaredVariable[];
   /** How often it was found again. */
   uses: number;
   /** The operation as compiled code; undefined if graphql-js executes it. */
@@ -96,6 +97,7 @@ export class Execution {
       definition,
       kind,
       cost: costOf(definition, root, info),
+      variables: declaredBy(definition, this.#schema),
       uses: 0,
       compiled: undefined,
     };
@@ -117,12 +119,16 @@ export class Execution {
   }
 
   /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
-  refusal({ definition, kind, cost }: Operation, variables: Variables, context: GraphQLContext): Answer | undefined {
+  refusal(
+    { kind, cost, variables: declared }: Operation,
+    variables: Variables,
+    context: GraphQLContext,
+  ): Answer | undefined {
     context.recorder.recordKind(kind);
     try {
       // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
       context.spend(checkCost(cost, variables, this.#limits));
-      checkVariables(this.#schema, definition, variables);
+      checkVariables(declared, variables);
       return undefined;
     } catch (error) {
       if (!(error instanceof DeviceTrustError)) throw error;

@@ -25,6 +25,21 @@ const MAX_COUNTED = 20;
 /** Ends a search for problems. */
 class Enough extends Error {}
 
+/** A variable that an operation declares. */
+export interface DeclaredVariable {
+  readonly name: string;
+  readonly type: GraphQLInputType;
+  readonly hasDefault: boolean;
+}
+
+/** The variables of an operation of a valid document. */
+export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLSchema): DeclaredVariable[] {
+  return (definition.variableDefinitions ?? []).flatMap(({ variable, type: node, defaultValue }) => {
+    const type = typeFromAST(schema, node);
+    return isInputType(type) ? [{ name: variable.name.value, type, hasDefault: defaultValue !== undefined }] : [];
+  });
+}
+
 /**
  * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
  * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the path of the
@@ -33,11 +48,10 @@ class Enough extends Error {}
  * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
  */
 export function checkVariables(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
+  declared: readonly DeclaredVariable[],
   variables: Readonly<Record<string, unknown>>,
 ): void {
-  const problems = problemsOf(schema, operation, variables);
+  const problems = problemsOf(declared, variables);
   if (problems.length === 0) return;
   const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
   const rest = problems.length - MAX_PROBLEMS;
@@ -46,19 +60,12 @@ export function checkVariables(
 }
 
 /** The first problems, up to `MAX_COUNTED`. */
-function problemsOf(
-  schema: GraphQLSchema,
-  operation: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): string[] {
+function problemsOf(declared: readonly DeclaredVariable[], variables: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
-  for (const { variable, type: typeNode, defaultValue } of operation.variableDefinitions ?? []) {
-    const name = variable.name.value;
-    const type = typeFromAST(schema, typeNode);
-    if (!isInputType(type)) continue;
+  for (const { name, type, hasDefault } of declared) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     if (value === undefined) {
-      if (isNonNullType(type) && !defaultValue) problems.push(`$${name}: expected ${type}, but got nothing`);
+      if (isNonNullType(type) && !hasDefault) problems.push(`$${name}: expected ${type}, but got nothing`);
     } else if (value === null) {
       if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
     } else if (!isCertainlyValid(value, type)) {

@@ -95,7 +95,7 @@ export function createMetrics() {
   }
   const counts = { inFlight: 0, lookups: 0, calls: 0 };
   /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
-  const signals = new Map<string, number>();
+  const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
   /** Kept with the account and not in the metric, so that the series of a removed account goes with it. */
@@ -107,10 +107,8 @@ export function createMetrics() {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
-      for (const [key, count] of signals) {
-        const [signal = '', level = ''] = key.split(' ');
-        metrics.signals.inc({ code: signal, level }, count);
-      }
+      for (const [code, levels] of signals)
+        for (const [level, count] of Object.entries(levels)) metrics.signals.inc({ code, level }, count);
       signals.clear();
       metrics.operationsInFlight.set(counts.inFlight);
       metrics.lookups.inc(counts.lookups);
@@ -145,8 +143,9 @@ export function createMetrics() {
     },
     /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
     recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
-      const key = `${code ?? 'unknown'} ${level}`;
-      signals.set(key, (signals.get(key) ?? 0) + 1);
+      const levels = signals.get(code ?? 'unknown') ?? {};
+      if (!(level in levels)) signals.set(code ?? 'unknown', levels);
+      levels[level] = (levels[level] ?? 0) + 1;
       if (drift) metrics.drift.inc({ kind: drift });
     },
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
