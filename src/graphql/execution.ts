@@ -76,8 +76,14 @@ export class Execution {
     return found;
   }
 
-  /** Adds the operation of a document that was found to be valid. A document with several operations is not kept. */
+  /**
+   * Adds the operation of a document that was found to be valid, unless it is known: Apollo Server also takes in what it has to
+   * trace. A document with several operations is not kept.
+   */
   add(document: DocumentNode, definition: OperationDefinitionNode): Operation {
+    const source = document.loc?.source.body ?? '';
+    const known = this.#known.get(source);
+    if (known) return known;
     const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
     let operations = 0;
     for (const node of document.definitions) {
@@ -101,7 +107,7 @@ export class Execution {
       uses: 0,
       compiled: undefined,
     };
-    if (operations === 1) this.#known.set(document.loc?.source.body ?? '', operation);
+    if (operations === 1) this.#known.set(source, operation);
     return operation;
   }
 

@@ -19,6 +19,15 @@ describe('a document', () => {
   const started = () =>
     new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
 
+  test('stays as it is when Apollo Server takes it in again, as for a trace', () => {
+    const known = started();
+    const source = 'query ($t: String!) { deviceFingerprint(token: $t) { __typename } }';
+    add(known, source);
+    for (let time = 0; time < 3; time += 1) known.find(source, undefined);
+    add(known, source);
+    expect(known.find(source, undefined)?.compiled).toBeDefined();
+  });
+
   test('is compiled when it is found for the third time, unless graphql-js could answer it otherwise', () => {
     const compiledAt = (source: string) => {
       const known = started();
