@@ -38,7 +38,7 @@ database.close();
 supergraph.alter = (answer) => answer.replace('LIMIT_EXCEED', MARKUP).replace('Pixel 8', MARKUP);
 await buy('sandbox:android:LIMIT_EXCEED#markup');
 supergraph.alter = (answer) => answer;
-supergraph.outage.captcha = true;
+await supergraph.loseCaptcha();
 await buyWithCaptcha();
 await supergraph.recover();
 await buyWithCaptcha();

@@ -155,7 +155,7 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
 
   test('in an outage of the captcha service the proof is unverified, and the shop decides by the value', async () => {
     const challenge = await supergraph.solve();
-    supergraph.outage.captcha = true;
+    await supergraph.loseCaptcha();
     const captcha = { ...challenge, audience: 'orders', action: 'placeOrder' };
     const { data } = await ask(shop.url, VERIFY, { captcha });
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaIndeterminate', proceed: true });

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { partsOf } from '../support/attestations.ts';
 import { ask as post } from '../support/requests.ts';
 import type { DeviceTrustConfig } from './orders/device-trust.ts';
 import { ORDERS } from './orders/goods.ts';
@@ -40,6 +42,9 @@ beforeEach(async () => {
   supergraph.asked.length = 0;
 });
 
+const VERIFY = `mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) {
+  __typename proceed attestation ... on CaptchaIndeterminate { cause }
+} }`;
 const CLEAN = 'sandbox:ios';
 const EMULATOR = 'sandbox:android:EMULATOR';
 const BLACKLISTED = 'sandbox:web:WHITELIST_IP';
@@ -151,6 +156,37 @@ describe('an outage', () => {
     await supergraph.recover();
     expect(await orderOutcome(url, input)).toMatchObject(PLACED);
     expect(await newest()).toMatchObject({ decision: 'ALLOW', notJudged: null });
+  });
+
+  test('of the captcha service lets people order without a challenge, each once with their own values', async () => {
+    const [ada, grace] = [randomUUID(), randomUUID()];
+    const prove = async (checkout: string, id: string) => {
+      const values = { captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
+      const input = { lotNumber: `unavailable-${checkout}`, ...values, audience: 'orders', action: 'placeOrder' };
+      const { data } = await post(
+        deviceTrust.url,
+        VERIFY,
+        { input },
+        subgraphHeaders('device-trust', { id, scopes: '' }),
+      );
+      return data.validateCaptcha;
+    };
+    const order = async (checkout: string, person: string, item = 'Vase') => {
+      const { attestation } = await prove(checkout, person);
+      const placed = await orderOutcome(url, orderInput({ item, attestation }), person);
+      return [partsOf(attestation).payload, placed] as const;
+    };
+    const noVerdict = { __typename: 'CaptchaIndeterminate', cause: 'CLIENT', proceed: false, attestation: null };
+    expect(await prove(ada, 'user-1')).toEqual(noVerdict);
+
+    await supergraph.loseCaptcha();
+    const [[ofAda, adas], [ofGrace, graces]] = [await order(ada, 'user-1'), await order(grace, 'user-2')];
+    expect([adas, graces]).toMatchObject([PLACED, PLACED]);
+    expect([ofAda, ofGrace]).toMatchObject([{ asr: 'unverified' }, { asr: 'unverified' }]);
+    expect(ofGrace.jti).not.toBe(ofAda.jti);
+    const [again, spent] = await order(ada, 'user-1', 'Pen');
+    expect(again.jti).toBe(ofAda.jti);
+    expect(spent).toMatchObject({ __typename: 'ChallengeRequired', reason: 'SPENT' });
   });
 });
 

@@ -32,6 +32,9 @@ afterEach(() => {
 });
 
 const operations = () => sent.map(({ operationName }) => operationName);
+/** What was sent to be verified. */
+const captchas = () =>
+  sent.filter(({ operationName }) => operationName === 'ValidateCaptcha').map(({ variables }) => variables.input);
 const buyFrom = (device: string) => page.getByLabel('Which device buys?').selectOption(device);
 const choose = (item: string) => page.getByRole('radio', { name: item }).check();
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
@@ -111,14 +114,49 @@ test('a captcha that is too late, is no good, or cannot be checked gives no orde
   expect(await order('Try again', 'I am a person')).toMatch(PLACED);
 });
 
-test('in an outage of the captcha service a cheap item can be ordered, and an expensive one can not', async () => {
-  supergraph.outage.captcha = true;
+test('in an outage of the captcha service, whose widget does not load, a cheap item can be ordered and an expensive one can not', async () => {
+  supergraph.outage.widget = true;
+  await supergraph.loseCaptcha();
   await buyFrom('An emulator');
-  expect(await order('Place order', 'I am a person')).toMatch(PLACED);
+  const released = Promise.withResolvers<void>();
+  await page.route(shopGateway.url, async (route) => {
+    if (route.request().postDataJSON().operationName === 'ValidateCaptcha') await released.promise;
+    await route.continue();
+  });
+  await press('Place order');
+  await page
+    .getByText('The check that you are a person does not load. We try to place your order without it')
+    .waitFor();
+  released.resolve();
+  expect(await outcome()).toMatch(PLACED);
+  await press('Order something else');
+  await press('Place order');
+  expect(await outcome()).toMatch(PLACED);
   await press('Order something else');
   await choose('Desk');
-  expect(await order('Place order', 'I am a person')).toMatch(/^Not at the moment\./);
-  expect(supergraph.done).toEqual(['order placed']);
+  await press('Place order');
+  expect(await outcome()).toMatch(/^Not at the moment\./);
+  expect(supergraph.done).toEqual(['order placed', 'order placed']);
+  expect(new Set(captchas().map(({ lotNumber }) => lotNumber)).size).toBe(3);
+  expect(visited.complaints.splice(0).every((text) => text.includes('502'))).toBe(true);
+});
+
+test('while the captcha service is well, a widget that hangs or is down is an ordinary failure, and then there is a fresh captcha', async () => {
+  const widget = '**/sandbox/challenges';
+  await buyFrom('An emulator');
+  await page.route(widget, () => {});
+  await press('Place order');
+  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
+  await page.route(widget, (route) => route.fulfill({ status: 503 }));
+  await press('Try again');
+  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
+  // The documented values, the same for each try of this checkout.
+  const lotNumber = expect.stringMatching(/^unavailable-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
+  const values = { lotNumber, captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
+  expect(captchas()).toEqual([{ ...values, audience: 'orders', action: 'placeOrder' }, captchas()[0]]);
+  await page.unroute(widget);
+  expect(await order('Try again', 'I am a person')).toMatch(PLACED);
+  expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('503')]);
 });
 
 test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {

@@ -6,13 +6,14 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
+import { ask } from '../support/requests.ts';
 import { type Answer, passOnTo, startUpstream } from '../support/upstream.ts';
 import { composeSupergraph } from './compose.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
 import { createSigner, ISSUER } from './signer.ts';
 import { TRUSTED_HEADERS } from './subgraph-headers.ts';
-import { ORDERS_SERVICE, SECRETS } from './test-secrets.ts';
+import { ORDERS_SERVICE, SECRETS, subgraphHeaders } from './test-secrets.ts';
 import { startUsers } from './users.ts';
 
 /** Three running subgraphs, composed. Ours is in live mode, with an upstream that the test controls. */
@@ -23,16 +24,18 @@ interface Controls {
   /** What was done, in the order in which it was finished. */
   readonly done: ('captcha verified' | 'order placed')[];
   /**
-   * Which upstreams reset every connection, those of probes as well: both, or only the captcha service, which still gives
-   * challenges to pages.
+   * What resets every connection, those of probes as well: both upstreams, the verification of captchas, or what stands in
+   * for the widget.
    */
-  readonly outage: { all: boolean; captcha: boolean };
+  readonly outage: { all: boolean; captcha: boolean; widget: boolean };
   /** Changes each answer of the upstreams; at first it changes nothing. */
   alter: (answer: string) => string;
 }
 
 /** How long a verification takes here, in ms: so long that anything that does not wait for it is finished before. */
 const VERIFICATION_MS = 50;
+
+const VERIFY = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { proceed } }';
 
 interface Options {
   readonly trustedHeaders?: Config['trustedHeaders'];
@@ -45,11 +48,14 @@ const AUDIENCE = { id: ORDERS_AUDIENCE.audience, actions: ['placeOrder'], subjec
 
 export async function startTestSupergraph(options: Options = {}) {
   const { trustedHeaders = TRUSTED_HEADERS, ordersFile = ':memory:' } = options;
-  const controls: Controls = { done: [], outage: { all: false, captcha: false }, alter: (answer) => answer };
+  const outage = { all: false, captcha: false, widget: false };
+  const controls: Controls = { done: [], outage, alter: (answer) => answer };
   const sandbox = await startSandbox({ port: 0 });
   const passOn = passOnTo(sandbox.urls.GLB, (answer) => controls.alter(answer));
-  const { outage } = controls;
-  const isDown = (path: string) => outage.all || (outage.captcha && path.startsWith('/validate'));
+  const isDown = (path: string) =>
+    outage.all ||
+    (outage.captcha && path.startsWith('/validate')) ||
+    (outage.widget && path.startsWith('/sandbox/challenges'));
   const unlessDown =
     (answer: Answer): Answer =>
     (request, response) =>
@@ -101,9 +107,16 @@ export async function startTestSupergraph(options: Options = {}) {
     /** The address that returns a solved captcha challenge, and one as the widget hands it to a page. */
     challengeUrl: `${url}/sandbox/challenges?captcha_id=${FIRST_CAPTCHA_ID}`,
     solve: () => solveChallenge(url),
+    /** Takes the captcha service down, and waits until our subgraph has confirmed it. */
+    loseCaptcha: async () => {
+      const input = { lotNumber: 'any', captchaOutput: 'any', passToken: 'any', genTime: '0' };
+      outage.captcha = true;
+      await ask(app.graphqlUrl, VERIFY, { input }, subgraphHeaders('device-trust', { id: 'nobody', scopes: '' }));
+      while (!(await isInOutage(app))) await setTimeout(50);
+    },
     /** Lets both upstreams live, and waits until our subgraph knows. */
     recover: async () => {
-      Object.assign(outage, { all: false, captcha: false });
+      Object.assign(outage, { all: false, captcha: false, widget: false });
       while (await isInOutage(app)) await setTimeout(50);
     },
     stop: async () => {

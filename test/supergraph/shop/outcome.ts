@@ -11,6 +11,11 @@ export interface Outcome {
 }
 
 export const ASKING: Outcome = { kind: 'asking', title: 'Placing your order …', text: 'This takes a moment.' };
+export const NO_WIDGET: Outcome = {
+  kind: 'asking',
+  title: 'The check that you are a person does not load.',
+  text: 'We try to place your order without it …',
+};
 export const CANCELLED = nothingOrdered('You closed the check. Your choice is still here, so you can try again.');
 /** The page itself could not go on. Whether the order arrived before, nobody knows. */
 export const BROKEN = unconfirmed('This page could not go on. Please try again');
@@ -61,7 +66,7 @@ function captchaFailure(verified: Checkout['verified']): string {
     ? category === 'ILLEGAL_SIGN_TOKEN' || (verdict.__typename === 'CaptchaIndeterminate' && verdict.cause !== 'CLIENT')
     : isRetryable(verified?.error) !== false;
   return isOurs
-    ? 'We cannot check at the moment that you are a person. That is our fault. Please try again later.'
+    ? 'We cannot check at the moment that you are a person. That is our fault. Please try again in a minute.'
     : 'The check did not work. Please try again.';
 }
 

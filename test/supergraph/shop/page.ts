@@ -3,7 +3,7 @@ import { checkOut } from './checkout.ts';
 import { createClient } from './client.ts';
 import { DEVICES, makeToken } from './device.ts';
 import { find, make } from './dom.ts';
-import { ASKING, BROKEN, CANCELLED, inCurrency, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
+import { ASKING, BROKEN, CANCELLED, inCurrency, NO_WIDGET, type Outcome, outcomeOf, unspentProof } from './outcome.ts';
 
 /** The shop: what is chosen, and what a press on the button comes to. */
 
@@ -54,7 +54,8 @@ find('again', HTMLButtonElement).addEventListener('click', () => {
 });
 
 async function order(): Promise<Outcome> {
-  const checkout = await checkOut(client, { ...purchase, attestation }, solveChallenge);
+  const solveCaptcha = () => solveChallenge(purchase.checkoutId, () => show(NO_WIDGET));
+  const checkout = await checkOut(client, { ...purchase, attestation }, solveCaptcha);
   attestation = unspentProof(checkout);
   return outcomeOf(checkout);
 }
