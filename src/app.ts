@@ -93,6 +93,10 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const fingerprintClient = new FingerprintClient({ upstream: fingerprint, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
+    if (config.attestation?.unverifiedPerMinute !== undefined)
+      log.warn(
+        '`unverifiedPerMinute` in ATTESTATION has no effect any more. In an outage as many proceed as were verified before.',
+      );
     const judgements = new Judgements(sealingKeysOf(config), metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
     const jwks = () => attestations.jwks;

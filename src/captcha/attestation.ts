@@ -72,8 +72,6 @@ interface Audience {
 export interface AttestationSettings {
   readonly issuer: string;
   readonly lifetimeSeconds: number;
-  /** Attestations without a verdict that this process may issue to one audience within any minute. */
-  readonly unverifiedPerMinute: number;
   readonly audiences: readonly Audience[];
 }
 
@@ -86,7 +84,7 @@ export interface Attesting {
 type CaptchaAccount = Pick<Captcha, 'captchaId' | 'captchaKey'>;
 
 interface Options {
-  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find' | 'default'>;
+  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
   /** The time in ms since 1970. */
   readonly now?: () => number;
@@ -98,24 +96,25 @@ type Attest = (verdict: CaptchaVerdict) => Promise<string | null>;
 /** What was verified: a solved challenge, or nothing because the captcha service is down. */
 type Assurance = 'verified' | 'unverified';
 
-interface LimitedAudience extends Audience {
-  /** When those of the last minute without a verdict were issued: each audience has a limit, so that none uses up another's. */
-  unverifiedAt: readonly number[];
+/** What a checked input asks for. */
+interface Attestable {
+  readonly audience: Audience;
+  readonly attest: Attest;
 }
 
 /** Issues signed proofs of captchas to the configured audiences. Without a configuration every audience is unknown. */
 export class AttestationIssuer {
   readonly #settings: AttestationSettings;
   readonly #options: Options;
-  readonly #audiences: ReadonlyMap<string, LimitedAudience>;
+  readonly #audiences: ReadonlyMap<string, Audience>;
   #signer: AttestationSigner | undefined;
 
   constructor(attesting: Attesting | undefined, options: Options) {
-    this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, unverifiedPerMinute: 0, audiences: [] };
+    this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
     this.#options = options;
     this.#signer = attesting && createSigner(attesting.keys);
     const { audiences } = this.#settings;
-    this.#audiences = new Map(audiences.map((audience) => [audience.id, { ...audience, unverifiedAt: [] }]));
+    this.#audiences = new Map(audiences.map((audience) => [audience.id, audience]));
     for (const { id } of audiences)
       for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }
@@ -139,7 +138,7 @@ export class AttestationIssuer {
   check(
     { audience: aud, action: act, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
-  ): Attest | undefined {
+  ): Attestable | undefined {
     if (aud == null && act == null) return undefined;
     if (aud == null || act == null)
       throw this.#refused('incomplete', 'input.audience', 'it together with input.action', 'one of them');
@@ -157,7 +156,7 @@ export class AttestationIssuer {
 
     const issue: Attest = async (verdict) => {
       const asr = assuranceOf(verdict);
-      if (!asr || !this.#signer || (asr === 'unverified' && !this.#allowsUnverified(audience, captcha))) return null;
+      if (!asr || !this.#signer) return null;
       const { metrics, now = Date.now } = this.#options;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
       const iat = Math.floor(now() / 1_000);
@@ -168,44 +167,28 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    return (verdict) => {
+    const attest: Attest = (verdict) => {
       issued ??= issue(verdict);
       return issued;
     };
+    return { audience, attest };
   }
 
   #refused(reason: AttestationRefusal, argument: string, expected: string, got: string): DeviceTrustError {
     this.#options.metrics.recordAttestationRefusal(reason);
     return badUserInput(argument, expected, got);
   }
-
-  /** May one more attestation be issued in an outage? */
-  #allowsUnverified(audience: LimitedAudience, { captchaId }: CaptchaAccount): boolean {
-    const { captchas, metrics } = this.#options;
-    // A bot could name whichever captcha id is down, and so avoid the challenge of the one that is well.
-    const isExpected = audience.captchaIds !== undefined || captchaId === captchas.default?.captchaId;
-    const now = performance.now();
-    const recent = audience.unverifiedAt.filter((issuedAt) => now - issuedAt < 60_000);
-    if (isExpected && recent.length < this.#settings.unverifiedPerMinute) {
-      audience.unverifiedAt = [...recent, now];
-      return true;
-    }
-    metrics.recordAttestationRefusal(isExpected ? 'unverified_limit' : 'unverified_captcha_id');
-    return false;
-  }
 }
 
 const NO_SUBJECT = 'input.audience: expected a request on behalf of a person, but got one that names nobody.';
 
 /**
- * What a verdict is worth; undefined if it deserves no attestation. A fault that is not confirmed deserves none under any
- * policy, because a bot may have caused it. The same is true of a cause that is not the service's own.
+ * What a verdict is worth; undefined if it deserves no attestation. Without a verdict, only what the allowance of a confirmed
+ * outage covers deserves one, whatever else a policy lets proceed.
  */
 function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
-  if (!verdict.proceed) return undefined;
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
-  if (verdict.__typename !== 'CaptchaIndeterminate' || !verdict.isConfirmed) return undefined;
-  return verdict.cause === 'SERVICE' || verdict.cause === 'TRANSPORT' ? 'unverified' : undefined;
+  return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }
 
 /**

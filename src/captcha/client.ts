@@ -5,10 +5,11 @@ import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import { AccountPausedError, type CallContext, type UpstreamClient } from '../upstream/client.ts';
-import { type HealthStatus, OutageError } from '../upstream/health.ts';
+import type { CallContext, UpstreamClient } from '../upstream/client.ts';
+import { AccountPausedError, OutageError } from '../upstream/health.ts';
 import { type Probe, WELL } from '../upstream/probe.ts';
 import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
+import { OutageAllowance } from './allowance.ts';
 import {
   EXCEPTIONS,
   FORM_HEADERS,
@@ -66,14 +67,25 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
 /** The operator of the service sees in it what the request is for. */
 const MADE_UP = 'health-check-of-device-trust';
 
+/** For whom and for what a challenge is verified. */
+export interface Purpose {
+  /** The person who asks, or the address; undefined if neither is known. */
+  readonly person: string | undefined;
+  /** Who relies on the verification; undefined if nobody is named. */
+  readonly audience: Audience | undefined;
+}
+
+interface Audience {
+  /** The captcha ids whose challenges count there; every configured one if undefined. */
+  readonly captchaIds?: readonly string[] | undefined;
+}
+
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
   readonly captchas: Accounts<Captcha>;
-  /** The deadline of one whole call, in ms. */
-  readonly captchaTimeoutMs: number;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
-  readonly metrics: Pick<Metrics, 'recordVerdict'>;
+  readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
 }
 
 /**
@@ -82,6 +94,7 @@ interface Options {
  */
 export class CaptchaClient {
   readonly #options: Options;
+  readonly #allowance = new OutageAllowance();
 
   constructor(options: Options) {
     this.#options = options;
@@ -92,20 +105,41 @@ export class CaptchaClient {
    *
    * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
    */
-  async validate(input: ValidateCaptchaInput, context: CallContext): Promise<CaptchaVerdict> {
-    const { captchas, captchaTimeoutMs, captchaFailOpen: policy, metrics } = this.#options;
-    const deadline = performance.now() + captchaTimeoutMs;
+  async validate(input: ValidateCaptchaInput, purpose: Purpose, context: CallContext): Promise<CaptchaVerdict> {
+    const { captchas, captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = captchas.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
     checkInput(input);
+    const { captchaId } = captcha;
     let verdict = await this.#verify(input, captcha, context);
     if (verdict.__typename === 'NoVerdict') {
-      const isDefaultId = captcha.captchaId === captchas.default?.captchaId;
-      const health = await this.#healthAfter(verdict.cause, captcha, deadline, context);
-      verdict = indeterminate(verdict, { policy, isDefaultId, health });
+      const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
+      const isDown = this.#isDown(captchaId, purpose.audience);
+      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.person);
+      verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     metrics.recordVerdict(verdict, reasonOf(verdict));
     return verdict;
+  }
+
+  /**
+   * Is this captcha id down, and is every other one that would do instead? A bot could name whichever is down, and so avoid
+   * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it.
+   */
+  #isDown(captchaId: string, audience: Audience | undefined): boolean {
+    const { captchas, upstream } = this.#options;
+    const accepted = audience ? (audience.captchaIds ?? captchas.ids) : captchas.ids.slice(0, 1);
+    const statusOf = (id: string) => upstream.health.find(id)?.status;
+    const inUse = accepted.map(statusOf).filter((status) => status?.hasWorked && status.state !== 'refused');
+    return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
+  }
+
+  #takeAllowance(captchaId: string, person: string | undefined): boolean {
+    const { upstream, metrics } = this.#options;
+    const now = upstream.health.find(captchaId)?.msWithoutOutages ?? 0;
+    const isTaken = this.#allowance.take(captchaId, now, person);
+    if (!isTaken) metrics.recordLimitedCaptcha();
+    return isTaken;
   }
 
   async #verify(
@@ -128,7 +162,7 @@ export class CaptchaClient {
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
       if (error instanceof AccountPausedError) return noVerdict('CLIENT');
-      upstream.health.find(captchaId)?.requestProbe();
+      upstream.health.requestProbe(captchaId);
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       // There was an answer, but it is too long or no HTTP, or only a part of it has arrived.
       const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error instanceof CutOffError;
@@ -142,28 +176,18 @@ export class CaptchaClient {
 
   /**
    * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
-   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask.
+   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. What a
+   * client sends can be refused for its own sake, so that another call has to find out whether the service verifies again.
    */
   #recordHealth(verdict: CaptchaVerdict | NoVerdict, response: UpstreamResponse, captchaId: string): void {
-    const health = this.#options.upstream.health.find(captchaId);
-    const { kind } = verdict.__typename === 'CaptchaPassed' ? WELL : judgeCaptcha(response);
-    if (kind === 'failed' || kind === 'refused') health?.requestProbe();
-    else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
-  }
-
-  /** What our own probes show about the captcha id. Waits for one until the deadline, if the outcome depends on it. */
-  async #healthAfter(
-    cause: NoVerdict['cause'],
-    { captchaId }: Captcha,
-    deadline: number,
-    { signal }: CallContext,
-  ): Promise<HealthStatus> {
-    const { upstream, captchaFailOpen: policy } = this.#options;
+    const { upstream } = this.#options;
     const health = upstream.health.find(captchaId);
-    if (!health || policy !== 'faults' || cause === 'CLIENT') return health?.status ?? UNKNOWN;
-    const status = await health.waitForProbes(Math.max(0, deadline - performance.now()), signal);
-    signal.throwIfAborted();
-    return status;
+    const { kind } = verdict.__typename === 'CaptchaPassed' ? WELL : judgeCaptcha(response);
+    if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
+    else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
+    if (verdict.__typename === 'CaptchaPassed') this.#allowance.recordPass(captchaId, health?.msWithoutOutages ?? 0);
+    const isClients = verdict.__typename === 'NoVerdict' && verdict.cause === 'CLIENT';
+    if (isClients && response.status !== 429) health?.admitAnother();
   }
 }
 
@@ -187,9 +211,6 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
 }
 
 const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
-
-/** What is known about a captcha id that a rotation has removed. */
-const UNKNOWN: HealthStatus = { state: 'unknown', hasWorked: false, reason: '' };
 
 /** Why a verification did not pass; empty if it did. */
 function reasonOf(verdict: CaptchaVerdict): string {

@@ -4,7 +4,6 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import type { HealthStatus } from '../upstream/health.ts';
 import { judgeStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
@@ -24,8 +23,8 @@ export type CaptchaVerdict =
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
   | (CaptchaIndeterminate & {
       __typename: 'CaptchaIndeterminate';
-      /** Have our own probes found the same failure? */
-      readonly isConfirmed: boolean;
+      /** Is the service down, as our own probes have confirmed, and has the allowance for an outage room for this one? */
+      readonly isAllowed: boolean;
     });
 
 /** A verification without a verdict, before anyone has decided whether the request may proceed. */
@@ -128,27 +127,28 @@ export type FailOpenPolicy = 'faults' | 'always' | 'never';
 /** What decides `proceed` when there is no verdict. */
 interface FailOpen {
   readonly policy: FailOpenPolicy;
-  /** Is this the captcha id of requests that name none? Any other one is the caller's choice. */
-  readonly isDefaultId: boolean;
-  /** What our own probes show about the captcha id. */
-  readonly health: HealthStatus;
+  /** Has the captcha id worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  readonly hasWorked: boolean;
+  /** Is the captcha id down, and so is every other one that a person could use instead? */
+  readonly isDown: boolean;
+  /** Takes one of those that may proceed in an outage. False if none is left. */
+  readonly takeAllowance: () => boolean;
 }
 
 /** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
-export function indeterminate(given: NoVerdict, { policy, isDefaultId, health }: FailOpen): CaptchaVerdict {
+export function indeterminate(
+  given: NoVerdict,
+  { policy, hasWorked, isDown, takeAllowance }: FailOpen,
+): CaptchaVerdict {
   const { code, type, isUnreadable } = given;
-  const hasNeverWorked = !health.hasWorked && health.state !== 'well';
-  const cause = given.cause !== 'CLIENT' && hasNeverWorked ? 'CONFIGURATION' : given.cause;
-  // A bot could name an id that is paused or deleted, and so avoid the challenge of every other id.
-  const isPaused = isDefaultId && health.state === 'refused' && health.reason === code;
+  const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
-  const isSame = (isFault && health.state === 'outage') || (cause === 'CONFIGURATION' && isPaused);
-  const isConfirmed = health.hasWorked && isSame && !isUnreadable;
-  const proceed = policy === 'faults' ? isConfirmed : policy === 'always' && !isUnreadable;
-  const message = proceed
-    ? MESSAGES[cause]
-    : `${MESSAGES[cause]} ${cause === 'CONFIGURATION' ? ASK_OPERATOR : NEW_CHALLENGE}`;
-  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isConfirmed };
+  const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
+  const isAllowed = isOutage && takeAllowance();
+  const proceed = policy === 'always' ? !isUnreadable : isAllowed;
+  const advice = cause === 'CONFIGURATION' ? ASK_OPERATOR : isOutage ? TRY_AGAIN : NEW_CHALLENGE;
+  const message = proceed ? MESSAGES[cause] : `${MESSAGES[cause]} ${advice}`;
+  return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isAllowed };
 }
 
 const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
@@ -159,4 +159,5 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
 const NEW_CHALLENGE = 'Let the person solve a new challenge.';
+const TRY_AGAIN = 'More people than usual ask while it is down. Let the person try again in a minute.';
 const ASK_OPERATOR = 'The operator of this subgraph has to check its configuration.';

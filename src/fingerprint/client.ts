@@ -4,6 +4,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
+import { AccountPausedError } from '../upstream/health.ts';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
@@ -154,17 +155,17 @@ export class FingerprintClient {
     const { upstream, metrics } = this.#options;
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
-    const health = upstream.health.find(account);
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, context };
       const outcome = toOutcome(request, await upstream.post(sent), Date.now());
-      health?.recordAnswer();
+      upstream.health.find(account)?.recordAnswer();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
       for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
       return outcome;
     } catch (error) {
-      // A probe finds out whether it is the service that is not well.
-      if (error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_')) health?.requestProbe();
+      // Probes find out whether it is the service that is not well. A pause is no such failure.
+      const isFailure = error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
+      if (isFailure && !(error instanceof AccountPausedError)) upstream.health.requestProbe(account);
       throw error;
     }
   }

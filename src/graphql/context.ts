@@ -165,11 +165,19 @@ export class GraphQLContext {
       throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
     }
     // Before the verification, because that spends the challenge.
-    const attest = attestations.check(input, this.caller.subject);
-    const verdict = await captchaClient.validate(input, this.recorder);
+    const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
+    const verdict = await captchaClient.validate(input, { person: this.person, audience }, this.recorder);
     if (attest) this.attestations = (this.attestations ?? new Map()).set(verdict, () => attest(verdict));
     this.recorder.recordOutcome(verdict.__typename);
     return verdict;
+  }
+
+  /** Who asks, for limits: the person of the trusted header, else the address. Undefined if the caller tells neither. */
+  private get person(): string | undefined {
+    const { subject, completeMetadata } = this.caller;
+    if (subject !== undefined) return subject;
+    const { ipAddrV4, ipAddrV6 } = completeMetadata?.(null) ?? {};
+    return ipAddrV4 ?? (ipAddrV6 == null ? undefined : networkOf(ipAddrV6));
   }
 
   /** The attestation of a verdict of this request; null if its input named no audience, or if it deserves none. */
@@ -206,4 +214,10 @@ const MAX_REFUSED_FIELDS = 100;
 /** Without this limit one request could try out hundreds of captchas under aliases. */
 function tooManyCaptchas(limit: number): string {
   return `One request may verify ${limit} captcha${limit === 1 ? '' : 's'}. Send the next one in another request.`;
+}
+
+/** The first half of an IPv6 address in the form of RFC 5952: whoever has one address has the whole network (RFC 6177). */
+function networkOf(address: string): string {
+  const [start = ''] = address.split('::', 1);
+  return [...start.split(':'), '0', '0', '0'].slice(0, 4).join(':');
 }

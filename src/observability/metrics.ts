@@ -11,15 +11,7 @@ const JUDGEMENT_OUTCOMES = ['sealed', 'opened', 'unreadable'] as const;
 type JudgementOutcome = (typeof JUDGEMENT_OUTCOMES)[number];
 
 /** Why no attestation was issued although a request named an audience. */
-const ATTESTATION_REFUSALS = [
-  'incomplete',
-  'audience',
-  'action',
-  'captcha_id',
-  'subject',
-  'unverified_limit',
-  'unverified_captcha_id',
-] as const;
+const ATTESTATION_REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
 export type AttestationRefusal = (typeof ATTESTATION_REFUSALS)[number];
 
 /**
@@ -159,6 +151,8 @@ export function createMetrics() {
     /** The outcome of a captcha verification, with its cause if it has one. */
     recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
+    /** A captcha that did not proceed in a confirmed outage, because more people than usual ask. */
+    recordLimitedCaptcha: () => metrics.limitedCaptchas.inc(),
     /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
     recordDroppedMetadata: (key: string, count: number) => metrics.droppedMetadata.inc({ key }, count),
     /** Attestations for an audience that were issued; 0 creates the counter. */
@@ -298,6 +292,10 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
       ['key'],
     ),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
+    limitedCaptchas: counter(
+      'captcha_limited_total',
+      'Captchas that did not proceed in a confirmed outage, because more people than usual asked',
+    ),
     attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
       'audience',
       'assurance',

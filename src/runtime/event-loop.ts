@@ -18,13 +18,15 @@ const MIN_LAG_MS = 250;
 
 /**
  * Is something late for a reason of our own? True if the event loop lagged for more than a quarter of the time, and for more
- * than 250 ms.
+ * than 250 ms, or if our resolver took more than a quarter of it.
  *
- * @param lagMs the lag during that time
  * @param elapsedMs the time that has passed
  */
-export function lagExcuses(lagMs: number, elapsedMs: number): boolean {
-  return lagMs > Math.max(elapsedMs / 4, MIN_LAG_MS);
+export function isOurDelay(
+  { lagMs, lookupMs }: { readonly lagMs: number; readonly lookupMs: number },
+  elapsedMs: number,
+): boolean {
+  return lagMs > Math.max(elapsedMs / 4, MIN_LAG_MS) || lookupMs > elapsedMs / 4;
 }
 
 /** How often the timer is due, in ms. */

@@ -61,6 +61,5 @@ export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha |
 export const SANDBOX_ATTESTATION = {
   issuer: 'https://device-trust.sandbox',
   lifetimeSeconds: 120,
-  unverifiedPerMinute: 60,
   audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' }],
 } as const;

@@ -13,6 +13,11 @@ export class Accounts<Account> {
     this.replace(accounts);
   }
 
+  /** The ids of all accounts, the default one first. */
+  get ids(): string[] {
+    return [...this.#byId.keys()];
+  }
+
   /** The account with this id, without an id the default one; undefined if it is unknown. */
   find(id: string | null | undefined): Account | undefined {
     return id == null ? this.default : this.#byId.get(id);

@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { CallSpan, CallTarget } from '../observability/tracing.ts';
-import { lagExcuses } from '../runtime/event-loop.ts';
+import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
 import { Quota, type QuotaLimits } from './quota.ts';
@@ -46,27 +46,17 @@ export interface UpstreamOptions extends ServiceHealthOptions {
   readonly quotaStore: QuotaStore | undefined;
 }
 
-/** The call was not sent, because its account is paused. This is no fault of the service, so no probe follows. */
-export class AccountPausedError extends DeviceTrustError {
-  constructor() {
-    super('UPSTREAM_UNAVAILABLE', { internal: 'account is paused, because the service answered 429' });
-    this.name = 'AccountPausedError';
-  }
-}
-
-/** After half of the deadline without an answer a probe asks whether the service is well, but at most after this, in ms. */
+/** After half of the deadline without an answer probes ask whether the service is well, but at most after this, in ms. */
 const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
 export class UpstreamClient {
-  /** The health of each account. Calls are not sent while their account is down. */
+  /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions;
   readonly #quota: Quota | undefined;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
-  /** Monotonic time until which each account is paused, in ms. */
-  readonly #pauses = new Map<string, number>();
 
   constructor(options: UpstreamOptions) {
     const { service, metrics, quotaLimits, quotaStore } = options;
@@ -91,7 +81,8 @@ export class UpstreamClient {
     const { account, region, context } = request;
     const { service, timeoutMs, eventLoop, metrics } = this.#options;
     context.signal.throwIfAborted();
-    this.#refuse(account);
+    const health = this.health.find(account);
+    const isCanary = health?.admit();
     this.#quota?.check(account);
 
     const lagBeforeMs = eventLoop.totalLagMs();
@@ -112,8 +103,7 @@ export class UpstreamClient {
     const isOurFault = () =>
       wasQueued ||
       !pending ||
-      lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, timeoutMs) ||
-      pending.lookupMs > timeoutMs / 4;
+      isOurDelay({ lagMs: eventLoop.totalLagMs() - lagBeforeMs, lookupMs: pending.lookupMs }, timeoutMs);
     let ended: Error | undefined;
     const queued = wasQueued ? new AbortController() : undefined;
     const end = (reason: Error) => {
@@ -129,16 +119,16 @@ export class UpstreamClient {
     context.signal.addEventListener('abort', cancel);
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
     const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
-    // The response takes long, so a probe finds out whether the service is well before the deadline passes.
+    // The response takes long, so probes find out whether the service is well.
     const unanswered = setTimeout(
-      () => pending && this.health.find(account)?.requestProbe(),
+      () => pending && this.health.requestProbe(account),
       Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS),
     );
     try {
       if (queued) await bulkhead.wait(context, queued.signal);
       try {
         // It was asked before the call waited, but may have changed since.
-        if (wasQueued) this.#refuse(account);
+        if (wasQueued && !isCanary) health?.admit();
         await this.#quota?.take(account);
         if (ended) throw ended;
         const { origin, path, pathTemplate, headers, body } = request;
@@ -148,7 +138,7 @@ export class UpstreamClient {
         pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body });
         const response = await pending.response;
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
-        if (response.retryAfterMs !== undefined) this.#pause(account, response.retryAfterMs);
+        if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
         ({ status } = response);
         outcome = outcomeOf(status);
         return response;
@@ -157,6 +147,8 @@ export class UpstreamClient {
       }
     } catch (error) {
       if (error instanceof DeviceTrustError) outcome = error.code;
+      // The service has had no say. Callers could take every such call, and give up.
+      if (isCanary && !outcome.startsWith('UPSTREAM_')) health?.admitAnother();
       throw error;
     } finally {
       clearTimeout(deadline);
@@ -189,23 +181,6 @@ export class UpstreamClient {
     const bulkhead = this.#bulkheads.get(region) ?? new Bulkhead(upstreamMaxInFlight, upstreamMaxQueue);
     this.#bulkheads.set(region, bulkhead);
     return bulkhead;
-  }
-
-  /** @throws OutageError or AccountPausedError while nothing may be sent for this account */
-  #refuse(account: string): void {
-    this.health.find(account)?.throwIfDown();
-    const end = this.#pauses.get(account);
-    if (end === undefined) return;
-    if (performance.now() < end) throw new AccountPausedError();
-    this.#pauses.delete(account);
-  }
-
-  /** After a 429, nothing is sent for the account for so long. A pause is never shortened by a later 429. */
-  #pause(account: string, ms: number): void {
-    const now = performance.now();
-    // A rotation can remove an account, and then nothing else would remove its pause.
-    for (const [other, end] of this.#pauses) if (end <= now) this.#pauses.delete(other);
-    this.#pauses.set(account, Math.max(this.#pauses.get(account) ?? 0, now + ms));
   }
 }
 

@@ -1,19 +1,18 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { HealthState, Metrics } from '../observability/metrics.ts';
-import { type Probe, type ProbeOptions, type ProbeResult, sendProbe, unansweredAfterMs } from './probe.ts';
+import { type Probe, type ProbeOptions, type ProbeResult, sendProbe } from './probe.ts';
 
-/** Two failed probes confirm an outage, if there is at least this time between them, in ms. */
+/** The second probe starts so long after the first one, in ms, and no two probes of an account start closer together. */
 const MIN_INTERVAL_MS = 300;
-/** How often an account is probed during an outage, or while its probes are inconclusive, in ms. */
+/** How often an account is probed that does not answer, or while another account of its service is down, in ms. */
 const USUAL_INTERVAL_MS = 1_000;
 /** How often an account that is refused is probed, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
-const FAILURES_OF_AN_OUTAGE = 2;
-/** So many further connections ask if a probe goes unanswered, until one of them is not disturbed by a lag of our own. */
-const SECOND_CONNECTIONS = 3;
-/** An outage ends after more than this many inconclusive probes in a row. */
-const MAX_INCONCLUSIVE = 2;
+/** So many failed probes in a row confirm an outage, and so many inconclusive ones end it. */
+const CONFIRMED_BY = 2;
+/** How often a real call is sent in an outage, and while an account is paused, in ms. */
+const CANARY_INTERVAL_MS = 1_000;
 
 /** What is known about an account at one moment. */
 export interface HealthStatus {
@@ -32,47 +31,59 @@ export class OutageError extends DeviceTrustError {
   }
 }
 
-/** What the accounts of a service share. */
+/** The call was not sent, because its account is paused. This is no fault of the service, so no probe follows. */
+export class AccountPausedError extends DeviceTrustError {
+  constructor() {
+    super('UPSTREAM_UNAVAILABLE', { internal: 'account is paused, because the service answered 429' });
+    this.name = 'AccountPausedError';
+  }
+}
+
+/** What the accounts of a service have in common. */
 interface AccountOptions extends ProbeOptions {
   /** The name of the service, for the metrics and the log. */
   readonly service: string;
   readonly metrics: Metrics;
 }
 
-type OnChange = (health: AccountHealth, before: HealthStatus) => void;
+/** What an account tells its service: a change, and about once a second that it is down. */
+type Service = Pick<ServiceHealth, 'report' | 'refresh'>;
 
 /**
  * The health of one account. A call that fails says nothing certain about the service, because a bot chooses its content, its
- * moment and often our load. So it only has a probe of our own sent. One documented answer, of a probe or of any call, means
- * that the service is well. It is down once two probes in a row have failed with no such answer in between, or once two
- * connections have gone unanswered.
+ * moment and often our load. So it only has probes of our own sent, which wait for nothing and for which nobody waits. The
+ * service is down once two of them in a row have failed, with no documented answer of a probe or a call since the first one
+ * started. In an outage real calls go on, one a second, because a service may refuse nothing but our probes.
  */
 export class AccountHealth {
   readonly account: string;
   readonly #options: AccountOptions;
-  readonly #onChange: OnChange;
+  readonly #service: Service;
   #probe: Probe;
   #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '' };
   /** Documented answers so far, of calls and of probes. */
   #answers = 0;
-  #failures = 0;
-  /** Inconclusive probes in a row. */
-  #inconclusive = 0;
+  /** Failed probes, or inconclusive ones, in a row. */
+  #inARow = { isFailure: false, count: 0 };
+  /* Moments on the clock of `performance.now()`. */
   #lastProbeAt = Number.NEGATIVE_INFINITY;
-  #isWatching = false;
+  #outageSince = 0;
+  #pausedUntil = 0;
+  #nextCanaryAt = 0;
+  /** How long all outages that are over have lasted, in ms. */
+  #outagesMs = 0;
+  #isWatched = false;
   #isClosed = false;
-  /** Aborts the probe under way. */
+  /** Aborts the probes under way. */
   #probing = new AbortController();
   /** Ends the wait for the next probe. */
   #wake = () => {};
-  /** Those that wait until probes have shown something. */
-  readonly #waiting = new Set<(status: HealthStatus) => void>();
 
-  constructor(account: string, probe: Probe, options: AccountOptions, onChange: OnChange) {
+  constructor(account: string, probe: Probe, options: AccountOptions, service: Service) {
     this.account = account;
     this.#probe = probe;
     this.#options = options;
-    this.#onChange = onChange;
+    this.#service = service;
   }
 
   /** The question, with the region and the address of the account. */
@@ -84,143 +95,135 @@ export class AccountHealth {
     return this.#status;
   }
 
-  /** @throws OutageError while the service is down, so that nobody waits for it */
-  throwIfDown(): void {
-    if (this.#status.state === 'outage') throw new OutageError();
-  }
-
-  /** Records that a call got a documented answer that does not blame us. */
-  recordAnswer(): void {
-    this.#answers += 1;
-    this.#failures = 0;
-    if (this.#status.state !== 'well' || this.#waiting.size > 0) this.#change('well');
-  }
-
-  /** Has a probe sent, because a call has failed or is late; at most one for each 300 ms. */
-  requestProbe(): void {
-    if (this.#isClosed) return;
-    if (!this.#isWatching) void this.#watch();
-    else if (this.#status.state === 'refused') this.#wake();
+  /** A clock that stands still in an outage, in ms. */
+  get msWithoutOutages(): number {
+    return (this.#status.state === 'outage' ? this.#outageSince : performance.now()) - this.#outagesMs;
   }
 
   /**
-   * Waits until probes have shown whether the service is well. While it is down or the account is refused, nobody waits.
+   * Admits a call, or refuses it so that nobody waits: in an outage and in a pause one call a second is admitted.
    *
-   * @param timeoutMs how long to wait at most
-   * @param signal ends the wait at once
-   * @returns what is known then; `unknown` if the time was too short
+   * @returns is it the one of this second?
+   * @throws OutageError or AccountPausedError
    */
-  async waitForProbes(timeoutMs: number, signal: AbortSignal): Promise<HealthStatus> {
-    const { state } = this.#status;
-    if (state === 'outage' || state === 'refused') return this.#status;
-    const { promise, resolve } = Promise.withResolvers<HealthStatus>();
-    const tooLate = () => resolve({ ...this.#status, state: 'unknown' });
-    const timer = setTimeout(tooLate, timeoutMs);
-    signal.addEventListener('abort', tooLate);
-    this.#waiting.add(resolve);
-    this.requestProbe();
-    const status = await promise;
-    clearTimeout(timer);
-    signal.removeEventListener('abort', tooLate);
-    this.#waiting.delete(resolve);
-    return status;
+  admit(): boolean {
+    const now = performance.now();
+    const isDown = this.#status.state === 'outage';
+    if (!isDown && now >= this.#pausedUntil) return false;
+    if (now < this.#nextCanaryAt) throw isDown ? new OutageError() : new AccountPausedError();
+    this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
+    return true;
+  }
+
+  /** Admits another call at once, because the last one had no chance of showing that the service is well. */
+  admitAnother(): void {
+    this.#nextCanaryAt = 0;
+  }
+
+  /** After a 429 only one call a second is admitted for so long, in ms. A later 429 never shortens that. */
+  pause(ms: number): void {
+    const now = performance.now();
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
+    this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
+  }
+
+  /** Records that a call got a documented answer that does not blame us. This ends an outage and a pause. */
+  recordAnswer(): void {
+    this.#pausedUntil = 0;
+    this.#recordWell();
+  }
+
+  /** Has probes sent until one is answered, because a call has failed or is late. */
+  requestProbe(): void {
+    if (this.#isClosed) return;
+    if (!this.#isWatched) void this.#watch();
+    else if (this.#status.state === 'refused') this.#wake();
+  }
+
+  /** Finds out whether this account works, although no call has failed, unless that was found out within the last second. */
+  refresh(): void {
+    if (!this.#isWatched && performance.now() - this.#lastProbeAt >= USUAL_INTERVAL_MS) this.requestProbe();
   }
 
   /** Uses another question from now on, after a rotation, and asks it. */
   replaceProbe(probe: Probe): void {
     this.#probe = probe;
     this.#probing.abort();
+    this.#probing = new AbortController();
     this.requestProbe();
     this.#wake();
   }
 
-  /** Ends the probe under way, and sends no more. */
+  /** Ends the probes under way, and sends no more. */
   close(): void {
     this.#isClosed = true;
     this.#probing.abort();
     this.#wake();
   }
 
-  /** Probes until the account answers. */
+  /** Probes until the account answers. No probe waits for the one before. */
   async #watch(): Promise<void> {
-    const { service, metrics } = this.#options;
-    this.#isWatching = true;
-    for (;;) {
-      // At least this time lies between two probes, however often a wait ends early.
+    this.#isWatched = true;
+    const answersBefore = this.#answers;
+    const isOver = () => this.#isClosed || this.#answers !== answersBefore;
+    for (let isFirst = true; ; isFirst = false) {
       const earliest = this.#lastProbeAt + MIN_INTERVAL_MS;
-      while (!this.#isClosed && performance.now() < earliest) await this.#sleep(earliest - performance.now());
-      if (this.#isClosed) break;
-      const probe = this.#probe;
-      const answersBefore = this.#answers;
-      const hasAnswered = () => this.#answers > answersBefore;
-      this.#probing = new AbortController();
-      const { signal } = this.#probing;
-      const timeoutMs = this.#timeoutMs();
-      const result = await sendProbe(probe, { ...this.#options, timeoutMs }, signal, () => {
-        if (this.#status.state !== 'outage' && !hasAnswered())
-          void this.#askAgain(probe, unansweredAfterMs(unansweredAfterMs(timeoutMs)), signal, hasAnswered);
-      });
+      while (!isOver() && performance.now() < earliest) await this.#sleep(earliest - performance.now());
+      if (isOver()) break;
       this.#lastProbeAt = performance.now();
-      // A rotation has replaced the credentials, or the process stops.
-      if (signal.aborted) continue;
-      metrics.recordProbe(service, probe.region, result.kind);
-      this.#conclude(result, hasAnswered());
-      if (this.#status.state === 'well' && (result.kind === 'well' || hasAnswered())) break;
-      await this.#sleep(Math.max(this.#intervalMs(), result.retryAfterMs ?? 0));
+      void this.#ask();
+      if (this.#status.state === 'outage') this.#service.refresh();
+      await this.#sleep(isFirst ? MIN_INTERVAL_MS : this.#intervalMs());
     }
-    this.#isWatching = false;
+    this.#isWatched = false;
   }
 
-  /** One connection may just be lost, so a second one has to go unanswered as well. */
-  async #askAgain(probe: Probe, timeoutMs: number, signal: AbortSignal, hasAnswered: () => boolean): Promise<void> {
-    for (let attempt = 0; attempt < SECOND_CONNECTIONS; attempt += 1) {
-      const { kind, reason } = await sendProbe(probe, { ...this.#options, timeoutMs }, signal);
-      if (signal.aborted || hasAnswered()) return;
-      if (kind === 'well') return this.recordAnswer();
-      if (kind !== 'inconclusive') return kind === 'failed' ? this.#change('outage', reason) : undefined;
-    }
+  async #ask(): Promise<void> {
+    const { service, metrics } = this.#options;
+    const { signal } = this.#probing;
+    const answersBefore = this.#answers;
+    const { region } = this.#probe;
+    const result = await sendProbe(this.#probe, this.#options, signal);
+    // A rotation has replaced the credentials, or the process stops.
+    if (signal.aborted) return;
+    metrics.recordProbe(service, region, result.kind);
+    if (result.kind === 'well') this.#recordWell();
+    else if (this.#answers === answersBefore) this.#conclude(result);
   }
 
-  #conclude({ kind, reason }: ProbeResult, hasAnswered: boolean): void {
+  #recordWell(): void {
+    this.#answers += 1;
+    this.#inARow.count = 0;
+    if (this.#status.state !== 'well') this.#change('well');
+    this.#wake();
+  }
+
+  #conclude({ kind, reason }: ProbeResult): void {
     const { state, hasWorked } = this.#status;
-    if (kind !== 'inconclusive') this.#inconclusive = 0;
-    if (kind === 'well') this.recordAnswer();
     // An account that has worked had a host, so a host that is gone is an outage.
-    else if (kind === 'refused' || (kind === 'no_such_host' && !hasWorked)) this.#change('refused', reason);
-    else if (kind === 'inconclusive') {
-      this.#failures = 0;
-      // An outage that we cannot confirm any more is not confirmed. One late turn of our own is no reason to end it.
-      this.#inconclusive += 1;
-      if (state === 'unknown' || (state === 'outage' && this.#inconclusive > MAX_INCONCLUSIVE))
-        this.#change('unknown', reason);
-    } else {
-      this.#failures = hasAnswered ? 0 : this.#failures + 1;
-      if (this.#failures >= FAILURES_OF_AN_OUTAGE) this.#change('outage', reason);
-    }
+    const isRefusal = kind === 'refused' || (kind === 'no_such_host' && !hasWorked);
+    const isFailure = !isRefusal && kind !== 'inconclusive';
+    this.#inARow = { isFailure, count: isFailure === this.#inARow.isFailure ? this.#inARow.count + 1 : 1 };
+    const isConfirmed = this.#inARow.count >= CONFIRMED_BY;
+    if (isRefusal) this.#change('refused', reason);
+    else if (isFailure && isConfirmed) this.#change('outage', reason);
+    // What we cannot confirm any more is not confirmed. One late turn of our own is no reason to end an outage.
+    else if (!isFailure && (state === 'unknown' || (state === 'outage' && isConfirmed)))
+      this.#change('unknown', reason);
   }
 
   #change(state: HealthState, reason = ''): void {
     const before = this.#status;
     this.#status = { state, hasWorked: before.hasWorked || state === 'well', reason };
-    if (state !== 'outage') this.#failures = 0;
-    if (state !== 'unknown') for (const resolve of this.#waiting) resolve(this.#status);
-    if (state !== before.state || reason !== before.reason) this.#onChange(this, before);
-  }
-
-  /**
-   * In an outage every second probe ends early, so that the end of an outage in which probes hang is found soon. The others
-   * wait for the whole deadline, so that a service that answers late is not taken for one that is down.
-   */
-  #timeoutMs(): number {
-    const { timeoutMs } = this.#options;
-    const endsEarly = this.#status.state === 'outage' && this.#failures % 2 === 0;
-    return endsEarly ? unansweredAfterMs(timeoutMs) : timeoutMs;
+    if (before.state !== state) {
+      if (state === 'outage') this.#outageSince = performance.now();
+      if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
+    }
+    if (state !== before.state || reason !== before.reason) this.#service.report(this, before);
   }
 
   #intervalMs(): number {
-    const { state } = this.#status;
-    if (state === 'refused') return REFUSED_INTERVAL_MS;
-    return state !== 'outage' && this.#failures > 0 ? MIN_INTERVAL_MS : USUAL_INTERVAL_MS;
+    return this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
   }
 
   /** Waits until somebody calls `#wake`, and at most so long. It does not keep the process alive. */
@@ -274,6 +277,17 @@ export class ServiceHealth {
     return this.#accounts.get(account);
   }
 
+  /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
+  requestProbe(account: string): void {
+    this.find(account)?.requestProbe();
+    this.refresh();
+  }
+
+  /** Finds out about every account. Nobody may know of one that is down, and not of the others. */
+  refresh(): void {
+    for (const health of this.all()) health.refresh();
+  }
+
   /** The health of every account. */
   all(): Iterable<AccountHealth> {
     return this.#accounts.values();
@@ -306,7 +320,7 @@ export class ServiceHealth {
         const known = before.get(account);
         // At another address the account begins anew: what the old address has shown says nothing about the new one.
         if (known?.probe.origin === probe.origin) return [account, known];
-        return [account, new AccountHealth(account, probe, this.#options, (...change) => this.#report(...change))];
+        return [account, new AccountHealth(account, probe, this.#options, this)];
       }),
     );
     for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.close();
@@ -345,7 +359,7 @@ export class ServiceHealth {
   }
 
   /** Logs a change, in one line that says whose fault it is and what to do. */
-  #report(health: AccountHealth, before: HealthStatus): void {
+  report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
     const { service, log, metrics, upstreamMode } = this.#options;
     const { account, probe } = health;

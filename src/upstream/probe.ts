@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Resolver } from '../runtime/dns.ts';
-import { type EventLoopMonitor, lagExcuses } from '../runtime/event-loop.ts';
+import { type EventLoopMonitor, isOurDelay } from '../runtime/event-loop.ts';
 import { UnknownHostError, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /**
@@ -29,8 +29,6 @@ export interface ProbeResult {
   readonly kind: 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive';
   /** For the log. It is the code of the exception if the service answered with one. */
   readonly reason: string;
-  /** How long the service asks not to be asked again, in ms. */
-  readonly retryAfterMs?: number | undefined;
 }
 
 /** The result for a documented answer that does not blame us. */
@@ -53,62 +51,39 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
 }
 
-/** How long a probe may go unanswered before a second connection asks as well, in ms: a part of the deadline, and at most 1.3 s. */
-export function unansweredAfterMs(timeoutMs: number): number {
-  return Math.min(timeoutMs * 0.4, 1_300);
-}
-
 /**
  * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
  *
  * @param signal ends it at once, and then its result shows nothing
- * @param onUnanswered called once, if there is no answer for a part of the deadline and this is not our own fault
  */
 export async function sendProbe(
   { origin, path, headers, body, judge }: Probe,
   { resolver, eventLoop, timeoutMs }: ProbeOptions,
   signal: AbortSignal,
-  onUnanswered = () => {},
 ): Promise<ProbeResult> {
   const startedAt = performance.now();
   const lagBeforeMs = eventLoop.totalLagMs();
   const pool = new UpstreamPool(origin, resolver);
   const pending = pool.post({ path, headers, body: body() });
-  const isExcused = () => {
-    const elapsedMs = performance.now() - startedAt;
-    const isLate = lagExcuses(eventLoop.totalLagMs() - lagBeforeMs, elapsedMs) || pending.lookupMs > elapsedMs / 4;
-    return signal.aborted || isLate;
-  };
   const cancel = () => pending.abort(new DeviceTrustError('CANCELLED'));
   const expire = () =>
     pending.abort(new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` }));
-  const unansweredMs = unansweredAfterMs(timeoutMs);
-  let isOver = false;
-  const reportUnanswered = () => {
-    if (isOver) return;
-    if (!isExcused()) onUnanswered();
-    // After a lag of our own it takes longer until this says something about the service.
-    else unanswered = setTimeout(listen, unansweredMs / 2);
-  };
   // After a lag, an answer that has arrived meanwhile is read first.
-  const listen = () => setImmediate(reportUnanswered);
-  let unanswered = setTimeout(listen, unansweredMs);
   const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
   signal.addEventListener('abort', cancel);
   try {
-    const response = await pending.response;
-    return { ...judge(response), retryAfterMs: response.retryAfterMs };
+    return judge(await pending.response);
   } catch (error) {
     if (!(error instanceof DeviceTrustError)) throw error;
     const reason = error.internal ?? error.code;
     // That there is no such host is an answer of the resolver, however long it took.
     if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason };
-    if (isExcused()) return { kind: 'inconclusive', reason: 'this process was late' };
-    if (error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
+    const delay = { lagMs: eventLoop.totalLagMs() - lagBeforeMs, lookupMs: pending.lookupMs };
+    if (isOurDelay(delay, performance.now() - startedAt))
+      return { kind: 'inconclusive', reason: 'this process was late' };
+    if (signal.aborted || error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
     return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
-    isOver = true;
-    clearTimeout(unanswered);
     clearTimeout(deadline);
     signal.removeEventListener('abort', cancel);
     await pool.close();

@@ -37,7 +37,6 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
     const settings = {
       issuer: 'https://device-trust.sandbox',
       lifetimeSeconds: LIFETIME_SECONDS,
-      unverifiedPerMinute: 0,
       audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' as const }],
     };
     const captchas = { find: () => CAPTCHA, default: CAPTCHA };
@@ -79,7 +78,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
       const input = { ...INPUT, audience: 'orders', action: 'placeOrder' };
       const details = { lotNumber: INPUT.lotNumber, usedType: null, userIp: null, scene: null, referer: null };
       const verdict = { __typename: 'CaptchaPassed', proceed: true, details } as const;
-      const attestation = String(await replica.issuer.check(input, undefined)?.(verdict));
+      const attestation = String(await replica.issuer.check(input, undefined)?.attest(verdict));
       await verify(attestation);
       held.push({ attestation, untilMs: now + (LIFETIME_SECONDS - 1) * 1_000 });
     }

@@ -13,7 +13,6 @@ const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)];
 const SETTINGS: AttestationSettings = {
   issuer: 'https://device-trust.test',
   lifetimeSeconds: 120,
-  unverifiedPerMinute: 3,
   audiences: [
     { id: 'orders', actions: ['placeOrder', 'cancelOrder'], subject: 'required', captchaIds: [FIRST] },
     { id: 'news', actions: ['subscribe'], subject: 'optional' },
@@ -25,13 +24,10 @@ const PASSED: CaptchaVerdict = {
   proceed: true,
   details: { lotNumber: INPUT.lotNumber, usedType: null, userIp: null, scene: null, referer: null },
 };
-const withoutVerdict = (
-  cause: CaptchaIndeterminateCause,
-  { proceed = true, isConfirmed = true } = {},
-): CaptchaVerdict => ({
+const withoutVerdict = (cause: CaptchaIndeterminateCause, isAllowed = true): CaptchaVerdict => ({
   __typename: 'CaptchaIndeterminate',
-  proceed,
-  isConfirmed,
+  proceed: true,
+  isAllowed,
   cause,
   message: '',
 });
@@ -78,7 +74,7 @@ async function attest(
   input: Parameters<AttestationIssuer['check']>[0] = NAMED,
   verdict: CaptchaVerdict = PASSED,
 ): Promise<string> {
-  const attestation = await issuerWith().check(input, 'person-1')?.(verdict);
+  const attestation = await issuerWith().check(input, 'person-1')?.attest(verdict);
   if (typeof attestation !== 'string') throw new Error('expected an attestation, but got none');
   return attestation;
 }
@@ -134,50 +130,12 @@ test.each<[string, CaptchaVerdict, string | undefined]>([
   ['a failed challenge', FAILED, undefined],
   ['a fault in a confirmed outage', withoutVerdict('SERVICE'), 'unverified'],
   ['no response in a confirmed outage', withoutVerdict('TRANSPORT'), 'unverified'],
-  ['a fault that proceeds unconfirmed', withoutVerdict('SERVICE', { isConfirmed: false }), undefined],
-  ['no response that proceeds unconfirmed', withoutVerdict('TRANSPORT', { isConfirmed: false }), undefined],
-  ['a fault that does not proceed', withoutVerdict('SERVICE', { proceed: false }), undefined],
-  ['what a client can provoke, although it proceeds', withoutVerdict('CLIENT'), undefined],
-  ['a mistake in the configuration that proceeds', withoutVerdict('CONFIGURATION'), undefined],
+  ['a fault that proceeds for another reason', withoutVerdict('SERVICE', false), undefined],
+  ['no response that proceeds for another reason', withoutVerdict('TRANSPORT', false), undefined],
 ])('%s gets an attestation only if it is worth one', async (_what, verdict, assurance) => {
-  const attestation = await issuerWith().check(NAMED, 'person-1')?.(verdict);
+  const attestation = await issuerWith().check(NAMED, 'person-1')?.attest(verdict);
   expect(attestation && partsOf(attestation).payload.asr).toBe(assurance ?? null);
   expect(issued).toEqual(assurance ? [['orders', assurance]] : []);
-});
-
-describe('attestations without a verdict', () => {
-  test('are issued up to the limit of a minute; passes are not counted', async () => {
-    const issuer = issuerWith();
-    const ask = (verdict: CaptchaVerdict) => issuer.check(NAMED, 'person-1')?.(verdict);
-    const attestations = await Promise.all([OUTAGE, OUTAGE, PASSED, OUTAGE, OUTAGE, PASSED].map(ask));
-    const assurances = attestations.map((attestation) => attestation && partsOf(attestation).payload.asr);
-    const [yes, outage] = ['verified', 'unverified'];
-    expect(assurances).toEqual([outage, outage, yes, outage, null, yes]);
-    expect(refused).toEqual(['unverified_limit']);
-  });
-
-  test('for one audience leave those for another one', async () => {
-    const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 1 });
-    const subscribe = { ...INPUT, audience: 'news', action: 'subscribe' };
-    const attestations = [NAMED, NAMED, subscribe].map((input) => issuer.check(input, 'person-1')?.(OUTAGE));
-    expect((await Promise.all(attestations)).map(Boolean)).toEqual([true, false, true]);
-  });
-
-  test('are not issued for an id that is not the default one, unless the audience lists it', async () => {
-    const subscribe = { ...INPUT, audience: 'news', action: 'subscribe', captchaId: SECOND };
-    expect(await issuerWith().check(subscribe, undefined)?.(OUTAGE)).toBeNull();
-    expect(refused).toEqual(['unverified_captcha_id']);
-    const listed = issuerWith({
-      ...SETTINGS,
-      audiences: [{ id: 'news', actions: ['subscribe'], subject: 'optional', captchaIds: [SECOND] }],
-    });
-    expect(await listed.check(subscribe, undefined)?.(OUTAGE)).not.toBeNull();
-  });
-
-  test('are never issued with a limit of 0', async () => {
-    const issuer = issuerWith({ ...SETTINGS, unverifiedPerMinute: 0 });
-    expect(await issuer.check(NAMED, 'person-1')?.(OUTAGE)).toBeNull();
-  });
 });
 
 /** `jti`, which a service makes unique. */
@@ -199,7 +157,7 @@ describe('the id of a challenge', () => {
   test('is the same after a rotation of the signing keys', async () => {
     const issuer = issuerWith();
     issuer.replaceKeys([{ ...key, state: 'retired' }, generateKey('active')]);
-    const attestation = String(await issuer.check(NAMED, 'person-1')?.(PASSED));
+    const attestation = String(await issuer.check(NAMED, 'person-1')?.attest(PASSED));
     expect(partsOf(attestation).payload.jti).toBe(await idOf());
     expect(partsOf(attestation).header.kid).not.toBe(key.kid);
   });

@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type FailOpenPolicy, indeterminate, judgeCaptcha, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
-import { HEALTH_STATES } from '../../src/observability/metrics.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import type { HealthStatus } from '../../src/upstream/health.ts';
 import { ARGS, PASS } from './support.ts';
 
 /**
@@ -19,47 +17,36 @@ const CODES = { CLIENT: '-50003', CONFIGURATION: '-50105', SERVICE: '-50000', TR
 const without = (cause: CaptchaIndeterminateCause, isUnreadable = false) =>
   noVerdict(cause, { code: CODES[cause], isUnreadable });
 
-const worked = (state: HealthStatus['state'], reason = ''): HealthStatus => ({ state, hasWorked: true, reason });
-const neverWorked = (state: HealthStatus['state'], reason = ''): HealthStatus => ({ state, hasWorked: false, reason });
+const NOT_DOWN = { hasWorked: true, isDown: false, takeAllowance: () => true };
+const DOWN = { ...NOT_DOWN, isDown: true };
 
-/** What is shown, and the causes that proceed by default: for the captcha id of requests that name none, and for any other. */
-type Row = [what: string, HealthStatus, ofDefault: CaptchaIndeterminateCause[], ofOther: CaptchaIndeterminateCause[]];
+/** What is known, and the causes that proceed by default and get an attestation. */
+type Row = [what: string, known: typeof DOWN, proceeding: CaptchaIndeterminateCause[]];
 
 describe.each<Row>([
-  ['the service is well', worked('well'), [], []],
-  ['nothing was found out in time', worked('unknown'), [], []],
-  ['an outage is confirmed', worked('outage', 'HTTP status 503'), ['SERVICE', 'TRANSPORT'], ['SERVICE', 'TRANSPORT']],
-  ['the service refuses the id with the same exception', worked('refused', '-50105'), ['CONFIGURATION'], []],
-  ['the service refuses the id with another exception', worked('refused', '-50104'), [], []],
-  ['the service refuses our signature', worked('refused', 'illegal sign_token'), [], []],
-  ['the service answers with 403', worked('refused', 'HTTP status 403'), [], []],
-  ['the id has never worked and no probe has shown anything', neverWorked('unknown'), [], []],
-  ['the id has never worked and probes fail', neverWorked('outage', 'HTTP status 503'), [], []],
-  ['the id has never worked and is refused', neverWorked('refused', '-50105'), [], []],
-])('if %s', (_what, health, ofDefault, ofOther) => {
+  ['no outage is confirmed', NOT_DOWN, []],
+  ['an outage is confirmed', DOWN, ['SERVICE', 'TRANSPORT']],
+  ['the allowance of an outage has no room', { ...DOWN, takeAllowance: () => false }, []],
+  ['the id has never worked', { ...NOT_DOWN, hasWorked: false }, []],
+  ['the id has never worked and probes fail', { ...DOWN, hasWorked: false }, []],
+])('if %s', (_what, known, allowed) => {
   test.each(CAUSES)('with the cause %s', (given) => {
-    const cause = health.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
-    for (const [isDefaultId, proceeding] of [[true, ofDefault] as const, [false, ofOther] as const]) {
-      const isConfirmed = proceeding.includes(given);
-      const proceeds = { faults: isConfirmed, always: true, never: false };
-      for (const policy of POLICIES) {
-        const failOpen = { policy, isDefaultId, health };
-        const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
-        expect(indeterminate(without(given), failOpen)).toMatchObject({
-          ...outcome,
-          proceed: proceeds[policy],
-          isConfirmed,
-        });
-        const unreadable = { ...outcome, proceed: false, isConfirmed: false };
-        expect(indeterminate(without(given, true), failOpen)).toMatchObject(unreadable);
-      }
+    const cause = known.hasWorked || given === 'CLIENT' ? given : 'CONFIGURATION';
+    const isAllowed = allowed.includes(given);
+    const proceeds = { faults: isAllowed, always: true, never: false };
+    for (const policy of POLICIES) {
+      const outcome = { __typename: 'CaptchaIndeterminate', cause, code: CODES[given] };
+      const expected = { ...outcome, proceed: proceeds[policy], isAllowed: isAllowed && policy !== 'never' };
+      expect(indeterminate(without(given), { policy, ...known })).toMatchObject(expected);
+      const unreadable = { ...outcome, proceed: false, isAllowed: false };
+      expect(indeterminate(without(given, true), { policy, ...known })).toMatchObject(unreadable);
     }
   });
 });
 
 test.each(CAUSES)('the message for %s says what to do if the request does not proceed, and only then', (cause) => {
-  const messageOf = (policy: FailOpenPolicy) => {
-    const verdict = indeterminate(without(cause), { policy, isDefaultId: true, health: worked('well') });
+  const messageOf = (policy: FailOpenPolicy, known = NOT_DOWN) => {
+    const verdict = indeterminate(without(cause), { policy, ...known });
     return 'message' in verdict ? verdict.message : '';
   };
   const advice =
@@ -68,6 +55,8 @@ test.each(CAUSES)('the message for %s says what to do if the request does not pr
       : 'Let the person solve a new challenge.';
   expect(messageOf('faults')).toBe(`${messageOf('always')} ${advice}`);
   expect(messageOf('never')).toBe(messageOf('faults'));
+  if (cause === 'SERVICE' || cause === 'TRANSPORT')
+    expect(messageOf('faults', { ...DOWN, takeAllowance: () => false })).toContain('try again in a minute');
 });
 
 test('no verdict is better than the response', () => {
@@ -97,12 +86,9 @@ test('no verdict is better than the response', () => {
   );
   const failOpen = fc.record({
     policy: fc.constantFrom<FailOpenPolicy>('faults', 'always', 'never'),
-    isDefaultId: fc.boolean(),
-  });
-  const health = fc.record({
-    state: fc.constantFrom(...HEALTH_STATES),
+    isDown: fc.boolean(),
     hasWorked: fc.boolean(),
-    reason: fc.constantFrom('', '-50000', '-50003', '-50105'),
+    hasRoom: fc.boolean(),
   });
   let passed = 0;
   fc.assert(
@@ -110,12 +96,12 @@ test('no verdict is better than the response', () => {
       answer,
       fc.constantFrom(200, 200, 200, 201, 302, 400, 500),
       failOpen,
-      health,
       fc.boolean(),
-      (body, status, failOpen, health, isUnreadable) => {
+      (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
         const response = isUnreadable ? { status, json: undefined, unreadable: 'JSONP' } : { status, json: body };
         const read = readVerdict(response, 'lot-1');
-        const verdict = read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, health }) : read;
+        const verdict =
+          read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;
         const { status: said, result } = Object(body);
         const hasPassed = verdict.__typename === 'CaptchaPassed';
         // A code is in no pass (2.2). That a pass with an unknown one passes is no harm, so it may go either way.
@@ -125,12 +111,11 @@ test('no verdict is better than the response', () => {
         if (failOpen.policy === 'never') expect(verdict.proceed).toBe(hasPassed);
         if (failOpen.policy === 'faults') {
           const isJudged = said === 'success' || result === 'success';
-          const isDown = health.hasWorked && ['outage', 'refused'].includes(health.state);
-          if (isJudged || !isDown) expect(verdict.proceed).toBe(hasPassed);
+          if (isJudged || !failOpen.isDown || !failOpen.hasWorked || !hasRoom) expect(verdict.proceed).toBe(hasPassed);
         }
         // In a JSON list or text, and in JSON that is cut off or wrapped, there may be a rejection.
         const isStrange = status === 200 && (Array.isArray(body) || Object(body) !== body);
-        if (isUnreadable || isStrange) expect(verdict).toMatchObject({ proceed: false, isConfirmed: false });
+        if (isUnreadable || isStrange) expect(verdict).toMatchObject({ proceed: false, isAllowed: false });
         else if (['fail', 'FAILED', false].includes(result) || (said === 'success' && result !== 'success')) {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }

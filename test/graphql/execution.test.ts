@@ -37,7 +37,12 @@ const capabilities: Capabilities = {
   applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
   attestations: {
     check: ({ audience }) =>
-      audience == null ? undefined : async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
+      audience == null
+        ? undefined
+        : {
+            audience: { id: audience, actions: [], subject: 'optional' },
+            attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
+          },
   },
   judgements: new Judgements(
     sealedJudgements().map(({ key }) => key),
@@ -62,7 +67,7 @@ const capabilities: Capabilities = {
         return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
       }
       if (lotNumber === 'is open') {
-        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isConfirmed: true } as const;
+        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
         return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
       }
       return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };

@@ -69,7 +69,7 @@ test('in an outage a probe follows each second, and its first answer ends the ou
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual(['outage: HTTP status 503', 'well']);
   expect(waits).toEqual([1_000, 1_000, 1_000]);
-  expect(() => health.throwIfDown()).not.toThrow();
+  expect(health.admit()).toBe(false);
 });
 
 test('an outage ends soon after the service answers again, and is not confirmed after three probes that cannot confirm it', async () => {

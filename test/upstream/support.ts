@@ -80,9 +80,9 @@ export function accountStarter() {
       'a',
       probeOf(url),
       { ...serviceOptions(), resolver, eventLoop: { totalLagMs }, timeoutMs },
-      (changed) => {
-        const { state, reason } = changed.status;
-        changes.push(reason ? `${state}: ${reason}` : state);
+      {
+        report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
+        refresh: () => {},
       },
     );
     closers.push(
