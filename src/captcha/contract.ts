@@ -119,14 +119,14 @@ export function readRejection(body: unknown): Rejection | undefined {
 }
 
 /**
- * Does this body reject the challenge? `fail` is documented (2.3), but any spelling of it counts, in `status` as well, and
- * so does a documented reason of a failure (7.1). After `status: "success"` there are two results (2.4), so each one that
- * is not the pass is a rejection. Otherwise it would be an unusable response, which a policy may let proceed.
+ * Does this body reject the challenge? `fail` is documented (2.3), but any result that is not the pass counts, and so does a
+ * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4). Otherwise a
+ * rejection in another form would be an unusable response, which a policy may let proceed.
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = Object(body);
-  if (result === false || beginsWith(FAIL, result) || beginsWith(FAIL, status)) return true;
-  return FAILURE_CATEGORIES.has(reason) || (result !== 'success' && beginsWith(SUCCESS, status));
+  if (result === false || FAILURE_CATEGORIES.has(reason) || beginsWith(FAIL, status)) return true;
+  return typeof result === 'string' && result !== '' ? result !== 'success' : beginsWith(SUCCESS, status);
 }
 
 /** Does this body reject the challenge with the `status` and the `result` that are documented for it (2.4)? */
