@@ -77,13 +77,14 @@ export type CaptchaFailureDetails = {
 
 /**
  * The service gave no verdict. `proceed` follows the policy that this subgraph is configured with. By default it is true only
- * in an outage that this subgraph has confirmed with requests of its own, because a bot can make its own verification fail.
+ * in an outage that this subgraph has confirmed with requests of its own, because a bot can make its own verification fail, and only
+ * for about as many as passed before the outage.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
    * While the captcha service is down, a proof that says so: its claim `asr` is `unverified`, and the service that `audience`
-   * named decides whether that is enough. Only a few a minute are issued. Null in every other case.
+   * named decides whether that is enough. Null in every other case.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** Who can have caused it. */
@@ -92,7 +93,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
   code?: Maybe<Scalars['String']['output']>;
   /** What happened and what to do, in words for a person. */
   message: Scalars['String']['output'];
-  /** The configured policy decides it, by default from what requests of our own show about the service. */
+  /** The configured policy decides it. If it is false, `message` says what to do, such as to try again in a minute. */
   proceed: Scalars['Boolean']['output'];
   /** The kind of exception as the service names it. Null if it named none. */
   type?: Maybe<Scalars['String']['output']>;
@@ -102,7 +103,7 @@ export type CaptchaIndeterminate = CaptchaValidation & {
 export type CaptchaIndeterminateCause =
   /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Also a pass that is not entirely as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused, or it has never worked since this process started. The platform team has to act. By default `proceed` is true only for the captcha id that is used when none is named, and only if it has worked and is now refused for everybody, because a caller could name another one on purpose. */
+  /** The captcha id or its settings: missing, unknown, deleted or paused, or it has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such a captcha id on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
@@ -573,7 +574,11 @@ export type SignalLevel =
   /** Worth a second look. */
   | 'MEDIUM';
 
-/** The values of a solved challenge. They come from the captcha widget; pass them on untouched. */
+/**
+ * The values of a solved challenge. They come from the captcha widget; pass them on untouched. If the widget does not load, send
+ * `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as `captchaOutput` and `passToken`, and `0` as `genTime`: in an
+ * outage of the service they may proceed.
+ */
 export type ValidateCaptchaInput = {
   /** What the person wants to do there, such as `placeOrder`: one of the actions that the operator configured for this audience. */
   action?: InputMaybe<Scalars['String']['input']>;
