@@ -67,6 +67,7 @@ export class AccountHealth {
   #inARow = { isFailure: false, count: 0 };
   /* Moments on the clock of `performance.now()`. */
   #lastProbeAt = Number.NEGATIVE_INFINITY;
+  #inconclusiveAt = Number.NEGATIVE_INFINITY;
   #outageSince = 0;
   #pausedUntil = 0;
   #nextCanaryAt = 0;
@@ -181,14 +182,16 @@ export class AccountHealth {
   async #ask(): Promise<void> {
     const { service, metrics } = this.#options;
     const { signal } = this.#probing;
-    const answersBefore = this.#answers;
+    const [answersBefore, startedAt] = [this.#answers, performance.now()];
     const { region } = this.#probe;
     const result = await sendProbe(this.#probe, this.#options, signal);
     // A rotation has replaced the credentials, or the process stops.
     if (signal.aborted) return;
     metrics.recordProbe(service, region, result.kind);
     if (result.kind === 'well') this.#recordWell();
-    else if (this.#answers === answersBefore) this.#conclude(result);
+    // One lag of our own spoils every probe that is under way, and counts once.
+    else if (this.#answers === answersBefore && (result.kind !== 'inconclusive' || startedAt > this.#inconclusiveAt))
+      this.#conclude(result);
   }
 
   #recordWell(): void {
@@ -203,6 +206,7 @@ export class AccountHealth {
     // An account that has worked had a host, so a host that is gone is an outage.
     const isRefusal = kind === 'refused' || (kind === 'no_such_host' && !hasWorked);
     const isFailure = !isRefusal && kind !== 'inconclusive';
+    if (kind === 'inconclusive') this.#inconclusiveAt = performance.now();
     this.#inARow = { isFailure, count: isFailure === this.#inARow.isFailure ? this.#inARow.count + 1 : 1 };
     const isConfirmed = this.#inARow.count >= CONFIRMED_BY;
     if (isRefusal) this.#change('refused', reason);
