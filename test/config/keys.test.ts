@@ -21,7 +21,6 @@ describe('what is accepted', () => {
       attestation: {
         issuer: ISSUER,
         lifetimeSeconds: 120,
-        unverifiedPerMinute: 60,
         audiences: [{ ...ORDERS, subject: 'required' }],
       },
       attestationKeys: [KEY],
@@ -33,6 +32,7 @@ describe('what is accepted', () => {
     const text = settings({
       issuer: `${ISSUER}/`,
       lifetimeSeconds: 300,
+      // Of version 0.2.0, and without effect.
       unverifiedPerMinute: 0,
       audiences: [audience],
     });
@@ -49,7 +49,6 @@ describe('ATTESTATION: the sentence names each path that is wrong', () => {
   const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
   const ADDRESS = 'issuer: expected an https address without user, query or fragment';
   const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 300';
-  const UNVERIFIED = 'unverifiedPerMinute: expected a whole number from 0 to 10000';
   const SAME = 'audiences: expected no two entries with the same id';
   const SUBJECT = 'audiences.0.subject: expected required or optional';
   const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
@@ -63,7 +62,6 @@ describe('ATTESTATION: the sentence names each path that is wrong', () => {
     ['plain http', settings({ issuer: 'http://device-trust.test' }), ADDRESS],
     ['a lifetime beyond 300', settings({ lifetimeSeconds: 301 }), LIFETIME],
     ['a lifetime as a text', settings({ lifetimeSeconds: '120' }), LIFETIME],
-    ['half an attestation', settings({ unverifiedPerMinute: 0.5 }), UNVERIFIED],
     ['no audience', audiences(), 'audiences: expected at least one entry'],
     ['an id twice', audiences(ORDERS, ORDERS), SAME],
     ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],

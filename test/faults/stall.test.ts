@@ -1,7 +1,19 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readMetrics } from '../observability/exposition.ts';
+import type { TestApp } from '../support/app.ts';
 import { hang } from '../support/hostile.ts';
-import { askTimed, CAPTCHA, expectOverloaded, FINGERPRINT, pause, startAgainst, startBoth, verify } from './support.ts';
+import {
+  ACCOUNTS,
+  askTimed,
+  CAPTCHA,
+  expectOverloaded,
+  FINGERPRINT,
+  pause,
+  startAgainst,
+  startBoth,
+  verify,
+} from './support.ts';
 
 /** A process that is too busy to read its sockets: what it did not read in time is its own fault, and not a captcha outcome. */
 
@@ -35,6 +47,9 @@ async function startThread(isDown: boolean, deadlineMs: number) {
   return { app, messages, letAnswer };
 }
 
+const probesOf = async (app: TestApp, result: string) =>
+  (await readMetrics(app)).value('device_trust_upstream_probes_total', { service: 'captcha', region: 'GLB', result });
+
 describe('a deadline that passes while the process was busy', () => {
   test('is OVERLOADED, and not a captcha that proceeds', async () => {
     const { upstream, app } = await start();
@@ -46,20 +61,18 @@ describe('a deadline that passes while the process was busy', () => {
   });
 
   test('confirms no outage', async () => {
-    // Half of the deadline after the call a probe is sent, and 40 % of it without an answer are silence.
-    const deadline = 1_200;
+    const deadline = 1_500;
     const { upstream, app } = await startBoth({ onTestFinished }, hang, deadline, { upstreamCheck: 'all' });
     let probes = 0;
-    upstream.behave(hang, () => {
-      probes += 1;
+    upstream.behave(hang, ({ request }) => {
+      if (request.includes(ACCOUNTS.GLB.captchaId)) probes += 1;
     });
     const asked = askTimed(app, CAPTCHA);
-    await expect.poll(() => probes, { interval: 5 }).toBe(1);
-    await block(deadline);
+    // Two that fail confirm an outage.
+    await expect.poll(() => probes, { interval: 5, timeout: 5_000 }).toBe(2);
+    await block(deadline * 1.2);
     expectOverloaded(CAPTCHA, await asked);
-    // Silence would be confirmed on a second connection at once. The next probe is due a second after the end of the first.
-    await pause(200);
-    expect(probes).toBe(1);
+    await expect.poll(() => probesOf(app, 'inconclusive')).toBeGreaterThan(1);
     expect(app.logged()).not.toContain('"health":"outage"');
   });
 
@@ -74,19 +87,16 @@ describe('a deadline that passes while the process was busy', () => {
     expect(await captcha).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
   });
 
-  test('is no silence of a probe whose answer has arrived meanwhile', async () => {
-    // 40 % of the deadline without an answer is silence.
-    const { app, messages, letAnswer } = await startThread(true, 1_000);
+  test('is no failure of a probe whose answer has arrived meanwhile', async () => {
+    const { app, messages, letAnswer } = await startThread(true, DEADLINE_MS);
     const captcha = verify(app);
     await expect.poll(() => messages, { interval: 5 }).toContain('probed');
-    await pause(190);
-    // Long enough for the answer to arrive and then the time to pass, and so short that it excuses nothing.
-    await block(220, letAnswer);
+    // Long enough for the answer to arrive and then the deadline to pass.
+    await block(DEADLINE_MS * 1.5, letAnswer);
     expect((await captcha).proceed ?? false).toBe(false);
-    // Silence would be followed by a second connection at once.
-    await pause(100);
-    expect(messages.filter((message) => message === 'probed')).toHaveLength(1);
-    expect(app.logged()).not.toContain('"health":"outage"');
+    // Each of the three ids of the region had one at the start.
+    await expect.poll(() => probesOf(app, 'well')).toBeGreaterThan(3);
+    expect([await probesOf(app, 'failed'), await probesOf(app, 'inconclusive')]).toEqual([undefined, undefined]);
   });
 
   test('is the fault of the service only if the process was idle', async () => {

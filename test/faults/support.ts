@@ -174,9 +174,17 @@ export function gather(app: TestApp, question: Question, count: number) {
 /** A challenge that nobody solved. */
 export const BOGUS = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
+const ATTESTED_MUTATION = `mutation ($input: ValidateCaptchaInput!) {
+  validateCaptcha(input: $input) { __typename proceed attestation ... on CaptchaIndeterminate { cause code type message } }
+}`;
+
 /** Has a captcha verified. Gives its outcome; if there is none, what the error says. */
-export async function verify({ graphqlUrl }: Pick<TestApp, 'graphqlUrl'>, input: object = BOGUS) {
-  const { data, errors } = await ask(graphqlUrl, CAPTCHA_MUTATION, { input });
+export async function verify(
+  { graphqlUrl }: Pick<TestApp, 'graphqlUrl'>,
+  input: object = {},
+  headers: Readonly<Record<string, string>> = {},
+) {
+  const { data, errors } = await ask(graphqlUrl, ATTESTED_MUTATION, { input: { ...BOGUS, ...input } }, headers);
   return data?.validateCaptcha ?? errors?.[0]?.extensions;
 }
 

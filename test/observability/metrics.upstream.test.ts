@@ -137,17 +137,26 @@ describe('a captcha verification counts by type, cause and whether the request m
   });
 
   test.concurrent.each<[string, string, Behaviour]>([
-    ['CONFIGURATION', 'a paused id', respond(exception('-50105', 'paused'))],
     ['SERVICE', 'an exception of the service', respond(exception('-50000', 'runtime error'))],
     ['TRANSPORT', 'a reset', reset],
-  ])('CaptchaIndeterminate %s true for %s that our probes confirm', async (cause, _what, behave) => {
-    let answerProbe = answersProbes;
-    const { app, stop } = await runAgainst(behave, {}, (exchange) => answerProbe(exchange));
-    answerProbe = behave;
-    const gain = await gainOf(app, () => send(app, { query: CAPTCHA_MUTATION, variables: { input } }));
-    await stop();
-    expect(gain.of(OUTCOMES)).toEqual([[{ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 1]]);
-  });
+  ])(
+    'CaptchaIndeterminate %s true for %s that our probes confirm, and beyond the limit false',
+    async (cause, _what, behave) => {
+      let answerProbe = answersProbes;
+      const { app, stop } = await runAgainst(behave, {}, (exchange) => answerProbe(exchange));
+      answerProbe = behave;
+      const ask = () => send(app, { query: CAPTCHA_MUTATION, variables: { input } });
+      await expect.poll(async () => (await ask()).text).toContain('"proceed":true');
+      const { value } = await readMetrics(app);
+      expect(value(OUTCOMES, { type: 'CaptchaIndeterminate', cause, proceed: 'true' })).toBe(1);
+      const gain = await gainOf(app, () => Promise.all(times(20).map(ask)));
+      await stop();
+      // One of 10 has proceeded.
+      const proceeded = gain.of(OUTCOMES).filter(([labels]) => labels['proceed'] === 'true');
+      expect(proceeded.reduce((sum, [, count]) => sum + count, 0)).toBe(9);
+      expect(gain.sum('device_trust_captcha_limited_total')).toBe(11);
+    },
+  );
 
   test('and not at all if no call was made', async () => {
     const empty = { ...input, lotNumber: '' };

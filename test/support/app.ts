@@ -30,12 +30,16 @@ export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<Tes
   return start({ ...DEFAULTS, ...overrides });
 }
 
+type BaseUrls = Readonly<Record<'GLB' | 'NA' | 'EU', string>>;
+
 /** The app in live mode against whatever listens at these addresses, with the accounts of the sandbox. */
-export function startInLiveMode(
-  baseUrls: Readonly<Record<'GLB' | 'NA' | 'EU', string>>,
-  overrides: Partial<Config> = {},
-): Promise<TestApp> {
-  return start({
+export function startInLiveMode(baseUrls: BaseUrls, overrides: Partial<Config> = {}): Promise<TestApp> {
+  return start(liveConfig(baseUrls, overrides));
+}
+
+/** Its configuration, which a test can rotate. */
+export function liveConfig(baseUrls: BaseUrls, overrides: Partial<Config> = {}): Config {
+  return {
     ...DEFAULTS,
     upstreamMode: 'live',
     fingerprintApplications: SANDBOX_APPLICATIONS,
@@ -47,7 +51,7 @@ export function startInLiveMode(
     captchaUrlNa: baseUrls.NA,
     captchaUrlEu: baseUrls.EU,
     ...overrides,
-  });
+  };
 }
 
 async function start(config: Config): Promise<TestApp> {

@@ -1,0 +1,196 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import {
+  ATTESTING,
+  attested,
+  flood,
+  type Outcome,
+  person,
+  proceeded,
+  SECOND,
+  SPOILED,
+  serves,
+  spoils,
+  TO_ANY,
+  TO_BOTH,
+  TO_FIRST,
+  times,
+  unavailable,
+  untilDown,
+  untilVerified,
+  verifyPeople,
+} from './captchas.ts';
+import { exception } from './documented.ts';
+import { startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+
+/**
+ * A bot buys, times, chooses or fakes an outage, so that challenges which nobody solved proceed. What it gets is never more
+ * than people get: twice the verified passes of the busiest minute, and at least 10 in the life of the process.
+ */
+
+const MINIMUM = 10;
+const start = (context: TestContext, deadlineMs = 800, overrides: Partial<Config> = {}) =>
+  startBoth(context, serves, deadlineMs, { ...ATTESTING, ...overrides });
+
+describe.concurrent('an outage that is bought', () => {
+  test.for<[string, Behaviour]>([
+    ['a 503', unavailable],
+    ['silence', hang],
+  ])(
+    "by a flood for which our address is banned with %s: the people's rate, until it ends",
+    async ([, ban], context) => {
+      const { upstream, app } = await start(context, 600);
+      await verifyPeople(app, 8);
+      const flooded = flood(200, 15, () => verify(app, TO_FIRST));
+      await until(() => upstream.requests > 25);
+      upstream.fail(ban);
+      const outcomes = await flooded;
+      upstream.behave(serves);
+      expect(await untilVerified(app)).toBeLessThan(2_000);
+      expect(proceeded(outcomes)).toBeGreaterThan(0);
+      expect(proceeded(outcomes)).toBeLessThanOrEqual(2 * 8);
+      expect(attested(outcomes)).toBe(proceeded(outcomes));
+    },
+  );
+
+  test.for<[string, number]>([
+    ['half', 4],
+    ['a quarter', 8],
+  ])('while %s of the answers are 503 and nobody else comes: at most 50 in 20 s', async ([, of], context) => {
+    const { upstream, app } = await start(context);
+    const fails = () => {
+      let answers = 0;
+      return () => answers++ % of < 2;
+    };
+    const [failsCall, failsProbe] = [fails(), fails()];
+    upstream.behave(
+      (exchange) => (failsCall() ? unavailable : serves)(exchange),
+      (exchange) => (failsProbe() ? unavailable : answersProbes)(exchange),
+    );
+    expect(proceeded(await flood(200, 20, () => verify(app)))).toBeLessThanOrEqual((50 * 4) / 20);
+  });
+
+  test('again and again: the same 10 of the process', async (context) => {
+    const { upstream, app } = await start(context);
+    await verifyPeople(app, 2);
+    const outcomes: Outcome[] = [];
+    for (let outage = 1; outage <= 3; outage += 1) {
+      upstream.fail(unavailable);
+      await untilDown(app, async () => outcomes.push(await verify(app)), outage);
+      outcomes.push(...(await Promise.all(times(15, () => verify(app, TO_FIRST)))));
+      upstream.behave(serves);
+      await until(async () => (await verify(app, { lotNumber: 'wrong' })).__typename === 'CaptchaFailed');
+    }
+    expect(proceeded(outcomes)).toBe(MINIMUM);
+  });
+
+  test('for fifty captcha ids at once: the same 10 of the process', async (context) => {
+    const ids = times(50, (n) => String(n).padStart(32, '0'));
+    const captchaConfigurations = ids.map((captchaId) => ({ captchaId, captchaKey: 'k', region: 'GLB' as const }));
+    const { upstream, app } = await startBoth(context, serves, 800, { captchaConfigurations, upstreamCheck: 'all' });
+    upstream.fail(unavailable);
+    const outcomes: Outcome[] = [];
+    const askAll = async () => {
+      outcomes.push(...(await Promise.all(ids.map((captchaId) => verify(app, { captchaId })))));
+    };
+    await untilDown(app, askAll, ids.length, '');
+    await askAll();
+    expect(proceeded(outcomes)).toBe(MINIMUM);
+  });
+});
+
+describe.concurrent('an outage of one captcha id', () => {
+  /** Two captcha ids, each at a service of its own. */
+  async function startTwo(context: TestContext) {
+    const [first, second] = [await startSwitchable(serves), await startSwitchable(serves)];
+    const app = await startAgainst(first, 800, { ...ATTESTING, captchaUrlNa: second.url, upstreamCheck: 'all' });
+    for (const { stop } of [first, second, app]) context.onTestFinished(stop);
+    return { first, second, app };
+  }
+  const EVERYWHERE = [{}, TO_BOTH, TO_ANY];
+
+  test('lets nobody proceed who names it, because another one is well', async (context) => {
+    const { second, app } = await startTwo(context);
+    second.fail(unavailable);
+    await untilDown(app, () => verify(app, { captchaId: SECOND }), 1, SECOND);
+    const outcomes = await flood(30, 10, (n) => verify(app, { captchaId: SECOND, ...EVERYWHERE[n % 3] }));
+    expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
+  });
+
+  test('lets no call to another one proceed, however the bot spoils it', async (context) => {
+    const { first, second, app } = await startTwo(context);
+    first.fail(unavailable);
+    await untilDown(app, () => verify(app));
+    const outcomes: Outcome[] = [];
+    for (const way of [reset, hang, unavailable, answer(429, ''), answer(500, exception('-50000', 'runtime error'))]) {
+      second.behave(spoils(way));
+      const spoiled = { ...SPOILED, captchaId: SECOND };
+      outcomes.push(...(await flood(6, 10, (n) => verify(app, { ...spoiled, ...EVERYWHERE[n % 3] }))));
+    }
+    // Where both are accepted, the one that is well can be used.
+    for (const to of [TO_BOTH, TO_ANY]) outcomes.push(await verify(app, to));
+    expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
+    expect(await verify(app, TO_FIRST)).toMatchObject({ proceed: true, attestation: expect.any(String) });
+  });
+});
+
+describe.concurrent('an outage that only we see', () => {
+  test.for<[string, object | undefined]>([
+    ['and nobody else comes', undefined],
+    ['while used values are sent', { lotNumber: 'used' }],
+  ])('because the service refuses what a probe sends ends within 2 s, %s', async ([, used], context) => {
+    const { upstream, app } = await start(context);
+    upstream.behave(spoils(reset), unavailable);
+    await untilDown(app, () => verify(app, SPOILED));
+    const outcomes = used && flood(100, 20, () => verify(app, used));
+    expect(await untilVerified(app)).toBeLessThan(2_000);
+    expect(proceeded((await outcomes) ?? [])).toBeLessThanOrEqual(MINIMUM);
+    expect(await person(app)).toMatchObject({ __typename: 'CaptchaPassed' });
+  });
+
+  test('because the service answers after three fifths of the deadline is none', async (context) => {
+    const { upstream, app } = await start(context, 2_500);
+    const late =
+      (behave: Behaviour): Behaviour =>
+      (exchange) =>
+        void setTimeout(behave, 1_500, exchange);
+    upstream.behave(spoils(reset, late(serves)), late(answersProbes));
+    const [outcomes] = await Promise.all([flood(60, 50, () => verify(app, SPOILED)), verifyPeople(app, 5)]);
+    expect(proceeded(outcomes)).toBe(0);
+    expect(app.logged().includes('"health":"outage"')).toBe(false);
+  });
+
+  test('because a bot provokes a 429 pauses nobody for longer than 2 s', async (context) => {
+    const { upstream, app } = await start(context);
+    upstream.behave(spoils(answer(429, '', { 'retry-after': '60' })));
+    const outcomes = await Promise.all(times(5, () => verify(app, SPOILED)));
+    expect(await untilVerified(app)).toBeLessThan(2_000);
+    await verifyPeople(app, 5);
+    expect(proceeded(outcomes)).toBe(0);
+  });
+});
+
+describe.concurrent('in a real outage', () => {
+  const ROUTER = { 'router-authorization': 'the-secret-of-the-router' };
+  const PERSONAL: Partial<Config> = {
+    routerSecrets: ['the-secret-of-the-router'],
+    trustedHeaders: { subject: 'x-user-id', scopes: undefined, metadata: { ipAddr: { header: 'x-client-ip' } } },
+  };
+
+  test.for<[string, (who: string) => Readonly<Record<string, string>>]>([
+    ['subject', (who) => ({ 'x-user-id': who, 'x-client-ip': '203.0.113.9' })],
+    ['address without a subject', (who) => ({ 'x-client-ip': who })],
+  ])('one %s gets 3, and others get theirs', async ([, nameOf], context) => {
+    const { upstream, app } = await start(context, 800, PERSONAL);
+    upstream.fail(unavailable);
+    const by = (who: string) => verify(app, TO_FIRST, { ...ROUTER, ...nameOf(who) });
+    const ofOne: Outcome[] = [];
+    await untilDown(app, async () => ofOne.push(await by('203.0.113.1')));
+    ofOne.push(...(await Promise.all(times(20, () => by('203.0.113.1')))));
+    expect([proceeded(ofOne), attested(ofOne)]).toEqual([3, 3]);
+    expect(ofOne.at(-1)).toMatchObject({ attestation: null, message: expect.stringMatching(/again in a minute/) });
+    const ofOthers = await Promise.all(times(5, (n) => by(`203.0.113.${n + 2}`)));
+    expect(attested(ofOthers)).toBe(5);
+  });
+});
