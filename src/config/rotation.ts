@@ -10,14 +10,18 @@ interface Options<Value> {
 }
 
 /**
- * Reads the configuration, or another value with a JSON text of its own, every `everyMs` ms and reports a change. Only values in
- * files can have changed. It polls, because file events miss how a mounted secret changes: one symbolic link replaces another.
+ * Reads the configuration, or another value with a JSON text of its own, every `everyMs` ms and reports a change once two reads in
+ * a row agree about it: a file that is half-written is another one at the next read. Only values in files can have changed. It
+ * polls, because file events miss how a mounted secret changes: one symbolic link replaces another.
  */
 export function watchConfig<Value>(first: Value, { read, everyMs, onChange, onProblems }: Options<Value>): void {
-  let last = JSON.stringify(first);
+  let reported = JSON.stringify(first);
+  let lastRead = reported;
   const report = (state: string, act: () => void) => {
-    if (state === last) return;
-    last = state;
+    const isFinished = state === lastRead;
+    lastRead = state;
+    if (!isFinished || state === reported) return;
+    reported = state;
     act();
   };
   const poll = () => {

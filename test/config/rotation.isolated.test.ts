@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConfigError } from '../../src/config/parser.ts';
 import { watchConfig } from '../../src/config/rotation.ts';
 import type { Config } from '../../src/config/variables.ts';
@@ -6,27 +6,49 @@ import { LIVE, parse } from './support.ts';
 
 /** The configuration is read again until the process ends, which is why this one is its own. */
 
-test('a change is reported once, and so is a wrong configuration, for each change, which changes nothing', async () => {
-  const first = parse(LIVE);
-  const next = parse({ ...LIVE, CAPTCHA_CONFIGURATIONS: LIVE.CAPTCHA_CONFIGURATIONS.replace('key_shop', 'key_next') });
-  const wrong =
-    (...problems: string[]) =>
-    () => {
-      throw new ConfigError(problems);
-    };
-  let reads = 0;
-  let now = (): Config => first;
-  const read = () => {
-    reads += 1;
-    return now();
+const withKey = (key: string) =>
+  parse({ ...LIVE, CAPTCHA_CONFIGURATIONS: LIVE.CAPTCHA_CONFIGURATIONS.replace('key_shop', key) });
+const [first, next] = [parse(LIVE), withKey('key_next')];
+const wrong =
+  (...problems: string[]) =>
+  () => {
+    throw new ConfigError(problems);
   };
+const EVERY_MS = 2_000;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** What is reported when the reads find these, one after the other. */
+function reportsOf(finds: readonly (() => Config)[]): (Config | readonly string[])[] {
   const reported: (Config | readonly string[])[] = [];
   const report = (found: Config | readonly string[]) => void reported.push(found);
-  watchConfig(first, { read, everyMs: 2, onChange: report, onProblems: report });
-  for (const each of [() => first, wrong('one'), wrong('one', 'two'), () => next]) {
-    now = each;
-    const until = reads + 5;
-    await expect.poll(() => reads, { interval: 2 }).toBeGreaterThan(until);
+  let now = (): Config => first;
+  watchConfig(first, { read: () => now(), everyMs: EVERY_MS, onChange: report, onProblems: report });
+  for (const find of finds) {
+    now = find;
+    vi.advanceTimersByTime(EVERY_MS);
   }
-  expect(reported).toEqual([['one'], ['one', 'two'], next]);
+  return reported;
+}
+
+const same = (): Config => first;
+const changed = (): Config => next;
+test.each<[string, readonly (() => Config)[], readonly unknown[]]>([
+  ['a change, once', [same, changed, changed, changed], [next]],
+  [
+    'what is wrong, once for each change',
+    [wrong('one'), wrong('one'), wrong('one'), wrong('two'), wrong('two')],
+    [['one'], ['two']],
+  ],
+  [
+    'what was wrong and is again as it was before',
+    [wrong('one'), wrong('one'), same, same, changed, changed],
+    [['one'], first, next],
+  ],
+  ['nothing of a file that is half-written when it is read', [() => withKey('key_ne'), changed, changed], [next]],
+  ['nothing of one that is broken until it is whole', [wrong('one'), wrong('two'), changed, changed], [next]],
+  ['nothing of what is taken back', [changed, same, same], []],
+])('%s is reported', (_what, finds, expected) => {
+  expect(reportsOf(finds)).toEqual(expected);
 });

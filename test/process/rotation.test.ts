@@ -96,7 +96,7 @@ test('all secrets and the policy are replaced under load without a failed reques
       await setTimeout(20);
     }
   });
-  /** Files are read every two seconds. */
+  /** Files are read every two seconds, and a change counts when two reads agree. */
   const POLL = { timeout: 10_000, interval: 50 };
   const written = (text: string) => child.stdout().split(text).length - 1;
   const { policy: firstPolicy, ...first } = await decision();
