@@ -16,7 +16,7 @@ import type { GraphQLContext, OperationKind } from './context.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
 import { formatError, reportErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
-import { checkVariables, type DeclaredVariable, declaredBy } from './variables.ts';
+import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with what has to be found out about it only once. */
 export interface Operation {
@@ -31,8 +31,8 @@ export interface Operation {
   compiled: CompiledQuery['query'] | undefined;
 }
 
-/** The variables of a request, as they came. */
-export type Variables = Readonly<Record<string, unknown>>;
+/** The variables of a request. Those that its operation does not declare are taken out. */
+export type Variables = Record<string, unknown>;
 
 /** The answer to an operation, with the status that it has in HTTP. */
 export interface Answer {
@@ -131,6 +131,7 @@ export class Execution {
     context: GraphQLContext,
   ): Answer | undefined {
     context.recorder.recordKind(kind);
+    dropUndeclared(declared, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
       context.spend(checkCost(cost, variables, this.#limits));

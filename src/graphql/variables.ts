@@ -40,6 +40,12 @@ export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLS
   });
 }
 
+/** Takes out what nobody reads, so that a request does not keep it while upstreams are asked. */
+export function dropUndeclared(declared: readonly DeclaredVariable[], variables: Record<string, unknown>): void {
+  const names = new Set(declared.map(({ name }) => name));
+  for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
+}
+
 /**
  * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
  * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the path of the

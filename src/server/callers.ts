@@ -37,6 +37,9 @@ export const ROUTER = 'router';
 /** The name of whoever reaches the port, if no secret is configured. */
 const ANYONE = 'anyone';
 
+/** Is this the name of a service? Without any secret, everybody counts as the router. */
+export const isService = (caller: string): boolean => caller !== ROUTER && caller !== ANYONE;
+
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
 const BEARER = /^bearer +([!-~]+)$/i;
 /** A peer on this machine, in the forms in which a socket names it (RFC 1122, section 3.2.1.3; RFC 4291, section 2.5). */
@@ -74,6 +77,11 @@ export class Callers {
       scopes: new Set(scopes),
       secret: Buffer.from(secret),
     }));
+  }
+
+  /** Is there a router secret? */
+  get hasRouter(): boolean {
+    return this.#routers.length > 0;
   }
 
   /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */

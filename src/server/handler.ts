@@ -9,9 +9,9 @@ import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { isObject } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
+import { releaseWhenRead, type Shared } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
-import type { BodyBudget } from './connections.ts';
-import { JSON_TYPE, RequestRefused, readJsonBody, send } from './http.ts';
+import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { type LoadLimit, refusalOfDocument, refuseUnderLoad } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
@@ -24,8 +24,10 @@ interface HandlerOptions extends LoadLimit {
   readonly skipsApollo: boolean;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
-  /** Bounds the bodies of all requests together. */
-  readonly bodies: BodyBudget;
+  /** The bytes of bodies, with what is made of them, until their operations are over. */
+  readonly bodies: Shared;
+  /** The bytes of answers until they are read. */
+  readonly answers: Shared;
   readonly telemetry: Telemetry;
 }
 
@@ -41,12 +43,12 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { bodies, maxBodyBytes, maxAnswerBytes, telemetry } = options;
+  const { maxBodyBytes, maxAnswerBytes, telemetry } = options;
   refuseUnderLoad(options);
-  const reservation = bodies.open();
+  const body = options.bodies.open(caller.name);
   try {
     const contentType = negotiateContentType(request.headers.accept);
-    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, reservation));
+    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     // Again, because the body can arrive long after the headers.
     refuseUnderLoad(options);
@@ -58,13 +60,22 @@ export async function handleGraphql(
       const answer = await answerOperation(options, request, asked, context);
       status = answer.status;
       const { result, text } = written(answer.result, context, options.capabilities.limits.maxCost, maxAnswerBytes);
-      operation.recordResult(result);
-      send(response, status, { ...answer.headers, 'content-type': contentType }, text);
+      const unread = options.answers.open(caller.name);
+      if (unread.take(Buffer.byteLength(text))) {
+        operation.recordResult(result);
+        send(response, status, { ...answer.headers, 'content-type': contentType }, text);
+        releaseWhenRead(response, unread);
+      } else {
+        const refusal = overloaded();
+        ({ status } = refusal);
+        operation.recordResult({ errors: [{ message: refusal.message, extensions: { code: refusal.code } }] });
+        sendRefusal(response, refusal);
+      }
     } finally {
       operation.end(status);
     }
   } finally {
-    reservation.release();
+    body.release();
   }
 }
 
@@ -114,8 +125,8 @@ async function answerOperation(
   }
   const refusal = refusalOfDocument(query);
   if (refusal) {
-    const extensions = { code: 'GRAPHQL_VALIDATION_FAILED', retryable: false };
-    return { status: 400, result: { errors: [{ message: refusal, extensions }] } };
+    const { code, message } = refusal;
+    return { status: 400, result: { errors: [{ message, extensions: { code, retryable: false } }] } };
   }
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(

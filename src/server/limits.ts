@@ -2,6 +2,7 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
+import type { ErrorCode } from '../errors.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { overloaded } from './http.ts';
 
@@ -27,22 +28,28 @@ function limit(n: number, message: string) {
   return { n, propagateOnRejection: false, onReject: [report] };
 }
 
-/** No client's document comes near these. */
-const UNPARSED_LIMITS = [
-  // graphql-js compares fragments in pairs, and some hundreds overflow its stack.
-  { what: 'fragments', mark: /\bfragment\b/, most: 50 },
-  // The parser keeps each comment and counts none: half a megabyte of them takes 30 MiB.
-  { what: 'comments', mark: '#', most: 1_000 },
-];
+/** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
+const MAX_BYTES = 65_536;
+const MAX_LINES = 2_000;
+const LINE_END = /\r\n|[\n\r]/;
+/** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
+const MAX_FRAGMENTS = 50;
 
 /**
- * The reason why a document must not even be parsed; undefined if it may be. It counts words and marks in the text, so a
- * document that has them in its strings that often is refused as well.
+ * Why a document must not even be parsed; undefined if it may be. No client's comes near these limits. It counts the word in the
+ * text, so a document that has `fragment` in its strings that often is refused as well.
  */
-export function refusalOfDocument(source: string): string | undefined {
-  // The second argument ends the search at the first mark too many.
-  const exceeded = UNPARSED_LIMITS.find(({ mark, most }) => source.split(mark, most + 2).length > most + 1);
-  return exceeded && `The document has more than ${exceeded.most} ${exceeded.what}.`;
+export function refusalOfDocument(source: string): { readonly code: ErrorCode; readonly message: string } | undefined {
+  if (Buffer.byteLength(source) > MAX_BYTES || hasMore(source, LINE_END, MAX_LINES - 1)) {
+    return { code: 'GRAPHQL_PARSE_FAILED', message: `The document has more than 64 KiB or ${MAX_LINES} lines.` };
+  }
+  if (!hasMore(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
+  return { code: 'GRAPHQL_VALIDATION_FAILED', message: `The document has more than ${MAX_FRAGMENTS} fragments.` };
+}
+
+/** Is this in the text more often? The second argument of `split` ends the search at the first one too many. */
+function hasMore(text: string, mark: RegExp, most: number): boolean {
+  return text.split(mark, most + 2).length > most + 1;
 }
 
 /** From which delay of the event loop on the process counts as overloaded, in ms. */

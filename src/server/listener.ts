@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import { Connections } from './connections.ts';
+import { Connections } from './caller-limits.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
@@ -14,6 +14,11 @@ const CHECK_INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
+/**
+ * How long nobody may read an answer, in ms, before its connection is closed. Node compares what is left at two such times, so it
+ * can be twice as long.
+ */
+const UNREAD_MS = 10_000;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
 
@@ -31,6 +36,8 @@ interface Options {
   readonly keepAliveMs: number;
   /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
   readonly maxConnectionAgeMs?: number;
+  /** Is there a router, for which callers that are services have to leave connections? */
+  readonly hasRouter?: () => boolean;
   /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   /** Answers a request. */
@@ -52,7 +59,14 @@ export class Listener {
   readonly #ended = new WeakSet<Socket>();
   #isDraining = false;
 
-  constructor({ maxConnections, keepAliveMs, maxConnectionAgeMs = 0, metrics, handle }: Options) {
+  constructor({
+    maxConnections,
+    keepAliveMs,
+    maxConnectionAgeMs = 0,
+    hasRouter = () => true,
+    metrics,
+    handle,
+  }: Options) {
     this.#handle = handle;
     this.#server = createServer(
       {
@@ -75,7 +89,7 @@ export class Listener {
         const factor = 1 + JITTER * (2 * Math.random() - 1);
         this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
       });
-    this.connections = new Connections(this.#server, maxConnections, metrics);
+    this.connections = new Connections(this.#server, { limit: maxConnections, hasRouter, metrics });
   }
 
   /**
@@ -114,6 +128,10 @@ export class Listener {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
     }
+    // The time begins again with each byte that comes or goes. Before the answer it may run out: upstreams have deadlines.
+    response.setTimeout(UNREAD_MS, () => {
+      if (response.writableEnded) socket.destroy();
+    });
     this.#handle(request, response);
   }
 }

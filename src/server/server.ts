@@ -8,10 +8,10 @@ import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
+import { BYTES_UNDER_WAY, Shared } from './caller-limits.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
-import { BodyBudget } from './connections.ts';
 import { handleGraphql } from './handler.ts';
-import { RequestRefused, refusal, send, sendRefusal } from './http.ts';
+import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import type { DocumentLimits, LoadLimit } from './limits.ts';
 import { Listener } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
@@ -80,11 +80,16 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
   });
   const callers = new Callers({ ...options, metrics });
   const skipsApollo = plugins.length === 0;
-  const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies: new BodyBudget() };
+  const hasRouter = () => callers.hasRouter;
+  const bodies = new Shared(BYTES_UNDER_WAY, hasRouter);
+  // A service may hold a quarter, so the largest answer can be sent to it.
+  const answers = new Shared(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
+  const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies, answers };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
     ...options,
     keepAliveMs: KEEP_ALIVE_MS,
+    hasRouter,
     metrics,
     handle: (request, response) => {
       route(request, response).catch((error: unknown) => refuse(response, error, telemetry));
@@ -97,7 +102,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED', { connection: 'close' });
-      listener.connections.recordOperation(request.socket);
+      if (!listener.connections.recordOperation(request.socket, caller.name)) throw overloaded({ connection: 'close' });
       return handleGraphql(handler, request, response, caller);
     }
     if (health.answer(path, response)) return;

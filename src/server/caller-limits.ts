@@ -1,0 +1,147 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Metrics } from '../observability/metrics.ts';
+import { isService } from './callers.ts';
+
+/** What one request or connection holds of something that all callers share. */
+export interface Hold {
+  /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
+  take(amount: number): boolean;
+  /** Gives everything back. */
+  release(): void;
+}
+
+/**
+ * Something that all callers share, and what each of them holds of it. The router may hold everything. Services hold half of it
+ * at most, or all of it if there is no router, and one service half of that. So nobody can take it from the router, and no
+ * service from all others.
+ */
+export class Shared {
+  readonly #total: number;
+  readonly #hasRouter: () => boolean;
+  readonly #heldBy = new Map<string, number>();
+  #held = 0;
+  #heldByServices = 0;
+
+  constructor(total: number, hasRouter: () => boolean) {
+    this.#total = total;
+    this.#hasRouter = hasRouter;
+  }
+
+  /** @param caller the name of a caller, which stays the same when its secret is rotated */
+  open(caller: string): Hold {
+    let taken = 0;
+    return {
+      take: (amount) => {
+        if (!this.#hasRoom(caller, amount)) return false;
+        taken += amount;
+        this.#add(caller, amount);
+        return true;
+      },
+      release: () => {
+        this.#add(caller, -taken);
+        taken = 0;
+      },
+    };
+  }
+
+  #hasRoom(caller: string, amount: number): boolean {
+    if (this.#held + amount > this.#total) return false;
+    if (!isService(caller)) return true;
+    const ofServices = this.#hasRouter() ? this.#total / 2 : this.#total;
+    const own = (this.#heldBy.get(caller) ?? 0) + amount;
+    // A single connection can be all that there is.
+    return this.#heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
+  }
+
+  #add(caller: string, amount: number): void {
+    this.#held += amount;
+    if (isService(caller)) this.#heldByServices += amount;
+    this.#heldBy.set(caller, (this.#heldBy.get(caller) ?? 0) + amount);
+  }
+}
+
+/**
+ * How many bytes bodies may take together until their operations are over, and how many answers until they are read. A container
+ * of 512 MiB has space for both several times over, and no usual load comes near them: 4,096 requests with 16 KiB each.
+ */
+export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
+
+/** As much as every caller may hold for one request. */
+const LARGEST = BYTES_UNDER_WAY / 4;
+
+/** What each mark that begins a value takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
+const BYTES_PER_MARK = 64;
+const MARKS = new Uint8Array(256);
+for (const mark of Buffer.from('[{:,')) MARKS[mark] = 1;
+
+/** What a JSON text takes in bytes, with what is made of it. However many values it has, a single one is never too large. */
+export function weightOf(json: Uint8Array): number {
+  let marks = 0;
+  for (let at = 0; at < json.length; at += 1) marks += MARKS[json[at] ?? 0] ?? 0;
+  return Math.min(json.length + marks * BYTES_PER_MARK, LARGEST);
+}
+
+/** Gives back what an answer holds once the client has taken its last byte, or is gone. */
+export function releaseWhenRead(answer: ServerResponse, { release }: Hold): void {
+  const { socket } = answer.req;
+  const end = () => {
+    release();
+    socket.off('close', end);
+  };
+  if (answer.writableLength === 0 || socket.destroyed) end();
+  // Node 22 closes no answer that waits behind another one of its connection.
+  else for (const one of [answer, socket]) one.once('close', end);
+}
+
+/** From this part of the limit on, a new connection replaces the oldest one without an operation. */
+const CROWDED = 0.9;
+
+interface ConnectionOptions {
+  readonly limit: number;
+  readonly hasRouter: () => boolean;
+  readonly metrics: Pick<Metrics, 'recordEviction'> | undefined;
+}
+
+/**
+ * The open connections of a server. One belongs to the caller of its first operation, and stays. All others can be held by
+ * anyone who reaches the port, so they are closed first: clients that open connections without end close their own.
+ */
+export class Connections {
+  readonly #open = new Set<Socket>();
+  /** Those of them that belong to no caller. The oldest is the first. */
+  readonly #withoutOperation = new Set<Socket>();
+  readonly #ofCallers: Shared;
+
+  constructor(server: Server, { limit, hasRouter, metrics }: ConnectionOptions) {
+    this.#ofCallers = new Shared(limit, hasRouter);
+    const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
+    server.maxConnections = limit;
+    server.on('connection', (socket: Socket) => {
+      const [oldest] = this.#withoutOperation;
+      if (oldest && this.#open.size >= crowdedAt) {
+        this.#remove(oldest);
+        oldest.destroy();
+        metrics?.recordEviction();
+      }
+      this.#open.add(socket);
+      this.#withoutOperation.add(socket);
+      socket.once('close', () => this.#remove(socket));
+    });
+  }
+
+  /** Records that a caller has sent an operation on this connection. False if the caller may hold no more connections. */
+  recordOperation(socket: Socket, caller: string): boolean {
+    if (!this.#withoutOperation.has(socket)) return true;
+    const hold = this.#ofCallers.open(caller);
+    if (!hold.take(1)) return false;
+    this.#withoutOperation.delete(socket);
+    socket.once('close', hold.release);
+    return true;
+  }
+
+  #remove(socket: Socket): void {
+    this.#open.delete(socket);
+    this.#withoutOperation.delete(socket);
+  }
+}

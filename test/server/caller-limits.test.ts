@@ -1,0 +1,311 @@
+import { once } from 'node:events';
+import { gql } from 'graphql-tag';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import type { GraphQLContext } from '../../src/graphql/context.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { readMetrics } from '../observability/exposition.ts';
+import { startInSandboxMode, type TestApp } from '../support/app.ts';
+import { type Connection, openConnection, sendBytes } from '../support/requests.ts';
+import { startServer } from '../support/server.ts';
+
+/** What callers may hold at once, each and together: connections, bodies of requests, and answers that they do not read. */
+
+const CONNECTIONS = 100;
+const SECRET = 'the-secret-of-the-router';
+const PROBE = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
+const OPERATION = '{"query":"{ __typename }"}';
+const DATA = '{"data":{"__typename":"Query"}}';
+
+function operation(secret = SECRET): string {
+  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\nrouter-authorization: ${secret}\r\ncontent-type: application/json`;
+  return `${head}\r\ncontent-length: ${OPERATION.length}\r\n\r\n${OPERATION}`;
+}
+
+async function start(overrides: Partial<Config> = {}): Promise<TestApp> {
+  const app = await startInSandboxMode({ maxConnections: CONNECTIONS, routerSecrets: [SECRET], ...overrides });
+  onTestFinished(app.stop);
+  return app;
+}
+
+function open(url: string, bytes = ''): Connection {
+  const connection = openConnection(url, bytes);
+  onTestFinished(() => void connection.socket.destroy());
+  return connection;
+}
+
+/** Waits until something came back, or until the connection is closed without an answer. */
+async function answered({ socket, received, closed }: Connection): Promise<string> {
+  if (!received()) await Promise.race([once(socket, 'data').catch(() => undefined), closed]);
+  return received();
+}
+
+/** Opens this many connections one after the other, each with a request that is answered before the next one is opened. */
+async function openInTurn(url: string, count: number, bytes: string): Promise<Connection[]> {
+  const connections: Connection[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const connection = open(url, bytes);
+    connections.push(connection);
+    await answered(connection);
+  }
+  return connections;
+}
+
+const isOpen = ({ socket }: Connection) => !socket.destroyed && !socket.readableEnded;
+
+test.each([
+  ['asked for a probe', PROBE],
+  ['asked for nothing that there is', 'GET /favicon.ico HTTP/1.1\r\nhost: x\r\n\r\n'],
+  ['sent nothing at all', ''],
+  ['sent half a request', 'POST /graphql HTTP/1.1\r\nhost: x\r\n'],
+])('while every connection is held by a client that %s, a router and a probe are answered', async (_what, bytes) => {
+  const app = await start();
+  const [router] = await openInTurn(app.url, 1, operation());
+  const flood = Array.from({ length: CONNECTIONS * 2 }, () => open(app.url, bytes));
+  await Promise.all(flood.slice(0, CONNECTIONS).map(({ closed }) => closed));
+
+  expect(await answered(open(app.url, operation()))).toContain(DATA);
+  expect(await answered(open(app.url, PROBE))).toContain('alive');
+  // The connection that the router had before the flood is still there.
+  router?.socket.write(operation());
+  await expect.poll(() => router?.received().split(DATA).length).toBe(3);
+});
+
+test('the oldest connection without an operation is closed first, from 90 % of the limit on, and counted', async () => {
+  const app = await start();
+  const evictions = async () => (await readMetrics(app)).value('device_trust_connections_evicted_total');
+  const [own] = await openInTurn(app.url, 1, PROBE);
+  own?.socket.end();
+  await own?.closed;
+  expect(await evictions()).toBe(0);
+  const connections = await openInTurn(app.url, 95, PROBE);
+  await connections[4]?.closed;
+  expect(connections.map(isOpen)).toEqual(connections.map((_connection, at) => at >= 5));
+  expect(await evictions()).toBe(5);
+});
+
+test('a client with a wrong secret or none is closed before a router, and a flood closes no router', async () => {
+  const app = await start();
+  const routers = await openInTurn(app.url, 50, operation());
+  for (const secret of ['a-wrong-secret-of-some-stranger', '']) {
+    expect(await answered(open(app.url, operation(secret)))).toContain('401 Unauthorized');
+  }
+  await openInTurn(app.url, CONNECTIONS, PROBE);
+  expect(routers.filter(isOpen)).toHaveLength(50);
+});
+
+test('without router secrets any client that sent an operation counts as a router', async () => {
+  const app = await start({ routerSecrets: [] });
+  const clients = await openInTurn(app.url, 50, operation(''));
+  await openInTurn(app.url, CONNECTIONS, PROBE);
+  expect(clients.filter(isOpen)).toHaveLength(50);
+});
+
+test('when routers hold every connection, the next one is closed and counted, and let in when another one ends', async () => {
+  const app = await start({ maxConnections: 3 });
+  const [first] = await openInTurn(app.url, 3, operation());
+  expect(await answered(open(app.url, operation()))).toBe('');
+  const { value } = await readMetrics(app);
+  expect(value('device_trust_requests_refused_total', { code: 'OVERLOADED' })).toBe(1);
+
+  first?.socket.end();
+  await expect.poll(() => answered(open(app.url, operation()))).toContain(DATA);
+});
+
+const MB = 1024 * 1024;
+const SERVICES = ['orders', 'users', 'desk'].map((name) => ({ name, secret: `the-secret-of-${name}`, scopes: [] }));
+const ROUTER_AND_SERVICES = { routerSecrets: [SECRET], services: SERVICES };
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  router: `router-authorization: ${SECRET}\r\n`,
+  ...Object.fromEntries(SERVICES.map(({ name, secret }) => [name, `authorization: Bearer ${secret}\r\n`])),
+};
+
+/** The bytes of a request of this caller. */
+function requestOf(caller: string, body: string, more = ''): string {
+  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${CREDENTIALS[caller] ?? ''}${more}`;
+  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+const statusIn = (answer: string) => Number(answer.slice(9, 12));
+const statusOf = async (url: string, caller: string, body = OPERATION) =>
+  statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close\r\n')));
+
+/** A server of a schema whose operations last until the test ends them, and whose answers are as long as one asks for. */
+async function startHolding(options: Partial<ServerOptions>) {
+  const underWay = new Set<() => void>();
+  const typeDefs = gql`
+    type Query { wait(x: [String]): String  long(length: Int!): String }
+    type Thing @key(fields: "id") { id: ID! }
+  `;
+  const wait = (_: unknown, __: unknown, { recorder }: GraphQLContext) =>
+    new Promise<void>((resolve) => {
+      underWay.add(resolve);
+      recorder.signal?.addEventListener('abort', () => resolve());
+    });
+  const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
+  const { graphqlUrl, stop } = await startServer([{ typeDefs, resolvers: { Query: { wait, long } } }], {
+    maxBodyBytes: 10 * MB,
+    ...options,
+  });
+  onTestFinished(stop);
+  return { url: graphqlUrl, underWay };
+}
+type Holding = Awaited<ReturnType<typeof startHolding>>;
+
+/** One eighth of all that there is, which the caller holds until the connection is closed. Is it refused? */
+type Take = (
+  server: Holding,
+  caller: string,
+) => Promise<{ readonly isRefused: boolean; readonly connection: Connection }>;
+
+const LARGE = '{"query":"{ wait }"}'.padEnd(8 * MB - 3 * 64);
+const takeBody: Take = async ({ url, underWay }, caller) => {
+  const before = underWay.size;
+  const connection = open(url, requestOf(caller, LARGE));
+  await expect.poll(() => underWay.size > before || connection.received() !== '', POLL).toBe(true);
+  return { isRefused: underWay.size === before, connection };
+};
+const takeAnswer: Take = async ({ url }, caller) => {
+  const connection = open(url, requestOf(caller, `{"query":"{ long(length: ${8 * MB - 20}) }"}`));
+  await once(connection.socket, 'data');
+  connection.socket.pause();
+  return { isRefused: statusIn(connection.received()) === 503, connection };
+};
+const takeConnection: Take = async ({ url }, caller) => {
+  const connection = open(url, requestOf(caller, OPERATION));
+  return { isRefused: !(await answered(connection)).includes(DATA), connection };
+};
+/** This process sends and receives large bodies as well, on a machine that may be busy. */
+const POLL = { timeout: 20_000, interval: 5 };
+
+describe.each<[string, Take, Partial<ServerOptions>]>([
+  ['bodies of operations under way', takeBody, {}],
+  ['answers that nobody reads', takeAnswer, {}],
+  ['connections', takeConnection, { maxConnections: 8 }],
+])('%s', (_what, take, options) => {
+  /** Lets a caller take eighths until one is refused. */
+  async function fill(server: Holding, caller: string): Promise<Connection[]> {
+    const { isRefused, connection } = await take(server, caller);
+    if (!isRefused) return [connection, ...(await fill(server, caller))];
+    connection.socket.destroy();
+    await connection.closed;
+    return [];
+  }
+
+  test.each<[string, Partial<ServerOptions>, [string, number][]]>([
+    [
+      'router and services',
+      ROUTER_AND_SERVICES,
+      [
+        ['orders', 2],
+        ['users', 2],
+        ['desk', 0],
+        ['router', 4],
+        ['orders', 0],
+      ],
+    ],
+    [
+      'a router that came first',
+      ROUTER_AND_SERVICES,
+      [
+        ['router', 8],
+        ['orders', 0],
+      ],
+    ],
+    [
+      'services alone',
+      { services: SERVICES },
+      [
+        ['orders', 4],
+        ['users', 4],
+        ['desk', 0],
+      ],
+    ],
+    ['no secrets', {}, [['anyone', 8]]],
+  ])(
+    'of %s: so many eighths for each, and all are given back',
+    async (_who, secrets, expected) => {
+      const server = await startHolding({ ...options, ...secrets });
+      const held: Connection[] = [];
+      for (const [caller, eighths] of expected) {
+        const own = await fill(server, caller);
+        expect(own, caller).toHaveLength(eighths);
+        held.push(...own);
+      }
+      for (const { socket } of held) socket.destroy();
+      const [[first, eighths] = ['', 0]] = expected;
+      // The server learns of it a little later.
+      await expect
+        .poll(async () => {
+          const own = await fill(server, first);
+          for (const { socket } of own) socket.destroy();
+          return own.length;
+        }, POLL)
+        .toBe(eighths);
+    },
+    60_000,
+  );
+});
+
+test('while a service leaves bodies unfinished, every request of the router is answered', async () => {
+  const { url } = await startHolding(ROUTER_AND_SERVICES);
+  const unfinished = Array.from({ length: 4 }, () =>
+    open(url, requestOf('orders', OPERATION.padEnd(8 * MB)).slice(0, -1)),
+  );
+  await expect.poll(() => statusOf(url, 'orders'), POLL).toBe(503);
+  const refused = await sendBytes(url, requestOf('orders', OPERATION, 'connection: close\r\n'));
+  expect(refused).toMatch(/^retry-after: 1\r$/im);
+  expect(refused).toContain('{"code":"OVERLOADED","retryable":true}');
+  expect(await statusOf(url, 'users')).toBe(200);
+  for (let time = 0; time < 60; time += 1) expect(await statusOf(url, 'router')).toBe(200);
+  for (const { socket } of unfinished) socket.destroy();
+  await expect.poll(() => statusOf(url, 'orders'), POLL).toBe(200);
+}, 60_000);
+
+test('answers and operations that are over give back what they held', async () => {
+  const server = await startHolding(ROUTER_AND_SERVICES);
+  for (let time = 0; time < 3; time += 1) {
+    const bodies = [await takeBody(server, 'orders'), await takeBody(server, 'orders')];
+    expect(await takeBody(server, 'orders')).toMatchObject({ isRefused: true });
+    for (const resolve of server.underWay) resolve();
+    server.underWay.clear();
+    for (const { connection } of bodies) expect(await answered(connection)).toContain('"wait":null');
+    const answers = [await takeAnswer(server, 'orders'), await takeAnswer(server, 'orders')];
+    expect(await takeAnswer(server, 'orders')).toMatchObject({ isRefused: true });
+    for (const { connection } of answers) {
+      connection.socket.resume();
+      await expect.poll(() => connection.received().endsWith('x"}}'), POLL).toBe(true);
+      connection.socket.destroy();
+    }
+  }
+}, 60_000);
+
+test('one request is never too large, whoever sends it and whatever is made of it', async () => {
+  const { url } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 20 * MB });
+  const long = `{"query":"{ long(length: ${20 * MB - 20}) }"}`;
+  const lists = (bytes: number) => `{"query":"{ __typename }","variables":{"x":[${'[],'.repeat(bytes / 3)}[]]}}`;
+  for (const body of [long, lists(0.5 * MB), lists(9 * MB)]) expect(await statusOf(url, 'orders', body)).toBe(200);
+  const single = await startHolding({ ...ROUTER_AND_SERVICES, maxConnections: 1 });
+  expect(await statusOf(single.url, 'orders')).toBe(200);
+}, 60_000);
+
+test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as well', async (value) => {
+  const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
+  const x = value.repeat((512 * 1024) / value.length);
+  const body = `{"query":"{ wait }","variables":{"x":[${x}0]}}`;
+  const connections = Array.from({ length: 10 }, () => open(url, requestOf('orders', body)));
+  await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(10);
+  expect(underWay.size).toBeLessThanOrEqual(2);
+  expect(await statusOf(url, 'router')).toBe(200);
+});
+
+test('a plugin of Apollo Server sees only the variables that the operation declares once it is executed', async () => {
+  const seen: unknown[] = [];
+  const executionDidStart = async ({ request }: { request: { variables?: unknown } }) =>
+    void seen.push(request.variables);
+  const { url } = await startHolding({ plugins: [{ requestDidStart: async () => ({ executionDidStart }) }] });
+  const query = 'query ($length: Int!) { long(length: $length) }';
+  const body = JSON.stringify({ query, variables: { length: 1, other: ['x'], toString: 1 }, unknown: 1 });
+  expect(await statusOf(url, 'anyone', body)).toBe(200);
+  expect(seen).toEqual([{ length: 1 }]);
+});
