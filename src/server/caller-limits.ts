@@ -97,36 +97,33 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Hold): void
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */
 const CROWDED = 0.9;
 
-interface ConnectionOptions {
-  readonly limit: number;
-  readonly hasRouter: () => boolean;
-  readonly metrics: Pick<Metrics, 'recordEviction'> | undefined;
-}
-
 /**
  * The open connections of a server. One belongs to the caller of its first operation, and stays. All others can be held by
  * anyone who reaches the port, so they are closed first: clients that open connections without end close their own.
  */
 export class Connections {
-  readonly #open = new Set<Socket>();
+  #open = 0;
   /** Those of them that belong to no caller. The oldest is the first. */
   readonly #withoutOperation = new Set<Socket>();
   readonly #ofCallers: Shared;
 
-  constructor(server: Server, { limit, hasRouter, metrics }: ConnectionOptions) {
+  constructor(server: Server, limit: number, hasRouter: () => boolean, metrics?: Pick<Metrics, 'recordEviction'>) {
     this.#ofCallers = new Shared(limit, hasRouter);
     const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
     server.maxConnections = limit;
     server.on('connection', (socket: Socket) => {
       const [oldest] = this.#withoutOperation;
-      if (oldest && this.#open.size >= crowdedAt) {
-        this.#remove(oldest);
+      if (oldest && this.#open >= crowdedAt) {
+        this.#withoutOperation.delete(oldest);
         oldest.destroy();
         metrics?.recordEviction();
       }
-      this.#open.add(socket);
+      this.#open += 1;
       this.#withoutOperation.add(socket);
-      socket.once('close', () => this.#remove(socket));
+      socket.once('close', () => {
+        this.#open -= 1;
+        this.#withoutOperation.delete(socket);
+      });
     });
   }
 
@@ -138,10 +135,5 @@ export class Connections {
     this.#withoutOperation.delete(socket);
     socket.once('close', hold.release);
     return true;
-  }
-
-  #remove(socket: Socket): void {
-    this.#open.delete(socket);
-    this.#withoutOperation.delete(socket);
   }
 }

@@ -14,11 +14,8 @@ const CHECK_INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/**
- * How long nobody may read an answer, in ms, before its connection is closed. Node compares what is left at two such times, so it
- * can be twice as long.
- */
-const UNREAD_MS = 10_000;
+/** How often Node looks whether an answer makes progress, in ms. One that nobody reads is closed the second time, after 10 s. */
+const UNREAD_CHECK_MS = 5_000;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
 
@@ -89,7 +86,7 @@ export class Listener {
         const factor = 1 + JITTER * (2 * Math.random() - 1);
         this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
       });
-    this.connections = new Connections(this.#server, { limit: maxConnections, hasRouter, metrics });
+    this.connections = new Connections(this.#server, maxConnections, hasRouter, metrics);
   }
 
   /**
@@ -129,7 +126,7 @@ export class Listener {
       response.setHeader('connection', 'close');
     }
     // The time begins again with each byte that comes or goes. Before the answer it may run out: upstreams have deadlines.
-    response.setTimeout(UNREAD_MS, () => {
+    response.setTimeout(UNREAD_CHECK_MS, () => {
       if (response.writableEnded) socket.destroy();
     });
     this.#handle(request, response);

@@ -40,11 +40,7 @@ export class AccountPausedError extends DeviceTrustError {
 }
 
 /** What the accounts of a service have in common. */
-interface AccountOptions extends ProbeOptions {
-  /** The name of the service, for the metrics and the log. */
-  readonly service: string;
-  readonly metrics: Metrics;
-}
+type AccountOptions = ProbeOptions & Pick<ServiceHealthOptions, 'service' | 'metrics'>;
 
 /** What an account tells its service: a change, and about once a second that it is down. */
 type Service = Pick<ServiceHealth, 'report' | 'refresh'>;
@@ -67,7 +63,6 @@ export class AccountHealth {
   #inARow = { isFailure: false, count: 0 };
   /* Moments on the clock of `performance.now()`. */
   #lastProbeAt = Number.NEGATIVE_INFINITY;
-  #inconclusiveAt = Number.NEGATIVE_INFINITY;
   #outageSince = 0;
   #pausedUntil = 0;
   #nextCanaryAt = 0;
@@ -109,9 +104,8 @@ export class AccountHealth {
    */
   admit(): boolean {
     const now = performance.now();
-    const isDown = this.#status.state === 'outage';
-    if (!isDown && now >= this.#pausedUntil) return false;
-    if (now < this.#nextCanaryAt) throw isDown ? new OutageError() : new AccountPausedError();
+    if (this.#status.state !== 'outage' && now >= this.#pausedUntil) return false;
+    if (now < this.#nextCanaryAt) throw now < this.#pausedUntil ? new AccountPausedError() : new OutageError();
     this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
     return true;
   }
@@ -174,7 +168,8 @@ export class AccountHealth {
       this.#lastProbeAt = performance.now();
       void this.#ask();
       if (this.#status.state === 'outage') this.#service.refresh();
-      await this.#sleep(isFirst ? MIN_INTERVAL_MS : this.#intervalMs());
+      const usualMs = this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
+      await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
     }
     this.#isWatched = false;
   }
@@ -182,16 +177,14 @@ export class AccountHealth {
   async #ask(): Promise<void> {
     const { service, metrics } = this.#options;
     const { signal } = this.#probing;
-    const [answersBefore, startedAt] = [this.#answers, performance.now()];
+    const answersBefore = this.#answers;
     const { region } = this.#probe;
     const result = await sendProbe(this.#probe, this.#options, signal);
     // A rotation has replaced the credentials, or the process stops.
     if (signal.aborted) return;
     metrics.recordProbe(service, region, result.kind);
     if (result.kind === 'well') this.#recordWell();
-    // One lag of our own spoils every probe that is under way, and counts once.
-    else if (this.#answers === answersBefore && (result.kind !== 'inconclusive' || startedAt > this.#inconclusiveAt))
-      this.#conclude(result);
+    else if (this.#answers === answersBefore) this.#conclude(result);
   }
 
   #recordWell(): void {
@@ -203,15 +196,16 @@ export class AccountHealth {
 
   #conclude({ kind, reason }: ProbeResult): void {
     const { state, hasWorked } = this.#status;
+    // A failure of our own neither confirms an outage nor ends one.
+    if (kind === 'own_failure' && state !== 'unknown') return;
     // An account that has worked had a host, so a host that is gone is an outage.
     const isRefusal = kind === 'refused' || (kind === 'no_such_host' && !hasWorked);
-    const isFailure = !isRefusal && kind !== 'inconclusive';
-    if (kind === 'inconclusive') this.#inconclusiveAt = performance.now();
+    const isFailure = kind === 'failed' || (kind === 'no_such_host' && hasWorked);
     this.#inARow = { isFailure, count: isFailure === this.#inARow.isFailure ? this.#inARow.count + 1 : 1 };
     const isConfirmed = this.#inARow.count >= CONFIRMED_BY;
     if (isRefusal) this.#change('refused', reason);
     else if (isFailure && isConfirmed) this.#change('outage', reason);
-    // What we cannot confirm any more is not confirmed. One late turn of our own is no reason to end an outage.
+    // What we cannot confirm any more is not confirmed.
     else if (!isFailure && (state === 'unknown' || (state === 'outage' && isConfirmed)))
       this.#change('unknown', reason);
   }
@@ -224,10 +218,6 @@ export class AccountHealth {
       if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
     }
     if (state !== before.state || reason !== before.reason) this.#service.report(this, before);
-  }
-
-  #intervalMs(): number {
-    return this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
   }
 
   /** Waits until somebody calls `#wake`, and at most so long. It does not keep the process alive. */
@@ -244,7 +234,10 @@ export class AccountHealth {
 type Probes = readonly (readonly [account: string, probe: Probe])[];
 
 /** What a service's health is established for, and where it is reported. */
-export interface ServiceHealthOptions extends AccountOptions {
+export interface ServiceHealthOptions extends ProbeOptions {
+  /** The name of the service, for the metrics and the log. */
+  readonly service: string;
+  readonly metrics: Metrics;
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
   readonly upstreamCheck: 'first' | 'all' | 'off';

@@ -24,9 +24,10 @@ export interface ProbeResult {
    * - `refused`: an answer that blames our account, address or certificates.
    * - `no_such_host`: the resolver says that the host does not exist.
    * - `failed`: what an outage looks like.
-   * - `inconclusive`: anything that this process or its machine may have caused, or a limit of the service.
+   * - `inconclusive`: another answer, such as one about a limit of the service.
+   * - `own_failure`: anything that this process or its machine may have caused.
    */
-  readonly kind: 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive';
+  readonly kind: 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';
   /** For the log. It is the code of the exception if the service answered with one. */
   readonly reason: string;
 }
@@ -80,8 +81,8 @@ export async function sendProbe(
     if (error instanceof UnknownHostError) return { kind: 'no_such_host', reason };
     const delay = { lagMs: eventLoop.totalLagMs() - lagBeforeMs, lookupMs: pending.lookupMs };
     if (isOurDelay(delay, performance.now() - startedAt))
-      return { kind: 'inconclusive', reason: 'this process was late' };
-    if (signal.aborted || error.code === 'OVERLOADED') return { kind: 'inconclusive', reason };
+      return { kind: 'own_failure', reason: 'this process was late' };
+    if (signal.aborted || error.code === 'OVERLOADED') return { kind: 'own_failure', reason };
     return { kind: error.code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
     clearTimeout(deadline);

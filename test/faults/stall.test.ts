@@ -72,7 +72,7 @@ describe('a deadline that passes while the process was busy', () => {
     await expect.poll(() => probes, { interval: 5, timeout: 5_000 }).toBe(2);
     await block(deadline * 1.2);
     expectOverloaded(CAPTCHA, await asked);
-    await expect.poll(() => probesOf(app, 'inconclusive')).toBeGreaterThan(1);
+    await expect.poll(() => probesOf(app, 'own_failure')).toBeGreaterThan(1);
     expect(app.logged()).not.toContain('"health":"outage"');
   });
 
@@ -96,7 +96,7 @@ describe('a deadline that passes while the process was busy', () => {
     expect((await captcha).proceed ?? false).toBe(false);
     // Each of the three ids of the region had one at the start.
     await expect.poll(() => probesOf(app, 'well')).toBeGreaterThan(3);
-    expect([await probesOf(app, 'failed'), await probesOf(app, 'inconclusive')]).toEqual([undefined, undefined]);
+    expect([await probesOf(app, 'failed'), await probesOf(app, 'own_failure')]).toEqual([undefined, undefined]);
   });
 
   test('is the fault of the service only if the process was idle', async () => {

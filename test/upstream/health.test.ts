@@ -103,11 +103,15 @@ describe.concurrent('no outage is confirmed', () => {
   });
 
   test('if a call gets its answer between two failed probes', async ({ expect }) => {
-    const { upstream, changes, health } = await startAccount(inTurn(down, down, well));
+    const answered = Promise.withResolvers<void>();
+    const first: Behaviour = (exchange) => {
+      down(exchange);
+      setTimeout(answered.resolve, 100);
+    };
+    const { upstream, changes, health } = await startAccount(inTurn(first, down, well));
     health.recordAnswer();
     health.requestProbe();
-    await expect.poll(() => upstream.requests).toBe(1);
-    await sleep(100);
+    await answered.promise;
     health.recordAnswer();
     await sleep(10);
     health.requestProbe();

@@ -57,7 +57,7 @@ describe('a probe', () => {
     const result = sendProbe(probeOf(upstream.url), tools, aborting.signal);
     await expect.poll(() => upstream.open).toBe(1);
     aborting.abort();
-    expect(await result).toMatchObject({ kind: 'inconclusive' });
+    expect(await result).toMatchObject({ kind: 'own_failure' });
     await expect.poll(() => upstream.open).toBe(0);
   });
 });
@@ -86,7 +86,7 @@ describe('a probe waits for its whole deadline', () => {
     const url = `http://upstream.example:${upstream.port}`;
     const looking = probe(url, { timeoutMs: 500, resolver: resolverOf(300, LOOPBACK) });
     for (const late of [lagging, looking])
-      expect(await late).toEqual({ kind: 'inconclusive', reason: 'this process was late' });
+      expect(await late).toEqual({ kind: 'own_failure', reason: 'this process was late' });
   });
 });
 
@@ -134,7 +134,7 @@ describe('a probe without an answer', () => {
   test('shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { resolver: resolverOf(0, code) });
-      expect(result, code).toMatchObject({ kind: 'inconclusive' });
+      expect(result, code).toMatchObject({ kind: 'own_failure' });
     }
   });
 });
