@@ -191,6 +191,11 @@ export class GraphQLContext {
     return !this.isOverspent;
   }
 
+  /** What was spent so far. */
+  get spent(): number {
+    return this.capabilities.limits.maxCost - this.budget.left;
+  }
+
   /** Did the request turn out to cost more than it may? */
   get isOverspent(): boolean {
     return this.budget.left < 0;

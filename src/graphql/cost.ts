@@ -20,6 +20,7 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
+import { sizeOf } from '../runtime/json.ts';
 import type { GraphQLContext } from './context.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
@@ -99,6 +100,9 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
   return { fixed, references, variables: [...variables.values()].filter(({ uses }) => uses > 0) };
 }
 
+/** So many characters of a text that a caller sent cost as much as one more value. */
+const CHARACTERS_PER_UNIT = 16;
+
 /**
  * What a request costs with these variables.
  *
@@ -116,7 +120,7 @@ export function checkCost(
     // A single value stands for a list of one.
     const length = lists * (Array.isArray(value) ? value.length : Number(value != null));
     count += length;
-    cost += (lists && (length / lists) * perReference) + uses * sizeOfInput(value);
+    cost += (lists && (length / lists) * perReference) + uses * sizeOf(value, CHARACTERS_PER_UNIT);
   }
   if (count > maxRepresentations) {
     const message = `representations: expected at most ${maxRepresentations} in a request, but got more.`;
@@ -201,29 +205,4 @@ function variablesIn(value: ValueNode): string[] {
   if (value.kind === Kind.VARIABLE) return [value.name.value];
   if (value.kind === Kind.LIST) return value.values.flatMap(variablesIn);
   return value.kind === Kind.OBJECT ? value.fields.flatMap((field) => variablesIn(field.value)) : [];
-}
-
-/** So many characters of a text cost as much as one more value. */
-const CHARACTERS_PER_UNIT = 16;
-
-/**
- * The size of a JSON value that a caller sent: one for each value in it, and one more for every 16 characters of texts and
- * keys. It takes any depth, because it is asked before the depth is checked.
- */
-export function sizeOfInput(value: unknown): number {
-  let size = 0;
-  const open = [value];
-  while (open.length > 0) {
-    const next = open.pop();
-    size += 1;
-    if (typeof next === 'string') size += next.length / CHARACTERS_PER_UNIT;
-    else if (Array.isArray(next)) for (const item of next) open.push(item);
-    else if (typeof next === 'object' && next !== null) {
-      for (const [key, inner] of Object.entries(next)) {
-        size += key.length / CHARACTERS_PER_UNIT;
-        open.push(inner);
-      }
-    }
-  }
-  return size;
 }

@@ -113,8 +113,11 @@ export class Execution {
 
   /** Checks the cost and the variables of a request, executes it, and reports its errors. It does not throw. */
   async answer(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
-    const refusal = this.refusal(operation, variables, context);
-    if (refusal) return refusal;
+    return this.refusal(operation, variables, context) ?? this.execute(operation, variables, context);
+  }
+
+  /** Executes an operation that was not refused, and reports its errors. It does not throw. */
+  async execute(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
     const { data, errors } = await this.#run(operation, variables, context);
     if (!errors) return { status: 200, result: { data: data ?? null } };
     reportErrors(this.#log, context.recorder, errors);

@@ -24,6 +24,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Keys, objects and lists of a JSON text. It counts their first bytes, in texts as well. */
+export function countParts(bytes: Uint8Array): number {
+  let parts = 0;
+  for (let at = 0; at < bytes.length; at += 1) parts += BEGINS_PART[bytes[at] ?? 0] ?? 0;
+  return parts;
+}
+const BEGINS_PART = Uint8Array.from({ length: 256 }, (_, byte) => Number(':[{'.includes(String.fromCharCode(byte))));
+
 /** Is this JSON value an object, and no list? */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -38,7 +46,29 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
-/** Only this many issues are named, because a long list can have one in each of its entries. */
+/**
+ * The size of a JSON value: one for each value in it, and one more for so many characters of texts and keys. It takes any depth. Once
+ * the size is more than `most`, nothing more is counted.
+ */
+export function sizeOf(value: unknown, charactersPerUnit: number, most = Number.POSITIVE_INFINITY): number {
+  let size = 0;
+  const open = [value];
+  while (open.length > 0 && size <= most) {
+    const next = open.pop();
+    size += 1;
+    if (typeof next === 'string') size += next.length / charactersPerUnit;
+    else if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isObject(next)) {
+      for (const key in next) {
+        size += key.length / charactersPerUnit;
+        open.push(next[key]);
+      }
+    }
+  }
+  return size;
+}
+
+/** Only this many issues are named, because an object can have one in each of its fields. */
 const MAX_ISSUES = 5;
 
 /**

@@ -7,7 +7,7 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
-import { isObject } from '../runtime/json.ts';
+import { isObject, sizeOf } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { releaseWhenRead, type Shared } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
@@ -154,9 +154,12 @@ function written(given: FormattedExecutionResult, context: GraphQLContext, maxCo
     return refused(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
   }
   const result = errors ? { errors: inOrder(errors), ...rest } : rest;
-  const text = JSON.stringify(result);
-  // UTF-8 takes at most three bytes for each UTF-16 unit of a text.
-  if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { result, text };
+  // Each value and each character takes a byte at least. A long text under many aliases is never written.
+  if (sizeOf(result, 1, maxBytes) <= maxBytes) {
+    const text = JSON.stringify(result);
+    // UTF-8 takes at most three bytes for each UTF-16 unit of a text.
+    if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { result, text };
+  }
   return refused(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
 }
 

@@ -7,6 +7,7 @@ import type { Caller, OperationKind, OperationRecorder } from '../graphql/contex
 import { type TokenHash, writeOperation } from '../observability/logger.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from '../observability/tracing.ts';
+import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -41,6 +42,7 @@ export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
   readonly startSpan: OperationSpan['startCall'] | undefined;
+  answersWeightLeft = MAX_ANSWERS_WEIGHT;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;

@@ -15,6 +15,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
+  /** What further answers to the operation may weigh, in bytes: `MAX_ANSWERS_WEIGHT` at its begin. */
+  answersWeightLeft: number;
   /** Starts the span of a call; absent unless the operation is traced. */
   readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
 }
@@ -135,7 +137,7 @@ export class UpstreamClient {
         const pool = this.#poolFor(origin);
         sentAt = performance.now();
         span = context.startSpan?.({ service, region, origin, pathTemplate });
-        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body });
+        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body }, context);
         const response = await pending.response;
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);

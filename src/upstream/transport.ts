@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
-import { decodeUtf8, parseJson } from '../runtime/json.ts';
+import { countParts, decodeUtf8, parseJson } from '../runtime/json.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -24,6 +24,16 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
+
+/** What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
+export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
+/** Parsing a key, an object or a list takes as long as so many bytes of plain text. */
+const WEIGHT_OF_PART = 12;
+
+/** An operation with what further answers to it may weigh. */
+export interface AnsweredOperation {
+  answersWeightLeft: number;
+}
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -79,9 +89,12 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request, on an idle socket or on a new one. */
-  post(request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>): PendingRequest {
-    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request });
+  /** Sends a request, on an idle socket or on a new one. A probe has no operation. */
+  post(
+    request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
+    operation?: AnsweredOperation,
+  ): PendingRequest {
+    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, operation);
   }
 
   /** Closes every socket. */
@@ -110,20 +123,28 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
+  readonly #operation: AnsweredOperation | undefined;
   readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
   #lookupMs: number | undefined;
   #isSecondAttempt = false;
   #status = 0;
+  #weight = 0;
   #isEncoded = false;
   #retryAfter: unknown;
   #isOver = false;
 
-  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions) {
+  constructor(
+    pool: Pool,
+    name: HostName | undefined,
+    options: Dispatcher.DispatchOptions,
+    operation: AnsweredOperation | undefined,
+  ) {
     this.#pool = pool;
     this.#name = name;
     this.#options = options;
+    this.#operation = operation;
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
@@ -165,13 +186,31 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    if (this.#isOver) return;
+    if (this.#fits(chunk.length)) this.#chunks.push(chunk);
+    else this.abort(new AnswersTooLargeError());
   }
 
   onResponseEnd(): void {
-    const text = this.#isEncoded ? undefined : decodeUtf8(this.#bytes());
+    const bytes = this.#bytes();
+    if (!this.#fits(countParts(bytes) * WEIGHT_OF_PART)) {
+      this.#reject(new AnswersTooLargeError());
+      return;
+    }
+    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
     this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
+  }
+
+  /** Counts what arrives for the operation. What does not fit is given back, because other answers may. */
+  #fits(weight: number): boolean {
+    const operation = this.#operation;
+    if (!operation) return true;
+    this.#weight += weight;
+    operation.answersWeightLeft -= weight;
+    if (operation.answersWeightLeft >= 0) return true;
+    operation.answersWeightLeft += this.#weight;
+    return false;
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -211,7 +250,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     this.#isOver = true;
-    const isCutOff = error instanceof DeviceTrustError && this.#unreadable() !== undefined;
+    const isCutOff =
+      error instanceof DeviceTrustError && error.code !== 'OVERLOADED' && this.#unreadable() !== undefined;
     this.#response.reject(isCutOff ? new CutOffError(error) : error);
   }
 }
@@ -278,6 +318,16 @@ export class CutOffError extends DeviceTrustError {
   constructor({ code, internal }: DeviceTrustError) {
     super(code, { internal });
     this.name = 'CutOffError';
+  }
+}
+
+/** The answers to one operation are together larger than the documents let expect. Asking for fewer of them at once helps. */
+export class AnswersTooLargeError extends DeviceTrustError {
+  constructor() {
+    const message =
+      'The service behind this field answered one request with too much data. Ask about fewer device tokens in one request.';
+    super('OVERLOADED', { message, side: 'upstream', retryable: false });
+    this.name = 'AnswersTooLargeError';
   }
 }
 

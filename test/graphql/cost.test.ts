@@ -1,8 +1,9 @@
 import { parse } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
-import { type CostLimits, checkCost, costOf, type OperationCost, sizeOfInput } from '../../src/graphql/cost.ts';
+import { type CostLimits, checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
+import { sizeOf } from '../../src/runtime/json.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
@@ -200,6 +201,6 @@ describe('the cost of an operation', () => {
   });
 
   test('takes any depth of a value', () => {
-    expect(sizeOfInput(JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`))).toBe(60_000);
+    expect(sizeOf(JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`), 16)).toBe(60_000);
   });
 });

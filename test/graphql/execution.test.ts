@@ -271,6 +271,20 @@ describe('five times the same question', () => {
     }
   });
 
+  test('the trace of an operation with many fields is short, and its answer is what it is without a trace', async () => {
+    const fields = Array.from({ length: 100 }, (_, at) => `a${at}: version`).join(' ');
+    const query = `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
+    const variables = { r: Array(1_000).fill({ __typename: 'DeviceFingerprint', token: 'good' }) };
+    const send = (headers: Record<string, string>) =>
+      post(guarded.graphqlUrl, JSON.stringify({ query, variables }), { 'router-authorization': SECRET, ...headers });
+    for (const _ of ['new', 'known']) {
+      const { data, text } = await send({ 'apollo-federation-include-trace': 'ftv1' });
+      expect(data).toEqual((await send({})).data);
+      expect(JSON.parse(text).extensions.ftv1.length).toBeLessThan(200);
+    }
+    expect((await send({})).data._entities[999]).toMatchObject({ a99: expect.any(String) });
+  });
+
   test('each is one line in the log, with its name, its outcomes and its calls', async () => {
     const query = 'query Logged($t: String!) { deviceFingerprint(token: $t) { __typename } }';
     for (const time of TIMES) await ask(app.graphqlUrl, query, { t: time === 5 ? 'down' : 'good' });

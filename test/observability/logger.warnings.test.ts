@@ -132,7 +132,7 @@ describe('a warning is logged', () => {
     const { app } = await startAgainst(answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } })));
     await send(app, { query: queryForTokens(['a']) });
     const [line] = warningsOf(app);
-    expect(line?.['internal']).toMatch(/^data\.signals\.0: custom; .*; and 19995 more$/);
+    expect(line?.['internal']).toBe('data.signals: custom');
     expect(JSON.stringify(line).length).toBeLessThan(1_000);
   });
 

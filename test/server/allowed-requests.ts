@@ -8,7 +8,7 @@ import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.
 
 const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
 const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals } };
-const FREE_FORM = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`key${at}`, 'x'.repeat(100)]));
+const FREE_FORM = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(30)]));
 const PAGE = {
   ...WEB,
   data: {
@@ -76,9 +76,9 @@ export const ALLOWED: readonly Row[] = [
   ['1,000 references of no type', entities('version'), { r: Array(1_000).fill({ __typename: 'Nothing' }) }],
   ['1,000 references that are none', entities('version'), { r: Array(1_000).fill('x') }],
   [
-    'free-form objects of 400 references',
-    entities('deviceBasic { ... on Web { browser { additional } } }'),
-    references(400, () => 'web'),
+    'free-form objects of 600 references',
+    entities('deviceBasic { ... on Web { browser { additional } device { additional } os { additional } } }'),
+    references(600, () => 'web'),
   ],
   [
     '100 judgements',

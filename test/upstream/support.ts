@@ -36,7 +36,8 @@ export function createContext(startSpan?: CallContext['startSpan']) {
   const recordCall = (ms: number) => void calls.push(ms);
   const operation = new AbortController();
   const cancel = () => operation.abort(new Error('disconnected'));
-  return { requestId: 'r', signal: operation.signal, recordCall, startSpan, calls, cancel };
+  const answersWeightLeft = Number.POSITIVE_INFINITY;
+  return { requestId: 'r', signal: operation.signal, recordCall, answersWeightLeft, startSpan, calls, cancel };
 }
 
 /** A POST without content to this address. */

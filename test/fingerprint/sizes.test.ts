@@ -1,0 +1,118 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { ANDROID, altered, errorEnvelope, SIGNAL, spliced, WEB } from '../faults/documented.ts';
+import { linesOf } from '../observability/support.ts';
+import { startInLiveMode } from '../support/app.ts';
+import { ENTITIES_QUERY } from '../support/graphql.ts';
+import { ask } from '../support/requests.ts';
+import { startUpstream } from '../support/upstream.ts';
+
+/** However much the fingerprint service sends, one operation reads, keeps and writes a bounded part of it. */
+
+const QUARTER_MB = 250_000;
+const list = (count: number, item: string) => `[${Array(count).fill(item).join(',')}]`;
+const browser = (json: string) => spliced(WEB, 'data.detail.device_basic.browser', json);
+const signals = (count: number) => spliced(ANDROID, 'data.signals', list(count, JSON.stringify(SIGNAL)));
+const errors = (count: number, item: string) =>
+  errorEnvelope(400, 'Invalid request').replace('{}', () => `{"errors":${list(count, item)}}`);
+const ERROR = '{"field":"event_time","reason":"r","type":"t"}';
+
+/** What the service says about each token. A number at the end of a token only makes it another one. */
+const ANSWERS: Readonly<Record<string, string>> = {
+  usual: JSON.stringify(ANDROID),
+  long: altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(QUARTER_MB)),
+  extra: spliced({ ...ANDROID, undocumented: null }, 'undocumented', list(80_000, '{}')),
+  '200 signals': signals(200),
+  '201 signals': signals(201),
+  '80,000 broken signals': spliced(ANDROID, 'data.signals', list(80_000, '{}')),
+  '200 errors': errors(200, ERROR),
+  '201 errors': errors(201, ERROR),
+  '80,000 broken errors': errors(80_000, '{}'),
+  '990 values': browser(`{"a":${list(990, '{}')}}`),
+  '1,000 values': browser(`{"a":${list(1_000, '{}')}}`),
+  '15,000 characters': browser(`{"a":"${'x'.repeat(15_000)}"}`),
+  '16,000 characters': browser(`{"a":"${'x'.repeat(16_000)}"}`),
+};
+
+const upstream = await startUpstream(({ body }, response) => {
+  const { device_token: token } = JSON.parse(body);
+  const answer = ANSWERS[token.replace(/#.*/, '')] ?? '';
+  response.writeHead(JSON.parse(answer).code, { 'content-type': 'application/json' }).end(answer);
+});
+const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
+const app = await startInLiveMode(urls);
+afterAll(() => Promise.all([app.stop(), upstream.stop()]));
+
+const references = (tokens: readonly string[]) => ({
+  representations: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })),
+});
+const numbered = (count: number, token: string) => Array.from({ length: count }, (_, at) => `${token}#${at}`);
+const entities = (fields: string) =>
+  `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { ${fields} } } }`;
+const aliases = (count: number, field: string) =>
+  Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+
+describe('all answers to one operation', () => {
+  test('have 4 MiB together: what does not fit has an error of its own, and everything else is whole', async () => {
+    // Sixteen answers of 250,000 bytes fit, with those of the others.
+    const tokens = [...numbered(30, 'long'), ...numbered(60, 'usual')];
+    const { data, errors: failed = [], text } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+    const [long, usual] = [data._entities.slice(0, 30), data._entities.slice(30)];
+    expect(usual).toEqual(Array(60).fill({ version: '1.0' }));
+    expect(long.filter(Boolean).length).toBeGreaterThanOrEqual(14);
+    expect(long.filter(Boolean).length).toBeLessThanOrEqual(16);
+    expect(failed.length).toBe(long.filter((device: unknown) => device === null).length);
+    expect(failed[0]).toMatchObject({
+      message: expect.stringContaining('Ask about fewer device tokens'),
+      extensions: { code: 'OVERLOADED', retryable: false },
+    });
+    expect(text.length).toBeLessThan(4.5 * 1024 * 1024);
+    // Nothing that a caller asks for makes documented answers this long.
+    expect(linesOf(app).filter(({ code }) => code === 'OVERLOADED')).toMatchObject([{ level: 'warn' }]);
+  });
+
+  test('may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
+    const tokens = [...numbered(99, '200 signals'), 'extra'];
+    const { data, errors: failed } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+    expect(failed).toBeUndefined();
+    expect(data._entities).toHaveLength(100);
+  });
+});
+
+describe('of one device', () => {
+  const REFUSED = { code: 'UPSTREAM_PROTOCOL_ERROR', retryable: false };
+  test.each([
+    ['200 signals', '201 signals'],
+    ['200 signals', '80,000 broken signals'],
+    ['990 values', '1,000 values'],
+    ['15,000 characters', '16,000 characters'],
+  ])('%s are passed on, %s are not, and its neighbour is whole', async (passed, refused) => {
+    const tokens = [passed, refused, 'usual'];
+    const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, references(tokens));
+    expect(data._entities).toMatchObject([{ version: '1.0' }, null, { version: '1.0' }]);
+    expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
+  });
+
+  test.each(['201 errors', '80,000 broken errors'])('200 errors are passed on, and %s are not', async (refused) => {
+    const judge = (token: string) =>
+      `deviceFingerprint(token: "${token}") { ... on DeviceFingerprintRejected { errors { field } } }`;
+    const { data, errors: failed } = await ask(app.graphqlUrl, `{ a: ${judge('200 errors')} b: ${judge(refused)} }`);
+    expect(data.a.errors).toHaveLength(200);
+    expect(failed).toMatchObject([{ path: ['b'], extensions: REFUSED }]);
+  });
+});
+
+describe('a long text is never written as often as it is asked for', () => {
+  test.each([
+    ['under 100 aliases', 100, 1],
+    ['of 1,000 references under 100 aliases', 100, 1_000],
+  ])('%s', async (_what, fields, count) => {
+    const asked = references(Array(count).fill('long'));
+    for (const name of ['new', 'known', 'known', 'known', 'known']) {
+      const query = entities(aliases(fields, 'version')).replace('query', `query ${name}`);
+      const { status, data, errors: failed } = await ask(app.graphqlUrl, query, asked);
+      expect([status, data]).toEqual([200, null]);
+      expect(failed).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: false } }]);
+      expect(failed?.[0]?.message).toContain('The answer is larger than');
+    }
+  });
+});
