@@ -30,6 +30,8 @@ import { pause, startAgainst, startBoth, startSwitchable, until, verify } from '
  */
 
 const MINIMUM = 10;
+/** People are verified again within 2 s; as long again is for a busy machine that runs a dozen tests at once. */
+const SOON_MS = 2 * 2_000;
 /** Every captcha id has worked before the test begins. */
 const CHECKED = { upstreamCheck: 'all', upstreamCheckGraceMs: 60_000 } as const;
 const start = (context: TestContext, deadlineMs = 3_000, overrides: Partial<Config> = {}) =>
@@ -49,7 +51,7 @@ describe.concurrent('an outage that is bought', () => {
       upstream.fail(ban);
       const outcomes = await flooded;
       upstream.behave(serves);
-      expect(await untilVerified(app)).toBeLessThan(2_000);
+      expect(await untilVerified(app)).toBeLessThan(SOON_MS);
       expect(proceeded(outcomes)).toBeLessThanOrEqual(2 * 8);
       expect(attested(outcomes)).toBe(proceeded(outcomes));
     },
@@ -146,7 +148,7 @@ describe.concurrent('an outage that only we see', () => {
     upstream.behave(spoils(reset), unavailable);
     await untilDown(app, () => verify(app, SPOILED));
     const outcomes = used && flood(100, 20, () => verify(app, used));
-    expect(await untilVerified(app)).toBeLessThan(2_000);
+    expect(await untilVerified(app)).toBeLessThan(SOON_MS);
     expect(proceeded((await outcomes) ?? [])).toBeLessThanOrEqual(MINIMUM);
     expect(await person(app)).toMatchObject({ __typename: 'CaptchaPassed' });
   });
@@ -167,7 +169,7 @@ describe.concurrent('an outage that only we see', () => {
     const { upstream, app } = await start(context);
     upstream.behave(spoils(answer(429, '', { 'retry-after': '60' })));
     const outcomes = await Promise.all(times(5, () => verify(app, SPOILED)));
-    expect(await untilVerified(app)).toBeLessThan(2_000);
+    expect(await untilVerified(app)).toBeLessThan(SOON_MS);
     await verifyPeople(app, 5);
     expect(proceeded(outcomes)).toBe(0);
   });
