@@ -165,11 +165,7 @@ const issuer = textThat(
   (text) => URL.canParse(text) && !/[\s?#@]/.test(text) && isEncryptedOrLocal(text),
 );
 const differentTexts = (one: z.ZodType<string>) =>
-  z
-    .array(one, { error: 'expected a list' })
-    .min(1, { error: 'expected at least one' })
-    .refine((list) => new Set(list).size === list.length, { error: 'expected no two that are the same' })
-    .readonly();
+  listOf(one).refine((list) => new Set(list).size === list.length, { error: 'expected no two that are the same' });
 const audience = entryOf({
   id: identifier,
   actions: differentTexts(identifier),

@@ -66,7 +66,7 @@ describe('ATTESTATION: the sentence names each path that is wrong', () => {
     ['an id twice', audiences(ORDERS, ORDERS), SAME],
     ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],
     ['an id of 65 characters', orders({ id: 'x'.repeat(65) }), `audiences.0.id: ${NAME}`],
-    ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one'],
+    ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one entry'],
     ['an action twice', orders({ actions: ['a', 'a'] }), TWICE],
     ['another subject', orders({ subject: 'never' }), SUBJECT],
     ['a short captcha id', orders({ captchaIds: ['a'] }), CAPTCHA_ID],
