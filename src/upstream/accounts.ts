@@ -4,8 +4,6 @@
  */
 export class Accounts<Account> {
   readonly #idOf: (account: Account) => string;
-  /** The account for a request that names none; undefined if none is configured. */
-  default: Account | undefined;
   #byId: ReadonlyMap<string, Account> = new Map();
 
   constructor(idOf: (account: Account) => string, accounts: readonly Account[]) {
@@ -18,9 +16,10 @@ export class Accounts<Account> {
     return [...this.#byId.keys()];
   }
 
-  /** The account with this id, without an id the default one; undefined if it is unknown. */
+  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
   find(id: string | null | undefined): Account | undefined {
-    return id == null ? this.default : this.#byId.get(id);
+    const [first] = this.#byId.values();
+    return id == null ? first : this.#byId.get(id);
   }
 
   /** Something about each account, with its id, in the order of the configuration. */
@@ -29,7 +28,6 @@ export class Accounts<Account> {
   }
 
   replace(accounts: readonly Account[]): void {
-    this.default = accounts[0];
     this.#byId = new Map(accounts.map((account) => [this.#idOf(account), account]));
   }
 }

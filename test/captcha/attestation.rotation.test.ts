@@ -39,7 +39,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
       lifetimeSeconds: LIFETIME_SECONDS,
       audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' as const }],
     };
-    const captchas = { find: () => CAPTCHA, default: CAPTCHA };
+    const captchas = { find: () => CAPTCHA };
     const attesting = { settings, keys: first.keys };
     const issuer = new AttestationIssuer(attesting, { captchas, metrics: createMetrics(), now: clock });
     return { delayMs, issuer, done: 1 };

@@ -103,7 +103,6 @@ describe('accounts', () => {
   test.each([null, undefined])('without an id (%s) the first account serves', (id) => {
     const accounts = accountsOf(B, A);
     expect(accounts.find(id)).toBe(B);
-    expect(accounts.default).toBe(B);
   });
 
   test('an account is found by its id, and an unknown id has no account, not even the first one', () => {
@@ -119,7 +118,7 @@ describe('accounts', () => {
 
   test('without accounts there is no default', () => {
     const accounts = accountsOf();
-    expect([accounts.default, accounts.find(null)]).toEqual([undefined, undefined]);
+    expect(accounts.find(null)).toBeUndefined();
   });
 
   test('a rotation replaces every account, and what was found before stays as it is', () => {
@@ -127,7 +126,7 @@ describe('accounts', () => {
     const found = accounts.find('b');
     accounts.replace([{ id: 'b', secret: 'new' }]);
     expect(accounts.find('b')).toEqual({ id: 'b', secret: 'new' });
-    expect(accounts.default).toEqual({ id: 'b', secret: 'new' });
+    expect(accounts.find(null)).toEqual({ id: 'b', secret: 'new' });
     expect(accounts.find('a')).toBeUndefined();
     expect(found).toEqual({ id: 'b', secret: 'old' });
   });
