@@ -29,23 +29,15 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
   return { kid: thumbprint.digest('base64url'), state, kty: 'EC', crv: 'P-256', x, y, d };
 }
 
-/** Signs attestations, and publishes the keys with which they are verified. */
-interface AttestationSigner {
-  /** Signs with the active key. Resolves with a JWS in compact form. */
-  sign(claims: JWTPayload): Promise<string>;
-  /** The JWK set (RFC 7517, section 5) with the public part of every key, as JSON. */
-  readonly jwks: string;
-}
-
 /** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
 const TYPE = 'captcha-attestation+jwt';
 
 /**
- * Makes a signer for these keys.
+ * Makes what signs with the active key, and publishes the public part of every key as a JWK set (RFC 7517, section 5).
  *
  * @throws Error unless one key is active, which a parsed configuration guarantees
  */
-function createSigner(keys: readonly AttestationKey[]): AttestationSigner {
+function createSigner(keys: readonly AttestationKey[]) {
   const active = keys.find(({ state }) => state === 'active');
   if (!active) throw new Error('expected an active key, but got none');
   const { kid, kty, crv, x, y, d } = active;
@@ -53,7 +45,8 @@ function createSigner(keys: readonly AttestationKey[]): AttestationSigner {
   const header = { alg: 'ES256', typ: TYPE, kid };
   const publicParts = keys.map(({ kid, kty, crv, x, y }) => ({ kty, crv, x, y, kid, alg: 'ES256', use: 'sig' }));
   return {
-    sign: (claims) => new SignJWT(claims).setProtectedHeader(header).sign(key),
+    /** Resolves with a JWS in compact form. */
+    sign: (claims: JWTPayload) => new SignJWT(claims).setProtectedHeader(header).sign(key),
     jwks: JSON.stringify({ keys: publicParts }),
   };
 }
@@ -107,7 +100,7 @@ export class AttestationIssuer {
   readonly #settings: AttestationSettings;
   readonly #options: Options;
   readonly #audiences: ReadonlyMap<string, Audience>;
-  #signer: AttestationSigner | undefined;
+  #signer: ReturnType<typeof createSigner> | undefined;
 
   constructor(attesting: Attesting | undefined, options: Options) {
     this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };

@@ -68,7 +68,7 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
 const MADE_UP = 'health-check-of-device-trust';
 
 /** For whom and for what a challenge is verified. */
-export interface Purpose {
+interface Purpose {
   /** The person who asks, or the address; undefined if neither is known. */
   readonly person: string | undefined;
   /** Who relies on the verification; undefined if nobody is named. */
@@ -118,7 +118,8 @@ export class CaptchaClient {
       const takeAllowance = () => this.#takeAllowance(captchaId, purpose.person);
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
-    metrics.recordVerdict(verdict, reasonOf(verdict));
+    const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
+    metrics.recordVerdict(verdict, cause);
     return verdict;
   }
 
@@ -156,7 +157,7 @@ export class CaptchaClient {
       response = await upstream.post({ ...address, headers: FORM_HEADERS, body, context });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (context.signal.aborted || !(error instanceof DeviceTrustError) || OWN_LIMITS.has(error.code)) throw error;
+      if (!(error instanceof DeviceTrustError) || !error.code.startsWith('UPSTREAM_')) throw error;
       // The log has one line about a confirmed outage, and not one for each request.
       if (error instanceof OutageError) return noVerdict('TRANSPORT');
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
@@ -208,14 +209,6 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
     throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
   }
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
-}
-
-const OWN_LIMITS: ReadonlySet<string> = new Set(['OVERLOADED', 'QUOTA_EXCEEDED']);
-
-/** Why a verification did not pass; empty if it did. */
-function reasonOf(verdict: CaptchaVerdict): string {
-  if (verdict.__typename === 'CaptchaPassed') return '';
-  return verdict.__typename === 'CaptchaFailed' ? verdict.category : verdict.cause;
 }
 
 /**

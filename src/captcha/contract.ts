@@ -135,13 +135,9 @@ export function isDocumentedRejection(body: unknown): boolean {
   return status === 'success' && result === 'fail';
 }
 
-/**
- * Does this body judge the challenge, whether or not it does so as documented? An exception has no `result` (2.4), and
- * something else than a response of the service, such as the page of a proxy, has neither field.
- */
-export function isJudgement(body: unknown): boolean {
-  const { status, result } = Object(body);
-  return (typeof result === 'string' && result !== '') || beginsWith(SUCCESS, status);
+/** Does this body, which is no rejection, say that the challenge was passed, whether or not it does so as documented? */
+export function claimsPass(body: unknown): boolean {
+  return Object(body).result === 'success';
 }
 
 const FAIL = /^\s*fail/i;

@@ -8,10 +8,10 @@ import { judgeStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   causeOfException,
+  claimsPass,
   type Exception,
   FAILURE_CATEGORIES,
   isDocumentedRejection,
-  isJudgement,
   passBody,
   readException,
   readRejection,
@@ -75,7 +75,7 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
   }
   const pass = passBody.safeParse(body);
   if (status !== 200 || !pass.success) {
-    return noVerdict(causeOf(status, body), { isUnreadable: status === 200 && !isJudgement(body) });
+    return noVerdict(causeOf(status, body), { isUnreadable: status === 200 && !claimsPass(body) });
   }
   const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
   const details = { usedType, userIp, lotNumber, scene, referer };
@@ -84,7 +84,7 @@ export function readVerdict(response: UpstreamResponse, lotNumber: string): Capt
 
 /** Who can have caused a response that is neither a pass nor a rejection. */
 function causeOf(status: number, body: unknown, exception?: Exception): CaptchaIndeterminateCause {
-  if (isJudgement(body)) return 'CLIENT';
+  if (claimsPass(body)) return 'CLIENT';
   const cause = exception ? causeOfException(exception.code ?? '') : 'TRANSPORT';
   // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
   // firewall's 403 or a rate limit's 429 at will.
@@ -97,12 +97,9 @@ export function judgeCaptcha({ status, json: body, unreadable }: UpstreamRespons
   if (unreadable !== undefined && status < 500) return { kind: 'inconclusive', reason: unreadable };
   const rejection = readRejection(body);
   if (rejection?.reason === 'illegal sign_token') return { kind: 'refused', reason: 'illegal sign_token' };
-  if (isDocumentedRejection(body)) return WELL;
-  if (rejection || isJudgement(body)) {
-    if (passBody.safeParse(body).success) return WELL;
-    // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
-    return { kind: 'inconclusive', reason: 'an undocumented judgement' };
-  }
+  if (isDocumentedRejection(body) || passBody.safeParse(body).success) return WELL;
+  // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
+  if (rejection || claimsPass(body)) return { kind: 'inconclusive', reason: 'an undocumented judgement' };
   const exception = readException(body);
   if (!exception) return judgeStatus(status);
   const code = exception.code ?? '';
