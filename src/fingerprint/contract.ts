@@ -37,12 +37,6 @@ const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv:
 /** Far more than a page reports about its machine: 1,000 values, or 16,000 characters. */
 const MAX_FREE_FORM_SIZE = 1_000;
 
-interface WireWeb {
-  readonly browser: Record<string, unknown>;
-  readonly device: Record<string, unknown>;
-  readonly os: Record<string, unknown>;
-}
-
 /** The document gives web objects no types and allows any further key (2.7), so only their size and depth are limited here. */
 function isWeb(given: unknown): boolean {
   const { browser, device, os } = Object(given);
@@ -50,18 +44,14 @@ function isWeb(given: unknown): boolean {
   if (!parts.every(isObject) || sizeOf(parts, 16, MAX_FREE_FORM_SIZE) > MAX_FREE_FORM_SIZE) return false;
   return !parts.some((part) => nestsTooDeep(part));
 }
-const web = z.custom<WireWeb>(isWeb, 'expected three objects of a sensible size and depth');
+const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>(isWeb, 'expected three objects');
 
 /** The longest list of signals or of errors. The catalogue has 51 signals. */
 const MAX_ITEMS = 200;
 
 /** A list that is checked by hand up to the first item that does not fit: zod makes an issue of each, and 80,000 of them take 200 ms. */
-function listOf<Item>(isItem: (given: unknown) => boolean, expected: string) {
-  return z.custom<Item[]>(
-    (given) => Array.isArray(given) && given.length <= MAX_ITEMS && given.every(isItem),
-    `expected a list of at most ${MAX_ITEMS} ${expected}`,
-  );
-}
+const listOf = <Item>(isItem: (given: unknown) => boolean) =>
+  z.custom<Item[]>((given) => Array.isArray(given) && given.length <= MAX_ITEMS && given.every(isItem));
 
 const ipInfo = z.object({ ip: z.string() });
 
@@ -85,7 +75,7 @@ const data = z.object({
   request_id: z.string().min(1),
   event_id: z.string().min(1),
   fp_detail: z.object({ device_id: z.string().min(1), version: z.string() }),
-  signals: listOf<WireSignal>(isSignal, 'signals with a level and a confidence'),
+  signals: listOf<WireSignal>(isSignal),
   detail: z.discriminatedUnion('client_type', [
     z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
     z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),
@@ -96,23 +86,14 @@ const data = z.object({
 /** 2.3 */
 export const successEnvelope = z.object({ code: z.literal(200), message: z.string(), data });
 
-/** One entry of `data.errors` (2.10). */
-export interface WireFieldError {
-  readonly field: string;
-  readonly reason: string;
-  readonly type: string;
-}
-
-function isFieldError(given: unknown): boolean {
-  const { field, reason, type } = Object(given);
-  return [field, reason, type].every((text) => typeof text === 'string');
-}
+const fieldError = z.object({ field: z.string(), reason: z.string(), type: z.string() });
+const fieldErrors = listOf<WireFieldError>((given) => fieldError.safeParse(given).success);
 
 /** 2.10, for a 400: the only status whose details help the caller. */
 export const invalidRequestEnvelope = z.object({
   code: z.literal(400),
   message: z.string(),
-  data: z.object({ errors: listOf<WireFieldError>(isFieldError, 'errors').default([]) }),
+  data: z.object({ errors: fieldErrors.default([]) }),
 });
 
 /** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1). */
@@ -120,3 +101,5 @@ export const anyEnvelope = z.object({ code: z.int() });
 
 /** The `data` of a success, with the document's names. */
 export type FingerprintData = z.infer<typeof data>;
+/** One entry of `data.errors` of a 400, with the document's names. */
+export type WireFieldError = z.infer<typeof fieldError>;

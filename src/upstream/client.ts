@@ -5,18 +5,16 @@ import { Bulkhead } from './bulkhead.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
 import { Quota, type QuotaLimits } from './quota.ts';
 import type { QuotaStore } from './quota-store.ts';
-import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type AnswerBudget, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** The operation for which calls are made. */
-export interface CallContext {
+export interface CallContext extends AnswerBudget {
   /** All log lines about the operation have this id. */
   readonly requestId: string;
   /** Aborts the calls of an operation whose client has disconnected. Its reason is an error. */
   readonly signal: AbortSignal;
   /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
-  /** What further answers to the operation may weigh, in bytes: `MAX_ANSWERS_WEIGHT` at its begin. */
-  answersWeightLeft: number;
   /** Starts the span of a call; absent unless the operation is traced. */
   readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
 }

@@ -30,8 +30,9 @@ export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
 /** Parsing a key, an object or a list takes as long as so many bytes of plain text. */
 const WEIGHT_OF_PART = 12;
 
-/** An operation with what further answers to it may weigh. */
-export interface AnsweredOperation {
+/** An operation, or whatever bounds several answers together. */
+export interface AnswerBudget {
+  /** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
   answersWeightLeft: number;
 }
 
@@ -89,12 +90,9 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request, on an idle socket or on a new one. A probe has no operation. */
-  post(
-    request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
-    operation?: AnsweredOperation,
-  ): PendingRequest {
-    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, operation);
+  /** Sends a request, on an idle socket or on a new one. A probe has no budget. */
+  post(request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>, budget?: AnswerBudget): PendingRequest {
+    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
   }
 
   /** Closes every socket. */
@@ -123,7 +121,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #operation: AnsweredOperation | undefined;
+  readonly #budget: AnswerBudget | undefined;
   readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
@@ -135,16 +133,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfter: unknown;
   #isOver = false;
 
-  constructor(
-    pool: Pool,
-    name: HostName | undefined,
-    options: Dispatcher.DispatchOptions,
-    operation: AnsweredOperation | undefined,
-  ) {
+  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions, budget?: AnswerBudget) {
     this.#pool = pool;
     this.#name = name;
     this.#options = options;
-    this.#operation = operation;
+    this.#budget = budget;
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
@@ -188,28 +181,26 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
     if (this.#fits(chunk.length)) this.#chunks.push(chunk);
-    else this.abort(new AnswersTooLargeError());
+    else this.abort(answersTooLarge());
   }
 
   onResponseEnd(): void {
     const bytes = this.#bytes();
-    if (!this.#fits(countParts(bytes) * WEIGHT_OF_PART)) {
-      this.#reject(new AnswersTooLargeError());
-      return;
-    }
-    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
+    const fits = this.#fits(countParts(bytes) * WEIGHT_OF_PART);
+    const text = this.#isEncoded || !fits ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
-    this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
+    if (!fits) this.#reject(answersTooLarge());
+    else this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
-  /** Counts what arrives for the operation. What does not fit is given back, because other answers may. */
+  /** Takes this from the budget. An answer that does not fit gives everything back, because others may. */
   #fits(weight: number): boolean {
-    const operation = this.#operation;
-    if (!operation) return true;
+    const budget = this.#budget ?? { answersWeightLeft: weight };
     this.#weight += weight;
-    operation.answersWeightLeft -= weight;
-    if (operation.answersWeightLeft >= 0) return true;
-    operation.answersWeightLeft += this.#weight;
+    budget.answersWeightLeft -= weight;
+    if (budget.answersWeightLeft >= 0) return true;
+    budget.answersWeightLeft += this.#weight;
+    this.#chunks.length = 0;
     return false;
   }
 
@@ -250,8 +241,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     this.#isOver = true;
-    const isCutOff =
-      error instanceof DeviceTrustError && error.code !== 'OVERLOADED' && this.#unreadable() !== undefined;
+    const isCutOff = error instanceof DeviceTrustError && this.#unreadable() !== undefined;
     this.#response.reject(isCutOff ? new CutOffError(error) : error);
   }
 }
@@ -321,14 +311,10 @@ export class CutOffError extends DeviceTrustError {
   }
 }
 
-/** The answers to one operation are together larger than the documents let expect. Asking for fewer of them at once helps. */
-export class AnswersTooLargeError extends DeviceTrustError {
-  constructor() {
-    const message =
-      'The service behind this field answered one request with too much data. Ask about fewer device tokens in one request.';
-    super('OVERLOADED', { message, side: 'upstream', retryable: false });
-    this.name = 'AnswersTooLargeError';
-  }
+/** No documented answers are together so large. */
+function answersTooLarge(): DeviceTrustError {
+  const message = 'The service answers this request with too much data. Ask about fewer device tokens in one request.';
+  return new DeviceTrustError('OVERLOADED', { message, side: 'upstream', retryable: false });
 }
 
 /** Distinguishes errors of undici and node:net by class and code, never by their messages. */

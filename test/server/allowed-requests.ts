@@ -1,5 +1,5 @@
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
-import { ANDROID, WEB } from '../faults/documented.ts';
+import { ANDROID, altered, spliced, WEB } from '../faults/documented.ts';
 import { JUDGED_FRAGMENT } from '../support/graphql.ts';
 import { sealRecord } from '../support/judgements.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
@@ -17,11 +17,44 @@ const PAGE = {
     detail: { ...WEB.data.detail, device_basic: { browser: FREE_FORM, device: FREE_FORM, os: FREE_FORM } },
   },
 };
-/** A fingerprint service that answers with as much as the documents know. */
+
+/** Some 250 KB of JSON, from one piece. */
+const much = (piece: string) =>
+  Array(Math.floor(250_000 / (piece.length + 1)))
+    .fill(piece)
+    .join(',');
+const manyKeys = Array.from({ length: 22_000 }, (_, at) => `"k${at}":1`).join(',');
+const browser = (json: string) => spliced(WEB, 'data.detail.device_basic.browser', json);
+const SIGNALS_3500 = Array.from({ length: 3_500 }, (_, at) => ({ signal: `S${at}`, level: 'HIGH', confidence: 0.95 }));
+/** What no documented service sends: each a body of nearly the largest size, by the begin of the tokens that get it. */
+export const HOSTILE: Readonly<Record<string, string>> = {
+  'long text': altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(250_000)),
+  '3,500 signals': altered(ANDROID, 'data.signals', SIGNALS_3500),
+  'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
+  'many keys': browser(`{${manyKeys}}`),
+  'equal keys': browser(`{${much('"name":"a"')}}`),
+  'empty objects': browser(`{"a":[${much('{}')}]}`),
+  'unsafe keys': browser(`{"a":[${much('{"__proto__":{}}')}]}`),
+  'deep lists': browser(`{"a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`),
+  'large numbers': browser(`{"a":[${much('1e999')}]}`),
+  escapes: browser(`{"name":"${'\\u0001'.repeat(40_000)}"}`),
+  'undocumented objects': spliced({ ...ANDROID, more: null }, 'more', `[${much('{}')}]`),
+  'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,
+};
+
+/** A fingerprint service that answers with as much as the documents know, or with more. */
 export async function startWordyUpstream(): Promise<TestUpstream> {
+  const hostile = Object.entries(HOSTILE).map(([token, text]) => [token, Buffer.from(text)] as const);
   const upstream = await startUpstream(({ body }, response) => {
     upstream.received.length = 0;
     const { device_token: token } = JSON.parse(body);
+    const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
+    if (bytes) {
+      response
+        .writeHead(token.startsWith('broken errors') ? 400 : 200, { 'content-type': 'application/json' })
+        .end(bytes);
+      return undefined;
+    }
     if (token.startsWith('web')) return sendJson(response, 200, PAGE);
     if (token.startsWith('few')) return sendJson(response, 200, ANDROID);
     if (token.startsWith('bad')) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
@@ -124,6 +157,37 @@ const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId versi
 
 const judgements = (fields: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceJudgement { ${fields} } } }`;
+
+/** Everything about 100 tokens whose devices report far more than is documented. */
+export const HOSTILE_ROWS: readonly Row[] = [
+  ...Object.keys(HOSTILE).map(
+    (what): Row => [
+      `100 tokens: ${what}`,
+      entities(EVERYTHING.replace('judgedAt subject eventType', '')),
+      references(100, (at) => `${what} ${at}`),
+    ],
+  ),
+  [
+    'a long text of 1,000 references under 100 aliases',
+    entities(many(100, (at) => `a${at}: version`)),
+    references(1_000, () => 'long text'),
+  ],
+  [
+    'a token of 500,000 characters under 100 aliases',
+    entities(many(100, (at) => `a${at}: token`)),
+    references(1, () => 't'.repeat(500_000)),
+  ],
+  [
+    'names of 500 characters for 1,000 references',
+    entities(many(50, (at) => `a${at}_${'x'.repeat(500)}: version`)),
+    references(1_000),
+  ],
+  [
+    '100 errors under names of 300 characters',
+    entities(many(90, (at) => `a${at}_${'x'.repeat(300)}: signals(minConfidence: 2) { name }`)),
+    references(50),
+  ],
+];
 
 /** Each row stays just within the limits. The judgements are sealed with a key of `test/support/judgements.ts`. */
 export async function judgementRows(): Promise<readonly Row[]> {
