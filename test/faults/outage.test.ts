@@ -208,33 +208,6 @@ describe.concurrent('a whole outage', () => {
     });
   });
 
-  test('is over with the answer to a call that was sent before', async (context) => {
-    const { upstream, app } = await startBoth(context, works, 20_000);
-    const held = upstream.hold();
-    const early = verify(app);
-    await until(() => held.length === 1);
-    upstream.fail(unavailable);
-    await untilDown(app, () => verify(app));
-    for (const exchange of held) works(exchange);
-    expect(await early).toMatchObject({ __typename: 'CaptchaFailed' });
-    expect(app.logged()).toContain('"health":"well","before":"outage"');
-  });
-
-  test('is not confirmed by probes that are answered with 429, which a bot may have caused', async (context) => {
-    const { upstream, app } = await startBoth(context, works, LONG);
-    let probes = 0;
-    upstream.behave(unavailable, (exchange) => {
-      probes += 1;
-      answer(429, '')(exchange);
-    });
-    const outcomes = await Promise.all(Array.from({ length: 5 }, () => verify(app)));
-    // On a busy machine some are OVERLOADED, and that never proceeds.
-    const failed = outcomes.filter((outcome) => outcome?.code !== 'OVERLOADED');
-    for (const outcome of failed) expect(outcome).toMatchObject({ cause: 'TRANSPORT', proceed: false });
-    expect(probes).toBeGreaterThan(0);
-    expect(outagesOf(app)).toEqual([]);
-  });
-
   test.for(SERVICES)(
     'of %s in one region takes nothing from another region or the other service',
     async ([service, question], context) => {
@@ -272,6 +245,42 @@ describe.concurrent('a whole outage', () => {
       expect(new Set(outagesOf(app))).toEqual(new Set([`${service} GLB`]));
     },
   );
+});
+
+describe.concurrent('what a captcha without a verdict becomes', () => {
+  test.for([
+    ['always', 30, 10],
+    ['never', 0, 0],
+  ] as const)(
+    'with `%s` in an outage: %i of 30 proceed, and at most %i are attested',
+    async ([captchaFailOpen, proceeding, most], context) => {
+      const { upstream, app } = await startBoth(context, serves, LONG, { ...ATTESTING, captchaFailOpen });
+      upstream.fail(unavailable);
+      await untilDown(app, () => verify(app));
+      const outcomes = await Promise.all(times(30, () => verify(app, TO_FIRST)));
+      expect(proceeded(outcomes)).toBe(proceeding);
+      // The calls that found the outage may have taken one.
+      expect(attested(outcomes)).toBeGreaterThanOrEqual(Math.max(0, most - 1));
+      expect(attested(outcomes)).toBeLessThanOrEqual(most);
+    },
+  );
+
+  test('while nothing is known: it does not proceed, and nobody waits for a probe', async (context) => {
+    const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
+    upstream.behave(unavailable, hang);
+    const elapsed = startStopwatch();
+    expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
+    expect(elapsed()).toBeLessThan(LONG / 2);
+  });
+
+  test('of an id that worked and is now paused: it does not proceed, although it is the default one', async (context) => {
+    const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
+    upstream.fail(answer(200, exception('-50105', 'captcha_id paused')));
+    const paused = { cause: 'CONFIGURATION', code: '-50105', proceed: false };
+    expect(await verify(app)).toMatchObject(paused);
+    await until(() => app.logged().includes('"health":"refused"'));
+    for (const input of [{}, TO_FIRST, { captchaId: SECOND }]) expect(await verify(app, input)).toMatchObject(paused);
+  });
 });
 
 // This machine, which runs the bot, the app and the service, can do about this many calls a second.

@@ -93,15 +93,6 @@ describe.concurrent('no outage is confirmed', () => {
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
   });
 
-  test('by a slow service', async ({ expect }) => {
-    const slow: Behaviour = (exchange) => setTimeout(well, 1_350, exchange);
-    const { changes, health, stateIs } = await startAccount(slow, { timeoutMs: 3_000 });
-    health.requestProbe();
-    await expect.poll(stateIs, { timeout: 3_000 }).toBe('well');
-    await sleep(200);
-    expect(changes).toEqual(['well']);
-  });
-
   test('if a call gets its answer between two failed probes', async ({ expect }) => {
     const answered = Promise.withResolvers<void>();
     const first: Behaviour = (exchange) => {

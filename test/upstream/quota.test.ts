@@ -4,7 +4,6 @@ import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { probeAnswer } from '../support/probes.ts';
 import { ask } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
@@ -61,34 +60,6 @@ test('a captcha beyond the quota is an error, even if everyone may proceed witho
     errors: [{ extensions: { code: 'QUOTA_EXCEEDED', retryable: false } }],
   });
   expect(received()).toBe(1);
-});
-
-test('a confirmed outage takes nothing from the quota', async () => {
-  let isDown = false;
-  const upstream = await startUpstream(
-    (_request, response) => (isDown ? sendJson(response, 503, {}) : sendJson(response, 200, PASS)),
-    ({ body }, response) => {
-      const { status, body: documented } = probeAnswer(body);
-      response.writeHead(isDown ? 503 : status).end(isDown ? '' : documented);
-    },
-  );
-  onTestFinished(upstream.stop);
-  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-  const app = await startInLiveMode(urls, { captchaQuota: { perDay: 100 } });
-  onTestFinished(app.stop);
-  const verify = () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input });
-  isDown = true;
-  await verify();
-  await expect.poll(() => app.logged()).toMatch(/"account":"a+","health":"outage"/);
-  for (let round = 0; round < 5; round += 1) {
-    expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true, cause: 'TRANSPORT' });
-  }
-  const remaining = (await readMetrics(app)).value('device_trust_quota_remaining', {
-    service: 'captcha',
-    window: 'day',
-  });
-  // One call failed before, and one a second is sent.
-  expect([upstream.received.length, remaining]).toEqual([2, 98]);
 });
 
 test('a call that fails without being sent costs nothing of the quota', async () => {
