@@ -65,6 +65,7 @@ export class AccountHealth {
   #lastProbeAt = Number.NEGATIVE_INFINITY;
   #outageSince = 0;
   #pausedUntil = 0;
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #nextCanaryAt = 0;
   /** How long all outages that are over have lasted, in ms. */
   #outagesMs = 0;
@@ -115,9 +116,11 @@ export class AccountHealth {
     this.#nextCanaryAt = 0;
   }
 
-  /** After a 429 only one call a second is admitted for so long, in ms. A later 429 never shortens that. */
+  /** After a 429 only one call a second is admitted for so long, in ms, unless there was a verdict within the last second. */
   pause(ms: number): void {
     const now = performance.now();
+    // A service that goes on giving verdicts does not limit the account, but what one caller sends.
+    if (now < this.#answeredAt + CANARY_INTERVAL_MS) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
   }
@@ -125,6 +128,7 @@ export class AccountHealth {
   /** Records that a call got a documented answer that does not blame us. This ends an outage and a pause. */
   recordAnswer(): void {
     this.#pausedUntil = 0;
+    this.#answeredAt = performance.now();
     this.#recordWell();
   }
 
