@@ -68,7 +68,6 @@ export interface AttestationSettings {
   readonly audiences: readonly Audience[];
 }
 
-/** What is attested, and the keys that sign it. */
 export interface Attesting {
   readonly settings: AttestationSettings;
   readonly keys: readonly AttestationKey[];

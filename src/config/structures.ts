@@ -59,7 +59,6 @@ const region = oneOf(REGIONS);
 const secret = textThat('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
 // `.` and `..` would be resolved away as a part of a path.
 const publicKey = textThat('visible ASCII characters, not dots alone', (text) => /^(?!\.+$)[!-~]+$/.test(text));
-/** Accounts at the fingerprint service. */
 export const applications = secretList(
   'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
   parsedJson.pipe(listOf(entryOf({ publicKey, secret, region }), 'publicKey')),
@@ -69,14 +68,12 @@ export const applications = secretList(
 const captchaId = textThat('32 visible ASCII characters', (text) => /^[!-~]{32}$/.test(text));
 // Any text can be the key of an HMAC, but white space around one comes from copying it.
 const captchaKey = textThat('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
-/** Accounts at the captcha service. */
 export const captchas = secretList(
   'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
   parsedJson.pipe(listOf(entryOf({ captchaId, captchaKey, region }), 'captchaId')),
 );
 
 const calls = number(1, 999_999_999).optional();
-/** How many calls may be made for one account. */
 export const quota = {
   expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999',
   schema: parsedJson
@@ -172,7 +169,6 @@ const audience = entryOf({
   subject: oneOf(['required', 'optional']).default('required'),
   captchaIds: differentTexts(captchaId).optional(),
 });
-/** The services that get attestations. */
 export const attestation = {
   expected:
     'JSON such as {"issuer":"https://device-trust.example","lifetimeSeconds":120,"audiences":[{"id":"orders","actions":["placeOrder"],"subject":"required","captchaIds":["…"]}]}, with different ids',
@@ -224,7 +220,6 @@ function isKeyPair({ x, y, d }: { readonly x: string; readonly y: string; readon
   const publicHalf = ['BA', x, y].map((part) => Buffer.from(part, 'base64url'));
   return curve.getPublicKey().equals(Buffer.concat(publicHalf));
 }
-/** The keys that sign attestations. */
 export const attestationKeys = secretList(
   'a JSON list of private keys {"kid", "state", "kty":"EC", "crv":"P-256", "x", "y", "d"}, state next, active or retired, of which exactly one is active, with different kids',
   parsedJson.pipe(listOf(attestationKey, 'kid')).superRefine((keys, context) => {

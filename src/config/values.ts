@@ -45,16 +45,13 @@ const either = (words: readonly string[]) =>
 export const oneOf = <const Words extends readonly string[]>(words: Words) =>
   z.enum(words, { error: expecting(either(words)) });
 
-/** Any text. */
 export const anyText = (expected: string) => ({ expected, schema: z.string() });
 
-/** One of these words. */
 export const choice = <const Words extends readonly string[]>(...words: Words) => ({
   expected: either(words),
   schema: oneOf(words),
 });
 
-/** The words true and false, as a boolean. */
 export const toggle = {
   expected: 'true or false',
   schema: oneOf(['true', 'false']).transform((text) => text === 'true'),
@@ -66,13 +63,11 @@ const integer = (expected: string, min: number, max: number) => {
   return { expected, schema: textThat(expected, fits).transform(Number) };
 };
 
-/** A number within these bounds, both included. */
 export const whole = (min: number, max: number) => integer(`a whole number from ${min} to ${max}`, min, max);
 
 /** A port, where 0 lets the system pick a free one. */
 export const port = (max: number) => integer(`a port from 0 to ${max}`, 0, max);
 
-/** A part of a whole. */
 export const ratio = {
   expected: 'a number from 0 to 1, such as 0.1',
   schema: textThat('a number from 0 to 1', (text) => /^(0(\.\d{1,9})?|1(\.0{1,9})?)$/.test(text)).transform(Number),
@@ -87,7 +82,6 @@ export const visibleText = (min: number, max: number) => {
 /** A secret that the operator makes up. */
 export const ownSecret = { ...visibleText(16, 256), secret: true } as const;
 
-/** Several such secrets. */
 export const ownSecrets = {
   expected: `a comma-separated list of 1 to 8 secrets, each of ${ownSecret.expected}`,
   schema: z
@@ -117,7 +111,6 @@ const httpAddress = (expected: string, flaw: string, fits: (text: string) => boo
     isExplained: true,
   }) as const;
 
-/** An upstream's address. */
 export const address = httpAddress(
   'an https address without user, query or fragment; plain http only to this machine',
   'not https',

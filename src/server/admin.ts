@@ -20,12 +20,10 @@ export class Health {
   unready: 'starting' | 'draining' | undefined = 'starting';
   readonly #isUpstreamReady: () => boolean;
 
-  /** @param isUpstreamReady have the upstream accounts let readiness succeed? */
   constructor(isUpstreamReady: () => boolean) {
     this.#isUpstreamReady = isUpstreamReady;
   }
 
-  /** Does readiness succeed? */
   get isReady(): boolean {
     return this.unready === undefined && this.#isUpstreamReady();
   }

@@ -11,7 +11,6 @@ import {
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-/** The secrets that callers present. */
 export interface CallerSecrets {
   readonly routerSecrets: readonly string[];
   readonly services: readonly Service[];
@@ -79,7 +78,6 @@ export class Callers {
     }));
   }
 
-  /** Is there a router secret? */
   get hasRouter(): boolean {
     return this.#routers.length > 0;
   }

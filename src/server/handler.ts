@@ -15,7 +15,6 @@ import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal 
 import { type LoadLimit, refusalOfDocument, refuseUnderLoad } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
-/** What `handleGraphql` works with. */
 interface HandlerOptions extends LoadLimit {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly execution: Execution;

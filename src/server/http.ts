@@ -89,7 +89,6 @@ export function send(response: ServerResponse, status: number, headers: Headers,
   response.end(content);
 }
 
-/** Sends one line of text. */
 export function sendText(response: ServerResponse, status: number, text: string, headers: Headers = {}): void {
   send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
 }

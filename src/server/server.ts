@@ -30,7 +30,6 @@ const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 
-/** Pages for people in development. */
 export interface Explorer {
   /** Apollo Sandbox, at `/graphql` for browsers. */
   readonly renderLandingPage: () => Promise<string>;

@@ -18,7 +18,6 @@ type MetadataHeaders = {
   readonly [Key in MetadataKey]?: MetadataHeader | undefined;
 } & { readonly ipAddr?: (MetadataHeader & AddressForm) | undefined };
 
-/** A header that carries a key of the metadata. */
 interface MetadataHeader {
   readonly header: string;
   /** May an argument stand in for the header if that is absent? By default the header alone counts. */

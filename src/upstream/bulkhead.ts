@@ -1,8 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** A call that waits in the queue. */
 interface Waiting {
-  /** Lets the call run. */
   readonly resolve: () => void;
   readonly reject: (reason: Error) => void;
 }

@@ -19,7 +19,6 @@ export interface CallContext extends AnswerBudget {
   readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
 }
 
-/** One POST to an upstream. */
 export interface UpstreamRequest {
   /** Each region has a bulkhead of its own: the failure of one must not affect another. */
   readonly region: string;
@@ -163,7 +162,6 @@ export class UpstreamClient {
     }
   }
 
-  /** Closes every socket. */
   async close(): Promise<void> {
     this.health.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));

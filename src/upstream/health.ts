@@ -289,7 +289,6 @@ export class ServiceHealth {
     for (const health of this.all()) health.refresh();
   }
 
-  /** The health of every account. */
   all(): Iterable<AccountHealth> {
     return this.#accounts.values();
   }
@@ -331,7 +330,6 @@ export class ServiceHealth {
     this.#updateReadiness();
   }
 
-  /** Sends no more probes. */
   close(): void {
     clearTimeout(this.#graceTimer);
     for (const health of this.all()) health.close();

@@ -44,7 +44,6 @@ export function judgeStatus(status: number): ProbeResult {
   return { kind: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
-/** What every probe needs. */
 export interface ProbeOptions {
   readonly resolver: Resolver;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;

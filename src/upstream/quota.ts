@@ -69,7 +69,6 @@ export class Quota {
     }
   }
 
-  /** The state of each limit that is configured. */
   states(): (readonly [window: string, QuotaState])[] {
     const now = performance.now();
     const counts = [...this.#accounts.values()].flat();
@@ -124,7 +123,6 @@ class Count {
     return this.limit.calls - (this.hasEnded(now) ? 0 : this.#used);
   }
 
-  /** Counts a call in this process. */
   add(now: number): void {
     if (this.hasEnded(now)) this.#begin(0, now + this.limit.windowMs);
     this.#used += 1;
