@@ -16,6 +16,11 @@ const JITTER = 0.2;
 const SWEEP_INTERVAL_MS = 50;
 /** How often Node looks whether an answer makes progress, in ms. One that nobody reads is closed the second time, after 10 s. */
 const UNREAD_CHECK_MS = 5_000;
+/**
+ * How many requests of a connection may be under way, those that came with the same bytes included. Node takes up to 64 KiB of them
+ * at once, some 2,400, and all other connections wait for that long. Routers send the next request after an answer.
+ */
+const MAX_PIPELINED = 32;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
 
@@ -54,6 +59,9 @@ export class Listener {
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
+  /** How many requests of each connection are under way. */
+  readonly #underWay = new WeakMap<Socket, number>();
+  readonly #metrics: Options['metrics'];
   #isDraining = false;
 
   constructor({
@@ -65,6 +73,7 @@ export class Listener {
     handle,
   }: Options) {
     this.#handle = handle;
+    this.#metrics = metrics;
     this.#server = createServer(
       {
         requestTimeout: RECEIVE_TIMEOUT_MS,
@@ -119,6 +128,19 @@ export class Listener {
 
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
+    if (socket.destroyed) return;
+    const add = (requests: number) => {
+      const underWay = (this.#underWay.get(socket) ?? 0) + requests;
+      this.#underWay.set(socket, underWay);
+      return underWay;
+    };
+    // What came with the same bytes has been taken by then.
+    response.once('close', () => setImmediate(add, -1));
+    if (add(1) > MAX_PIPELINED) {
+      this.#metrics?.recordRefusal('OVERLOADED');
+      socket.destroy();
+      return;
+    }
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {

@@ -1,20 +1,26 @@
 import { once } from 'node:events';
-import { gql } from 'graphql-tag';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import type { GraphQLContext } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Connection, openConnection, sendBytes } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
+import {
+  MB,
+  OPERATION,
+  ROUTER_AND_SERVICES,
+  requestOf,
+  SECRET,
+  SERVICES,
+  startHolding,
+  statusIn,
+  statusOf,
+} from './holding.ts';
 
 /** What callers may hold at once, each and together: connections, bodies of requests, and answers that they do not read. */
 
 const CONNECTIONS = 100;
-const SECRET = 'the-secret-of-the-router';
 const PROBE = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
-const OPERATION = '{"query":"{ __typename }"}';
 const DATA = '{"data":{"__typename":"Query"}}';
 
 function operation(secret = SECRET): string {
@@ -112,44 +118,6 @@ test('when routers hold every connection, the next one is closed and counted, an
   await expect.poll(() => answered(open(app.url, operation()))).toContain(DATA);
 });
 
-const MB = 1024 * 1024;
-const SERVICES = ['orders', 'users', 'desk'].map((name) => ({ name, secret: `the-secret-of-${name}`, scopes: [] }));
-const ROUTER_AND_SERVICES = { routerSecrets: [SECRET], services: SERVICES };
-const CREDENTIALS: Readonly<Record<string, string>> = {
-  router: `router-authorization: ${SECRET}\r\n`,
-  ...Object.fromEntries(SERVICES.map(({ name, secret }) => [name, `authorization: Bearer ${secret}\r\n`])),
-};
-
-/** The bytes of a request of this caller. */
-function requestOf(caller: string, body: string, more = ''): string {
-  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${CREDENTIALS[caller] ?? ''}${more}`;
-  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
-}
-
-const statusIn = (answer: string) => Number(answer.slice(9, 12));
-const statusOf = async (url: string, caller: string, body = OPERATION) =>
-  statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close\r\n')));
-
-/** A server of a schema whose operations last until the test ends them, and whose answers are as long as one asks for. */
-async function startHolding(options: Partial<ServerOptions>) {
-  const underWay = new Set<() => void>();
-  const typeDefs = gql`
-    type Query { wait(x: [String]): String  long(length: Int!): String }
-    type Thing @key(fields: "id") { id: ID! }
-  `;
-  const wait = (_: unknown, __: unknown, { recorder }: GraphQLContext) =>
-    new Promise<void>((resolve) => {
-      underWay.add(resolve);
-      recorder.signal?.addEventListener('abort', () => resolve());
-    });
-  const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
-  const { graphqlUrl, stop } = await startServer([{ typeDefs, resolvers: { Query: { wait, long } } }], {
-    maxBodyBytes: 10 * MB,
-    ...options,
-  });
-  onTestFinished(stop);
-  return { url: graphqlUrl, underWay };
-}
 type Holding = Awaited<ReturnType<typeof startHolding>>;
 
 /** One eighth of all that there is, which the caller holds until the connection is closed. Is it refused? */

@@ -92,6 +92,20 @@ test.concurrent('what follows the request whose response ends the connection is 
   expect(app.logged()).not.toContain('Unprocessed');
 });
 
+test.concurrent.each([
+  ['operations', operation('')],
+  ['probes', 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'],
+])('a client may send 32 %s without waiting for an answer; the next one closes the connection', async (_what, one) => {
+  const answers = (text: string) => text.split('HTTP/1.1 ').length - 1;
+  const connection = openConnection(ageless.url, one.repeat(32));
+  await vi.waitUntil(() => answers(connection.received()) === 32);
+  // They are over, so it can send as many again.
+  connection.socket.write(one.repeat(32));
+  await vi.waitUntil(() => answers(connection.received()) === 64);
+  connection.socket.write(one.repeat(2_000));
+  expect(answers(await connection.closed)).toBeLessThan(64 + 33);
+});
+
 test.concurrent('an operation that is under way when its connection gets old is answered', async (context) => {
   const connection = open(context, app.url);
   // It came while the connection was young, so its response does not end it, and the next one does.

@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { expect, onTestFinished, test } from 'vitest';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { LIVE } from '../process/environments.ts';
+import { MAIN, ROOT, startCommand } from '../support/process.ts';
+import { openConnection } from '../support/requests.ts';
+import { startUpstream } from '../support/upstream.ts';
+import { MB, requestOf, startHolding, statusOf } from './holding.ts';
+
+/** Limits of callers that take minutes or much memory to see. */
+
+setFlagsFromString('--expose-gc');
+// Sound: with that flag set, every new context has a global function of this name.
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function open(url: string, body: string) {
+  const connection = openConnection(url, requestOf('anyone', body));
+  onTestFinished(() => void connection.socket.destroy());
+  return connection;
+}
+
+test('an answer of which nothing is read for 10 s closes its connection, and no other one does', async () => {
+  const { url, underWay } = await startHolding({ maxAnswerBytes: 64 * MB });
+  const long = `{"query":"{ long(length: ${60 * MB}) }"}`;
+  const unread = open(url, long);
+  const slow = open(url, long);
+  const late = open(url, '{"query":"{ wait }"}');
+  unread.socket.pause();
+  const unreadSince = performance.now();
+  // It takes two megabytes each second.
+  for (let second = 1; second <= 25; second += 1) {
+    slow.socket.resume();
+    await expect.poll(() => slow.received().length, { timeout: 20_000 }).toBeGreaterThan(2 * second * MB);
+    slow.socket.pause();
+    await sleep(1_000);
+    if (second === 8) expect(performance.now() - unreadSince).toBeLessThan(10_000);
+    if (second === 8) expect(await statusOf(url, 'anyone', long.replace('60', '50'))).toBe(200);
+  }
+  unread.socket.resume();
+  expect((await unread.closed).length).toBeLessThan(60 * MB);
+  slow.socket.resume();
+  await expect.poll(() => slow.received().length, { timeout: 20_000 }).toBeGreaterThan(60 * MB);
+  for (const resolve of underWay) resolve();
+  await expect.poll(late.received).toContain('"wait":null');
+}, 120_000);
+
+test.each<[string, string, Partial<ServerOptions>]>([
+  ['a known document', '{ wait }', {}],
+  ['new documents', '{ wait } #', {}],
+  ['plugins of Apollo Server', '{ wait }', { plugins: [{}] }],
+])(
+  'operations under way keep nothing that they do not use: %s',
+  async (_what, query, options) => {
+    const { url, underWay } = await startHolding(options);
+    const ask = (at: number) =>
+      open(
+        url,
+        JSON.stringify({ query: query + (query.endsWith('#') ? at : ''), variables: { x: 'x'.repeat(512 * 1024) } }),
+      );
+    const hold = async (count: number) => {
+      const all = underWay.size + count;
+      while (underWay.size < all) {
+        const before = underWay.size;
+        ask(before);
+        await expect.poll(() => underWay.size).toBe(before + 1);
+      }
+    };
+    const used = () => {
+      collectGarbage();
+      const { heapUsed, external } = process.memoryUsage();
+      return heapUsed + external;
+    };
+    await hold(10);
+    const before = used();
+    await hold(100);
+    // They brought 50 MB.
+    await expect.poll(() => used() - before, { timeout: 10_000 }).toBeLessThan(10 * MB);
+  },
+  60_000,
+);
+
+test('a process with a heap of 256 MB outlives 100 requests with as many undeclared values as they can bring', async () => {
+  const upstream = await startUpstream(() => {});
+  onTestFinished(upstream.stop);
+  const env = {
+    ...LIVE,
+    FINGERPRINT_URL_NA: upstream.url,
+    FINGERPRINT_TIMEOUT_MS: '60000',
+    ADMIN_PORT: '0',
+    PATH: process.env['PATH'],
+  };
+  const child = startCommand([process.execPath, '--max-old-space-size=256', MAIN], { cwd: ROOT, env });
+  onTestFinished(child.stop);
+  const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+  for (const value of ['[],', '{},', '{"1":1},']) {
+    const x = value.repeat((512 * 1024 - 200) / value.length);
+    const query = '{ deviceFingerprint(token: \\"t\\") { __typename } }';
+    const connections = Array.from({ length: 100 }, () => open(url, `{"query":"${query}","variables":{"x":[${x}0]}}`));
+    const underWay = () => connections.filter((one) => one.received() === '').length;
+    // So many of these fit into what there is for all.
+    await expect.poll(underWay, { timeout: 60_000 }).toBe(value === '{"1":1},' ? 5 : 4);
+    for (const { socket } of connections) socket.destroy();
+    await expect.poll(() => statusOf(url, 'anyone')).toBe(200);
+  }
+}, 240_000);

@@ -1,0 +1,54 @@
+import { gql } from 'graphql-tag';
+import { onTestFinished } from 'vitest';
+import type { GraphQLContext } from '../../src/graphql/context.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { sendBytes } from '../support/requests.ts';
+import { startServer } from '../support/server.ts';
+
+/** A router and services, and a server of which they can hold as much as they may. */
+
+export const SECRET = 'the-secret-of-the-router';
+export const OPERATION = '{"query":"{ __typename }"}';
+export const MB = 1024 * 1024;
+export const SERVICES = ['orders', 'users', 'desk'].map((name) => ({
+  name,
+  secret: `the-secret-of-${name}`,
+  scopes: [],
+}));
+export const ROUTER_AND_SERVICES = { routerSecrets: [SECRET], services: SERVICES };
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  router: `router-authorization: ${SECRET}\r\n`,
+  ...Object.fromEntries(SERVICES.map(({ name, secret }) => [name, `authorization: Bearer ${secret}\r\n`])),
+};
+
+/** The bytes of a request of this caller. */
+export function requestOf(caller: string, body: string, more = ''): string {
+  const head = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${CREDENTIALS[caller] ?? ''}${more}`;
+  return `${head}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+/** The status of an answer as it came on the socket. */
+export const statusIn = (answer: string) => Number(answer.slice(9, 12));
+export const statusOf = async (url: string, caller: string, body = OPERATION) =>
+  statusIn(await sendBytes(url, requestOf(caller, body, 'connection: close\r\n')));
+
+/** A server of a schema whose operations last until the test ends them, and whose answers are as long as one asks for. */
+export async function startHolding(options: Partial<ServerOptions>) {
+  const underWay = new Set<() => void>();
+  const typeDefs = gql`
+    type Query { wait(x: [String]): String  long(length: Int!): String }
+    type Thing @key(fields: "id") { id: ID! }
+  `;
+  const wait = (_: unknown, __: unknown, { recorder }: GraphQLContext) =>
+    new Promise<void>((resolve) => {
+      underWay.add(resolve);
+      recorder.signal?.addEventListener('abort', () => resolve());
+    });
+  const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
+  const { graphqlUrl, stop } = await startServer([{ typeDefs, resolvers: { Query: { wait, long } } }], {
+    maxBodyBytes: 10 * MB,
+    ...options,
+  });
+  onTestFinished(stop);
+  return { url: graphqlUrl, underWay };
+}
