@@ -14,8 +14,10 @@ const CHECK_INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/** How often Node looks whether an answer makes progress, in ms. One that nobody reads is closed the second time, after 10 s. */
-const UNREAD_CHECK_MS = 5_000;
+/** An answer of which nothing is read for this long closes its connection, in ms. */
+const UNREAD_MS = 10_000;
+/** How often Node looks whether it makes progress, in ms. It calls nobody if it does. */
+const UNREAD_CHECK_MS = 2_000;
 /**
  * How many requests of a connection may be under way, those that came with the same bytes included. Node takes up to 64 KiB of them
  * at once, some 2,400, and all other connections wait for that long. Routers send the next request after an answer.
@@ -147,9 +149,16 @@ export class Listener {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
     }
-    // The time begins again with each byte that comes or goes. Before the answer it may run out: upstreams have deadlines.
+    let checkedAt = 0;
+    let unreadSince = 0;
     response.setTimeout(UNREAD_CHECK_MS, () => {
-      if (response.writableEnded) socket.destroy();
+      // Before there is an answer, the deadlines of the upstreams count.
+      if (!response.writableEnded) return;
+      const now = performance.now();
+      if (now - checkedAt > 1.5 * UNREAD_CHECK_MS) unreadSince = now - UNREAD_CHECK_MS;
+      checkedAt = now;
+      if (now - unreadSince < UNREAD_MS) socket.setTimeout(UNREAD_CHECK_MS);
+      else socket.destroy();
     });
     this.#handle(request, response);
   }

@@ -102,7 +102,7 @@ test.concurrent.each([
   // They are over, so it can send as many again.
   connection.socket.write(one.repeat(32));
   await vi.waitUntil(() => answers(connection.received()) === 64);
-  connection.socket.write(one.repeat(2_000));
+  connection.socket.write(one.repeat(100));
   expect(answers(await connection.closed)).toBeLessThan(64 + 33);
 });
 
