@@ -25,14 +25,15 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/** What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
+/**
+ * What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most, because what takes as long
+ * as bytes of plain text weighs as much: a key, an object or a list of its JSON, and a piece in which it arrives.
+ */
 export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
-/** Parsing a key, an object or a list takes as long as so many bytes of plain text. */
-const WEIGHT_OF_PART = 12;
+const [WEIGHT_OF_PART, WEIGHT_OF_PIECE] = [12, 512];
 
-/** An operation, or whatever bounds several answers together. */
+/** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
 export interface AnswerBudget {
-  /** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
   answersWeightLeft: number;
 }
 
@@ -90,7 +91,7 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request, on an idle socket or on a new one. A probe has no budget. */
+  /** Sends a request, on an idle socket or on a new one. Without a budget it has one of its own. */
   post(request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>, budget?: AnswerBudget): PendingRequest {
     return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
   }
@@ -121,7 +122,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #budget: AnswerBudget | undefined;
+  readonly #budget: AnswerBudget;
   readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
@@ -137,7 +138,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#pool = pool;
     this.#name = name;
     this.#options = options;
-    this.#budget = budget;
+    this.#budget = budget ?? { answersWeightLeft: MAX_ANSWERS_WEIGHT };
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
@@ -171,6 +172,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    this.#weigh(WEIGHT_OF_PIECE);
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
     this.#retryAfter = headers['retry-after'];
@@ -180,28 +182,29 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isOver) return;
-    if (this.#fits(chunk.length)) this.#chunks.push(chunk);
-    else this.abort(answersTooLarge());
+    this.#chunks.push(chunk);
+    this.#weigh(chunk.length + WEIGHT_OF_PIECE);
   }
 
   onResponseEnd(): void {
     const bytes = this.#bytes();
-    const fits = this.#fits(countParts(bytes) * WEIGHT_OF_PART);
-    const text = this.#isEncoded || !fits ? undefined : decodeUtf8(bytes);
+    this.#weigh(countParts(bytes) * WEIGHT_OF_PART);
+    if (this.#isOver) return;
+    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
-    if (!fits) this.#reject(answersTooLarge());
-    else this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
+    this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
-  /** Takes this from the budget. An answer that does not fit gives everything back, because others may. */
-  #fits(weight: number): boolean {
-    const budget = this.#budget ?? { answersWeightLeft: weight };
+  /** Takes this from the budget. An answer that does not fit is aborted, and gives everything back, because others may fit. */
+  #weigh(weight: number): void {
     this.#weight += weight;
-    budget.answersWeightLeft -= weight;
-    if (budget.answersWeightLeft >= 0) return true;
-    budget.answersWeightLeft += this.#weight;
+    this.#budget.answersWeightLeft -= weight;
+    if (this.#budget.answersWeightLeft >= 0) return;
+    this.#budget.answersWeightLeft += this.#weight;
     this.#chunks.length = 0;
-    return false;
+    const message =
+      'The service answers this request with too much data. Ask about fewer device tokens in one request.';
+    this.abort(new DeviceTrustError('OVERLOADED', { message, side: 'upstream', retryable: false }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -309,12 +312,6 @@ export class CutOffError extends DeviceTrustError {
     super(code, { internal });
     this.name = 'CutOffError';
   }
-}
-
-/** No documented answers are together so large. */
-function answersTooLarge(): DeviceTrustError {
-  const message = 'The service answers this request with too much data. Ask about fewer device tokens in one request.';
-  return new DeviceTrustError('OVERLOADED', { message, side: 'upstream', retryable: false });
 }
 
 /** Distinguishes errors of undici and node:net by class and code, never by their messages. */

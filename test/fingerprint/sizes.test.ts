@@ -35,6 +35,13 @@ const ANSWERS: Readonly<Record<string, string>> = {
 
 const upstream = await startUpstream(({ body }, response) => {
   const { device_token: token } = JSON.parse(body);
+  if (token === 'pieces') {
+    response.socket?.on('error', () => {});
+    response.socket?.write(
+      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`,
+    );
+    return;
+  }
   const answer = ANSWERS[token.replace(/#.*/, '')] ?? '';
   response.writeHead(JSON.parse(answer).code, { 'content-type': 'application/json' }).end(answer);
 });
@@ -76,6 +83,13 @@ describe('all answers to one operation', () => {
     expect(failed).toBeUndefined();
     expect(data._entities).toHaveLength(100);
   });
+});
+
+test('an answer in 100,000 pieces is given up, and its neighbour is whole', async () => {
+  const tokens = ['pieces', 'usual'];
+  const { data, errors: failed } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+  expect(data._entities).toEqual([null, { version: '1.0' }]);
+  expect(failed).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'OVERLOADED', retryable: false } }]);
 });
 
 describe('of one device', () => {
