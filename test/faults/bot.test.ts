@@ -5,10 +5,8 @@ import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json'
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
-import { answer, answersProbes, type Behaviour, hang, type RawRequest, reset } from '../support/hostile.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
-import { exception, FAIL, PAGE, PASS } from './documented.ts';
-import { ACCOUNTS, BOGUS, pause, startBoth, verify } from './support.ts';
+import { ACCOUNTS, BOGUS, pause } from './support.ts';
 
 /** A bot tries to get past the captcha while the service is well: nothing of it proceeds, and people are not disturbed. */
 
@@ -133,54 +131,4 @@ test('values that nobody solved neither pass nor proceed, and people who solved 
     expect(data).toMatchObject({ validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } });
   // The bot had no effect: no outage was confirmed, and nothing was logged that wakes an operator.
   expect(app.logged()).not.toMatch(/"health":"outage"|INTERNAL_SERVER_ERROR/);
-});
-
-const lotOf = ({ request }: RawRequest) => /lot_number=([\w-]+)/.exec(request)?.[1] ?? '';
-const passes: Behaviour = (exchange) => {
-  const captcha_args = { ...PASS.captcha_args, lot_number: lotOf(exchange) };
-  answer(200, JSON.stringify({ ...PASS, captcha_args }))(exchange);
-};
-
-/** What the bot can make of a call of its own. The answer to nobody else is affected. */
-const WAYS: readonly Behaviour[] = [
-  reset,
-  hang,
-  answer(503, PAGE),
-  answer(200, PAGE),
-  answer(302, PAGE, { location: 'http://127.0.0.1:9' }),
-  answer(500, exception('-50000', 'runtime error')),
-  answer(200, JSON.stringify(FAIL).slice(0, 40)),
-];
-
-test('calls that fail in every way, 100 times a second, cause at most four probes a second, and none proceeds', async () => {
-  const { upstream, app } = await startBoth({ onTestFinished }, passes, 1_500);
-  const probedAt: number[] = [];
-  upstream.behave(
-    (exchange) => {
-      const lot = lotOf(exchange);
-      (lot.startsWith('bot-') ? (WAYS[Number(lot.slice(4)) % WAYS.length] ?? hang) : passes)(exchange);
-    },
-    (exchange) => {
-      if (exchange.request.includes(`captcha_id=${FIRST}`)) probedAt.push(performance.now());
-      answersProbes(exchange);
-    },
-  );
-  const start = performance.now();
-  const bogus: ReturnType<typeof verify>[] = [];
-  const honest: ReturnType<typeof verify>[] = [];
-  for (let n = 0; n < 200; n += 1) {
-    bogus.push(verify(app, { ...BOGUS, lotNumber: `bot-${n}` }));
-    if (n % 10 === 0) honest.push(verify(app, { ...BOGUS, lotNumber: `person-${n}` }));
-    await pause(10);
-  }
-  const outcomes = await Promise.all(bogus);
-  const seconds = (performance.now() - start) / 1_000;
-
-  expect(outcomes.filter((outcome) => outcome?.proceed)).toEqual([]);
-  // A busy machine makes some of them OVERLOADED, which is no outcome.
-  expect(outcomes.some((outcome) => outcome?.cause === 'TRANSPORT')).toBe(true);
-  for (const outcome of await Promise.all(honest)) expect(outcome).toMatchObject({ __typename: 'CaptchaPassed' });
-  expect(probedAt.length).toBeGreaterThan(0);
-  expect(probedAt.length).toBeLessThanOrEqual(Math.ceil(seconds * 4));
-  expect(app.logged()).not.toContain('"health":"outage"');
 });

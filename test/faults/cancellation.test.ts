@@ -67,16 +67,6 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 });
 
-test('several calls of one client all end at once', async (context) => {
-  const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 20, upstreamMaxQueue: 30 });
-  const disconnect = startOperation(app.graphqlUrl, many(FINGERPRINT, 50));
-  await until(() => held.length === 20);
-  await untilAborted(held, disconnect);
-  // The calls that waited in the queue are not sent either.
-  await pause(100);
-  expect(upstream.requests).toBe(20);
-});
-
 test('a captcha after one whose client has disconnected is never sent', async (context) => {
   const { app, held, upstream } = await start(context);
   const disconnect = startOperation(app.graphqlUrl, many(CAPTCHA, 3));

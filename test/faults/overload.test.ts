@@ -1,6 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { hang, type RawRequest } from '../support/hostile.ts';
-import { ask, type GraphqlError } from '../support/requests.ts';
 import {
   askTimed,
   CAPTCHA,
@@ -12,7 +11,6 @@ import {
   good,
   HIGH_LIMITS,
   inRegion,
-  many,
   pause,
   type Question,
   queuedCalls,
@@ -96,17 +94,4 @@ describe.concurrent.each(SERVICES)('%s', (_service, question) => {
     await next;
     expect(upstream.requests).toBe(SMALL.upstreamMaxInFlight + 2);
   });
-});
-
-test('within one operation, the calls beyond the queue fail alone', async (context) => {
-  const { upstream, app, held, answerAll } = await start(context);
-  const { query } = many(FINGERPRINT, 100);
-  const asked = ask(app.graphqlUrl, query);
-  await until(() => held.length === SMALL.upstreamMaxInFlight);
-  answerAll(FINGERPRINT);
-  const { data, errors = [] } = await asked;
-  expect(Object.values(data).filter((device) => device !== null)).toHaveLength(CAPACITY);
-  expect(new Set(errors.map(({ extensions }: GraphqlError) => extensions.code))).toEqual(new Set(['OVERLOADED']));
-  expect(errors).toHaveLength(100 - CAPACITY);
-  expect(upstream.requests).toBe(CAPACITY);
 });

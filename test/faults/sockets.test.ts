@@ -4,13 +4,12 @@ import {
   type Behaviour,
   bytes,
   closeConnection,
-  hang,
   head,
   type RawRequest,
   reset,
   thenClose,
 } from '../support/hostile.ts';
-import { ANDROID, altered, FAIL, KEPT_OPEN } from './documented.ts';
+import { ANDROID, altered, KEPT_OPEN } from './documented.ts';
 import { NO_ANSWER } from './fault-table.ts';
 import {
   askTimed,
@@ -22,7 +21,6 @@ import {
   good,
   SERVICES,
   startBoth,
-  verify,
 } from './support.ts';
 
 /** What happens on one connection to an upstream means nothing for requests after it and beside it. */
@@ -119,42 +117,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 });
 
-test('captchas that cross the end of their idle connections do not proceed, and the next ones get their verdict', async () => {
-  const calls = 30;
-  const fails = answer(200, JSON.stringify(FAIL));
-  const held: RawRequest[] = [];
-  // The first calls are answered together, so that each has a connection of its own. What arrives there later is reset.
-  const { app } = await start((exchange) => {
-    if (held.some(({ socket }) => socket === exchange.socket)) reset(exchange);
-    else if (exchange.nth > calls) fails(exchange);
-    else if (held.push(exchange) === calls) held.forEach(fails);
-  });
-  const outcomes = async () => {
-    const all = await Promise.all(Array.from({ length: calls }, () => verify(app)));
-    expect(all.filter(({ proceed }) => proceed !== false)).toEqual([]);
-    return all.map(({ __typename, cause }) => cause ?? __typename);
-  };
-  expect(await outcomes()).toEqual(Array(calls).fill('CaptchaFailed'));
-  const crossing = await outcomes();
-  expect(crossing).toContain('TRANSPORT');
-  expect(crossing.filter((outcome) => !['CaptchaFailed', 'TRANSPORT'].includes(outcome))).toEqual([]);
-  expect(app.logged()).not.toContain('"health":"outage"');
-  // Each reset has emptied the pool of that connection.
-  await expect.poll(async () => new Set(await outcomes())).toEqual(new Set(['CaptchaFailed']));
-});
-
 describe('sockets are released', () => {
-  test('by calls that hang', async () => {
-    const { upstream, app } = await start(hang, 500);
-    for (const { errors } of await crowd(app, FINGERPRINT, 100)) {
-      // It is OVERLOADED if this process, which runs both sides, was too busy to count it as the upstream's fault.
-      const code = expect.stringMatching(/^(UPSTREAM_TIMEOUT|OVERLOADED)$/);
-      expect(errors).toMatchObject([{ extensions: { code } }]);
-    }
-    expect(upstream.requests).toBe(100);
-    await expect.poll(() => upstream.open).toBe(0);
-  });
-
   test('by calls that end well, except as many as were needed at once, and those with the app', async () => {
     const { upstream, app } = await start(answer(200, FINGERPRINT.good, KEPT_OPEN));
     for (let round = 0; round < 5; round += 1) await crowd(app, FINGERPRINT, 10);

@@ -80,17 +80,6 @@ test('without a Retry-After the pause is a second, and then the account is asked
   expect(received()).toBe(2);
 });
 
-test('a hundred responses with 429, and a hundred calls during the pause, are no outage', async () => {
-  const { app, received, judge } = await start({ 'retry-after': '30' });
-  expect((await judge(undefined, 100)).errors).toHaveLength(100);
-  const sent = received();
-  expect((await judge(undefined, 100)).errors).toHaveLength(100);
-  expect(received()).toBe(sent);
-  expect(app.logged()).not.toContain('The service is down');
-  const outages = (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_outages_total');
-  expect(new Set(outages.map(({ value }) => value))).toEqual(new Set([0]));
-});
-
 test('calls that waited in the queue when the 429 came are not sent either', async () => {
   const upstream = await startUpstream((_request, response) => {
     setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
