@@ -75,12 +75,16 @@ describe.concurrent('an outage', () => {
     expect(changes).toEqual(['outage: HTTP status 503']);
   });
 
-  test('ends at once with the documented answer of a call', async ({ expect }) => {
+  test('ends at once with the documented answer of a call, and its time does not count', async ({ expect }) => {
     const { health, stateIs } = await startAccount(down);
     health.requestProbe();
     await expect.poll(stateIs).toBe('outage');
+    const before = health.msWithoutOutages;
+    await sleep(100);
+    expect(health.msWithoutOutages).toBe(before);
     health.recordAnswer();
     expect(stateIs()).toBe('well');
+    expect(performance.now() - health.msWithoutOutages).toBeGreaterThan(90);
   });
 });
 
