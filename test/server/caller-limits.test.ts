@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
@@ -255,6 +256,47 @@ test('one request is never too large, whoever sends it and whatever is made of i
   for (const body of [long, lists(0.5 * MB), lists(9 * MB)]) expect(await statusOf(url, 'orders', body)).toBe(200);
   const single = await startHolding({ ...ROUTER_AND_SERVICES, maxConnections: 1 });
   expect(await statusOf(single.url, 'orders')).toBe(200);
+}, 60_000);
+
+test('after requests that end in every way, each caller has all that it may hold again', async () => {
+  const { url, underWay } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 16 * MB, maxConnections: 80 });
+  const bodies = [
+    OPERATION,
+    '{"query":"{ wait }"}'.padEnd(100_000),
+    `{"query":"{ long(length: ${4 * MB}) }"}`,
+    `{"query":"{ wait }","variables":{"x":[${'[],'.repeat(10_000)}0]}}`,
+    '{"query":"{"}',
+    '{"query":',
+    ' '.repeat(11 * MB),
+  ];
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 48_271) % 2_147_483_647;
+    return seed % below;
+  };
+  const ends: Promise<unknown>[] = [];
+  for (let round = 0; round < 200; round += 1) {
+    const requests = Array.from({ length: 1 + random(3) }, () =>
+      requestOf('orders', bodies[random(random(8) ? 6 : 7)] ?? ''),
+    ).join('');
+    const connection = open(url, random(2) ? requests : requests.slice(0, random(requests.length)));
+    const { socket } = connection;
+    if (random(2)) socket.pause();
+    const end = [
+      () => socket.destroy(),
+      () => socket.resetAndDestroy(),
+      () => void socket.end().setTimeout(20, () => socket.destroy()),
+    ];
+    ends.push(sleep(random(30)).then(end[random(3)]), connection.closed);
+    if (round % 10 === 9) await Promise.all(ends.splice(0));
+    if (random(5) === 0) for (const resolve of underWay) resolve();
+  }
+  // The first two need all that one service may hold.
+  const largest = `{"query":"{ __typename }","variables":{"x":[${'[],'.repeat(170_000)}0]}}`;
+  await expect.poll(() => statusOf(url, 'orders', largest), POLL).toBe(200);
+  await expect.poll(() => statusOf(url, 'orders', `{"query":"{ long(length: ${16 * MB - 20}) }"}`), POLL).toBe(200);
+  const connections = await openInTurn(url, 20, requestOf('orders', OPERATION));
+  expect(connections.filter(({ received }) => received().includes(DATA))).toHaveLength(20);
 }, 60_000);
 
 test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as well', async (value) => {
