@@ -4,7 +4,7 @@ import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { gainOf, readMetrics } from './exposition.ts';
-import { CAPTCHA_INPUT, operationsOf, queryForTokens, runAgainst, send, startAgainst } from './support.ts';
+import { CAPTCHA_INPUT, queryForTokens, runAgainst, send, startAgainst } from './support.ts';
 
 /** The metrics of upstream calls and queues, of captcha verdicts, and of signals and their differences from the catalogue. */
 
@@ -90,23 +90,6 @@ describe('an upstream call', () => {
     expect(counts.find(({ labels }) => labels['region'] === 'GLB' && labels['service'] === 'fingerprint')?.value).toBe(
       3,
     );
-  });
-
-  test('does not count if it was not sent: because the queue was full, or because the client disconnected before', async () => {
-    const { app, upstream } = await startAgainst(hang, { upstreamMaxInFlight: 2, upstreamMaxQueue: 1 });
-    const caller = new AbortController();
-    const asked = send(app, { query: queryForTokens(times(5)) }, {}, caller.signal);
-    await expect.poll(() => upstream.requests).toBe(2);
-    caller.abort();
-    await expect(asked).rejects.toThrow();
-    await expect.poll(() => operationsOf(app)).toMatchObject([{ upstreamCalls: 2 }]);
-    expect(upstream.requests).toBe(2);
-    const { value } = await readMetrics(app);
-    expect(value(`${DURATION}_count`)).toBe(2);
-    expect(value('device_trust_fingerprint_calls_total')).toBe(2);
-    expect(value('device_trust_fingerprint_lookups_total')).toBe(5);
-    expect(value('device_trust_errors_total', { code: 'OVERLOADED' })).toBe(2);
-    expect(value('device_trust_errors_total', { code: 'CANCELLED' })).toBe(3);
   });
 });
 
