@@ -119,6 +119,8 @@ export class Connections {
         metrics?.recordEviction();
       }
       this.#open += 1;
+      // Each unread answer listens to it.
+      socket.setMaxListeners(0);
       this.#withoutOperation.add(socket);
       socket.once('close', () => {
         this.#open -= 1;
