@@ -10,6 +10,7 @@ import { startStopwatch } from '../support/stopwatch.ts';
 import {
   ATTESTING,
   attested,
+  CHECKED,
   flood,
   type Outcome,
   proceeded,
@@ -50,7 +51,7 @@ const DEADLINE = 1_000;
 const LONG = 5_000;
 /** Within this time after the first call of an outage somebody proceeds, in ms. */
 const KNOWN_MS = { refused: 1_000, hanging: DEADLINE + 1_500 };
-/** The same while this process runs a dozen tests at once. */
+/** What a busy machine adds, whose lag excuses a service for a while. */
 const BUSY_MS = 2_000;
 /** A probe and a real call follow each second, so after an outage people are verified within this time, in ms. */
 const OVER_MS = 2_000;
@@ -84,7 +85,7 @@ describe('in an outage people proceed', () => {
   test('with silence within the deadline and 1.5 s', async (context) => {
     const { upstream, app } = await startBoth(context, serves, DEADLINE, ATTESTING);
     upstream.fail(hang);
-    expect(await untilProceeding(app)).toBeLessThan(KNOWN_MS.hanging);
+    expect(await untilProceeding(app)).toBeLessThan(KNOWN_MS.hanging + BUSY_MS);
   });
 });
 
@@ -162,7 +163,7 @@ describe.concurrent('a whole outage', () => {
   test('lets those proceed who have no widget, each checkout with an attestation of its own, and only then', async (context) => {
     const sandbox = await startSandbox({ port: 0 });
     context.onTestFinished(sandbox.stop);
-    const app = await startInLiveMode(sandbox.urls, ATTESTING);
+    const app = await startInLiveMode(sandbox.urls, { ...ATTESTING, upstreamCheck: 'first' });
     context.onTestFinished(app.stop);
     const unavailableWidget = { captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
     const [one, other] = times(2, () => ({
@@ -202,7 +203,7 @@ describe.concurrent('a whole outage', () => {
         await startSwitchable(serves),
         await startHostile(answer(429, ''), { probe: answer(429, '') }),
       ];
-      const app = await startAgainst(upstream, LONG, { ...ATTESTING, captchaUrlNa: never.url });
+      const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first', captchaUrlNa: never.url });
       for (const { stop } of [upstream, never, app]) context.onTestFinished(stop);
       upstream.fail(unavailable);
       expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
@@ -220,7 +221,7 @@ describe.concurrent('a whole outage', () => {
         service === 'captcha' ? { captchaUrlGlb: dead.url } : { fingerprintUrlGlb: dead.url };
       // The first answer to the probes of all accounts is a good one.
       const app = await startAgainst(alive, LONG, {
-        upstreamCheck: 'all',
+        ...CHECKED,
         captchaConfigurations: SANDBOX_CAPTCHAS.slice(0, 3),
         ...only,
       });
