@@ -14,6 +14,9 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
  */
 const MAX_SENT_AS_TEXT = 65_536;
 
+/** What a piece of a body takes at least. A client may send its bytes one by one, as chunks. */
+const BYTES_PER_PIECE = 256;
+
 /** An HTTP request that is refused before it becomes a GraphQL one. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused';
@@ -57,7 +60,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: H
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes && hold.take(chunk.length)) {
+      if (size <= maxBytes && hold.take(Math.max(chunk.length, BYTES_PER_PIECE))) {
         chunks.push(chunk);
         return;
       }
@@ -71,7 +74,8 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: H
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
         // The request refers to these as long as its operation is under way.
         chunks.length = 0;
-        if (!hold.take(weightOf(bytes) - size)) return reject(overloaded());
+        hold.release();
+        if (!hold.take(weightOf(bytes))) return reject(overloaded());
         const text = decodeUtf8(bytes);
         const json = text === undefined ? undefined : parseJson(text);
         if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));

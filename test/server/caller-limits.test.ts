@@ -127,7 +127,7 @@ type Take = (
   caller: string,
 ) => Promise<{ readonly isRefused: boolean; readonly connection: Connection }>;
 
-const LARGE = '{"query":"{ wait }"}'.padEnd(8 * MB - 3 * 64);
+const LARGE = '{"query":"{ wait }"}'.padEnd(8 * MB - 1_000);
 const takeBody: Take = async ({ url, underWay }, caller) => {
   const before = underWay.size;
   const connection = open(url, requestOf(caller, LARGE));
@@ -218,17 +218,17 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
 
 test('while a service leaves bodies unfinished, every request of the router is answered', async () => {
   const { url } = await startHolding(ROUTER_AND_SERVICES);
-  const unfinished = Array.from({ length: 4 }, () =>
-    open(url, requestOf('orders', OPERATION.padEnd(8 * MB)).slice(0, -1)),
-  );
-  await expect.poll(() => statusOf(url, 'orders'), POLL).toBe(503);
-  const refused = await sendBytes(url, requestOf('orders', OPERATION, 'connection: close\r\n'));
+  const bytes = requestOf('orders', OPERATION.padEnd(MB)).slice(0, -1);
+  const unfinished = Array.from({ length: 20 }, () => open(url, bytes));
+  const body = OPERATION.padEnd(2 * MB);
+  await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(503);
+  const refused = await sendBytes(url, requestOf('orders', body, 'connection: close\r\n'));
   expect(refused).toMatch(/^retry-after: 1\r$/im);
   expect(refused).toContain('{"code":"OVERLOADED","retryable":true}');
   expect(await statusOf(url, 'users')).toBe(200);
   for (let time = 0; time < 60; time += 1) expect(await statusOf(url, 'router')).toBe(200);
   for (const { socket } of unfinished) socket.destroy();
-  await expect.poll(() => statusOf(url, 'orders'), POLL).toBe(200);
+  await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(200);
 }, 60_000);
 
 test('answers and operations that are over give back what they held', async () => {
@@ -257,6 +257,16 @@ test('one request is never too large, whoever sends it and whatever is made of i
   const single = await startHolding({ ...ROUTER_AND_SERVICES, maxConnections: 1 });
   expect(await statusOf(single.url, 'orders')).toBe(200);
 }, 60_000);
+
+test('a service that sends bodies byte by byte is refused while the process still has memory', async () => {
+  const { url } = await startHolding(ROUTER_AND_SERVICES);
+  const head = requestOf('orders', '', 'transfer-encoding: chunked\r\n').replace('content-length: 0\r\n', '');
+  // A piece took some 100 bytes: 20 of these bodies took 700 MB.
+  const refused = open(url, head + '1\r\n \r\n'.repeat(200_000));
+  expect(await answered(refused)).toMatch(/^HTTP\/1\.1 503 /);
+  await refused.closed;
+  expect(await statusOf(url, 'orders')).toBe(200);
+});
 
 test('after requests that end in every way, each caller has all that it may hold again', async () => {
   const { url, underWay } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 16 * MB, maxConnections: 80 });
