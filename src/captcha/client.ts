@@ -71,13 +71,11 @@ const MADE_UP = 'health-check-of-device-trust';
 interface Purpose {
   /** The person who asks, or the address; undefined if neither is known. */
   readonly person: string | undefined;
-  /** Who relies on the verification; undefined if nobody is named. */
-  readonly audience: Audience | undefined;
-}
-
-interface Audience {
-  /** The captcha ids whose challenges count there; every configured one if undefined. */
-  readonly captchaIds?: readonly string[] | undefined;
+  /**
+   * Who relies on the verification, with the captcha ids whose challenges count there: every configured one if undefined. Nobody
+   * is named if it is undefined itself.
+   */
+  readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
 interface Options {
@@ -127,7 +125,7 @@ export class CaptchaClient {
    * Is this captcha id down, and is every other one that would do instead? A bot could name whichever is down, and so avoid
    * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it.
    */
-  #isDown(captchaId: string, audience: Audience | undefined): boolean {
+  #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { captchas, upstream } = this.#options;
     const accepted = audience ? (audience.captchaIds ?? captchas.ids) : captchas.ids.slice(0, 1);
     const statusOf = (id: string) => upstream.health.find(id)?.status;

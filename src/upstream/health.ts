@@ -43,7 +43,7 @@ export class AccountPausedError extends DeviceTrustError {
 type AccountOptions = ProbeOptions & Pick<ServiceHealthOptions, 'service' | 'metrics'>;
 
 /** What an account tells its service: a change, and about once a second that it is down. */
-type Service = Pick<ServiceHealth, 'report' | 'refresh'>;
+type Service = Pick<ServiceHealth, 'report' | 'probeIfStale'>;
 
 /**
  * The health of one account. A call that fails says nothing certain about the service, because a bot chooses its content, its
@@ -140,7 +140,7 @@ export class AccountHealth {
   }
 
   /** Finds out whether this account works, although no call has failed, unless that was found out within the last second. */
-  refresh(): void {
+  probeIfStale(): void {
     if (!this.#isWatched && performance.now() - this.#lastProbeAt >= USUAL_INTERVAL_MS) this.requestProbe();
   }
 
@@ -171,7 +171,7 @@ export class AccountHealth {
       if (isOver()) break;
       this.#lastProbeAt = performance.now();
       void this.#ask();
-      if (this.#status.state === 'outage') this.#service.refresh();
+      if (this.#status.state === 'outage') this.#service.probeIfStale();
       const usualMs = this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
       await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
     }
@@ -281,12 +281,12 @@ export class ServiceHealth {
   /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
   requestProbe(account: string): void {
     this.find(account)?.requestProbe();
-    this.refresh();
+    this.probeIfStale();
   }
 
-  /** Finds out about every account. Nobody may know of one that is down, and not of the others. */
-  refresh(): void {
-    for (const health of this.all()) health.refresh();
+  /** Has every account probed that was not lately, so that one which nobody uses is known when another one is down. */
+  probeIfStale(): void {
+    for (const health of this.all()) health.probeIfStale();
   }
 
   all(): Iterable<AccountHealth> {

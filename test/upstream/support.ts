@@ -83,7 +83,7 @@ export function accountStarter() {
       { ...serviceOptions(), resolver, eventLoop: { totalLagMs }, timeoutMs },
       {
         report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
-        refresh: () => {},
+        probeIfStale: () => {},
       },
     );
     closers.push(
