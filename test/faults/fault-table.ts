@@ -60,12 +60,11 @@ export const NO_ANSWER = {
   code: null,
   type: null,
 };
-/** There is no verdict, and a bot can provoke a bare 4xx: it does not proceed in an outage either. */
+/**
+ * There is no verdict, and a bot can provoke a bare 4xx, or what came may hold a rejection that nobody can read: it does not
+ * proceed in an outage either.
+ */
 export const REFUSAL = { ...NO_ANSWER, cause: 'CLIENT' };
-/** What came may hold a rejection that nobody can read, so that it never proceeds, whatever the policy is. */
-export const UNREADABLE = { ...REFUSAL };
-/** The same of an answer of which only a part came. */
-export const CUT_OFF = { ...NO_ANSWER };
 /** The service has never answered this process, so the address or the account is wrong: it never proceeds. */
 export const NEVER_WORKED = { ...NO_ANSWER, cause: 'CONFIGURATION' };
 

@@ -13,7 +13,7 @@ import {
   trickle,
 } from '../support/hostile.ts';
 import { KEPT_OPEN, nested, PAGE } from './documented.ts';
-import { CUT_OFF, type Material, noAnswer, REFUSAL, type Row, UNREADABLE, type UpstreamCode } from './fault-table.ts';
+import { type Material, noAnswer, REFUSAL, type Row, type UpstreamCode } from './fault-table.ts';
 
 /** Faults of the connection, of HTTP, and bodies that are no answer: rows for both services. */
 
@@ -70,13 +70,9 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['resets after the request', () => reset],
     ['closes the connection after the request', () => closeConnection],
     ['closes the connection amid the headers', () => thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
-    ['closes the connection amid the body', (material) => thenClose(tooShort(material)), CUT_OFF],
-    ['resets amid the body', (material) => thenReset(tooShort(material)), CUT_OFF],
-    [
-      'closes the connection before the last chunk',
-      ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good))),
-      CUT_OFF,
-    ],
+    ['closes the connection amid the body', (material) => thenClose(tooShort(material))],
+    ['resets amid the body', (material) => thenReset(tooShort(material))],
+    ['closes the connection before the last chunk', ({ good }) => thenClose(bytes(head(200, CHUNKED) + chunk(good)))],
   ]),
 
   // No redirect is followed: the credentials are for one address only. Each carries the good answer, and with another status
@@ -106,18 +102,14 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['no HTTP', () => bytes('SSH-2.0-OpenSSH\r\n')],
     ['both a length and chunks', ({ good }) => answer(200, good, CHUNKED)],
     ['a chunk without a size', ({ good }) => bytes(`${head(200, CHUNKED)}many\r\n${good}\r\n`)],
-    [
-      'a length that is too short',
-      ({ good }) => answer(200, good, { ...KEPT_OPEN, 'content-length': '9' }),
-      UNREADABLE,
-    ],
+    ['a length that is too short', ({ good }) => answer(200, good, { ...KEPT_OPEN, 'content-length': '9' }), REFUSAL],
   ]),
 
   // No body is compressed, because nobody asked for that. It is not read.
   ...rows(PROTOCOL, [
-    ['plain JSON that claims to be gzip', ({ good }) => answer(200, good, GZIP), UNREADABLE],
-    ['JSON in gzip', ({ good }) => answer(200, gzipSync(good), GZIP), UNREADABLE],
-    ['an unknown compression', ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }), UNREADABLE],
+    ['plain JSON that claims to be gzip', ({ good }) => answer(200, good, GZIP), REFUSAL],
+    ['JSON in gzip', ({ good }) => answer(200, gzipSync(good), GZIP), REFUSAL],
+    ['an unknown compression', ({ good }) => answer(200, good, { 'content-encoding': 'zstd, br' }), REFUSAL],
   ]),
 
   // Correct HTTP with a body that is not an answer (fingerprint document, section 4, rule 2: answers are JSON).
@@ -147,19 +139,19 @@ export const HTTP_FAULTS: readonly Row[] = [
     ['204', () => bytes('HTTP/1.1 204 No Content\r\n\r\n')],
     ['200 with HTML', () => answer(200, PAGE, HTML)],
     ['200 without a body', () => answer(200, '')],
-    ['200 with half a body', ({ good }) => answer(200, good.slice(0, good.length / 2)), UNREADABLE],
-    ['200 with more than a body', ({ good }) => answer(200, good + good), UNREADABLE],
-    ['200 with JSONP', ({ good }) => answer(200, `callback(${good})`), UNREADABLE],
+    ['200 with half a body', ({ good }) => answer(200, good.slice(0, good.length / 2)), REFUSAL],
+    ['200 with more than a body', ({ good }) => answer(200, good + good), REFUSAL],
+    ['200 with JSONP', ({ good }) => answer(200, `callback(${good})`), REFUSAL],
     ...['null', 'true', '[]', '{}', '"success"'].map((body): Fault => [`200 with ${body}`, () => answer(200, body)]),
     [
       // A byte that UTF-8 does not have, in the last text. Nothing else is wrong with the body.
       '200 in invalid UTF-8',
       ({ good }) => answer(200, Buffer.from(good.replace(/(?="}+$)/, '\u00ff'), 'latin1')),
-      UNREADABLE,
+      REFUSAL,
     ],
     // 200 KB, so its size is not the reason why it is refused.
     ['200 with 100,000 levels', () => answer(200, nested(100_000))],
-    ['200 in UTF-16', ({ good }) => answer(200, Buffer.from(good, 'utf16le')), UNREADABLE],
+    ['200 in UTF-16', ({ good }) => answer(200, Buffer.from(good, 'utf16le')), REFUSAL],
     ['200 with the whole request repeated', () => (exchange) => answer(200, exchange.request)(exchange)],
   ]),
 ];

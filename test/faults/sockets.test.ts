@@ -88,12 +88,6 @@ describe.each(SERVICES)('%s', (_service, question) => {
     },
   );
 
-  test('a connection that works is used again', async () => {
-    const { upstream, app } = await start(good(question));
-    for (let round = 1; round <= 5; round += 1) await askTimed(app, question);
-    expect({ requests: upstream.requests, connections: upstream.connections }).toEqual({ requests: 5, connections: 1 });
-  });
-
   // This is unusual, but HTTP allows it.
   test.each<[string, Behaviour]>([
     [

@@ -38,12 +38,6 @@ describe('the request', () => {
     expect(sentBody()).toEqual({ device_token: 't', metadata: wire });
   });
 
-  test('has further metadata keys as they are, of any type (2.2)', async () => {
-    const additional = { store: 7, nested: { b: [1, { z: null }], a: true } };
-    await query({ token: 't', metadata: { accountId: 'a', additional } });
-    expect(sentBody().metadata).toEqual({ account_id: 'a', ...additional });
-  });
-
   test.each(['account_id', 'ip_addr_v4', 'ja3'])(
     'is refused without a call if a documented key is among the further ones: %s',
     async (key) => {

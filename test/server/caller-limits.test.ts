@@ -101,13 +101,6 @@ test('a client with a wrong secret or none is closed before a router, and a floo
   expect(routers.filter(isOpen)).toHaveLength(50);
 });
 
-test('without router secrets any client that sent an operation counts as a router', async () => {
-  const app = await start({ routerSecrets: [] });
-  const clients = await openInTurn(app.url, 50, operation(''));
-  await openInTurn(app.url, CONNECTIONS, PROBE);
-  expect(clients.filter(isOpen)).toHaveLength(50);
-});
-
 test('when routers hold every connection, the next one is closed and counted, and let in when another one ends', async () => {
   const app = await start({ maxConnections: 3 });
   const [first] = await openInTurn(app.url, 3, operation());

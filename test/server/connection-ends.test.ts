@@ -5,7 +5,7 @@ import { startInSandboxMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { openConnection } from '../support/requests.ts';
 
-/** Connections end at an age of their own, and while the server drains, and no request is lost by that. */
+/** Connections end at an age of their own, and no request is lost by that. */
 
 type Context = Pick<TestContext, 'onTestFinished'>;
 
@@ -18,8 +18,7 @@ const OLD_MS = AGE_MS * 1.3;
 const short = await startInSandboxMode({ maxConnectionAgeMs: 300 });
 const app = await startInSandboxMode({ maxConnectionAgeMs: AGE_MS, fingerprintTimeoutMs: 10_000 });
 const ageless = await startInSandboxMode({ maxConnectionAgeMs: 0 });
-const draining = await startInSandboxMode({ shutdownGraceMs: 2_000 });
-afterAll(() => Promise.all([short, app, ageless, draining].map(({ stop }) => stop())));
+afterAll(() => Promise.all([short, app, ageless].map(({ stop }) => stop())));
 
 /** The bytes of one operation that asks about this token. */
 function operation(token: string): string {
@@ -127,16 +126,6 @@ test.concurrent('an old connection that is idle stays open until its next respon
 test.concurrent('with 0 no connection gets old', async (context) => {
   const connection = open(context, ageless.url);
   for (let number = 0; number < 20; number += 1) expect(await connection.send(operation(tokenOf(number)))).toBe(false);
-});
-
-test.concurrent('while the server drains, the next response ends the connection', async (context) => {
-  const connection = open(context, draining.url);
-  expect(await connection.send(operation(tokenOf(0)))).toBe(false);
-  const stopped = draining.stop();
-  context.onTestFinished(() => stopped);
-  await vi.waitUntil(async () => (await fetch(`${draining.url}/readyz`)).status === 503);
-  expect(await connection.send(operation(tokenOf(1)))).toBe(true);
-  await connection.closed;
 });
 
 // Last and by itself, because it keeps this process busy as well.

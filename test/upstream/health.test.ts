@@ -153,20 +153,6 @@ describe.concurrent('no outage is confirmed', () => {
     health.requestProbe();
     await expect.poll(() => changes, { timeout: 5_000 }).toEqual(['unknown: this process was late']);
   });
-
-  test.for(['EAI_AGAIN', 'EMFILE', 'ENOMEM'])('by look-ups that fail with %s', async (code, { expect }) => {
-    let lookups = 0;
-    const lookup: Lookup = (_hostname, done) => {
-      lookups += 1;
-      setImmediate(done, Object.assign(new Error(), { code }), []);
-    };
-    const { upstream, changes, health } = await startAccount(well, { lookup });
-    health.recordAnswer();
-    health.requestProbe();
-    await expect.poll(() => lookups).toBeGreaterThan(1);
-    await sleep(50);
-    expect([upstream.requests, changes]).toEqual([0, ['well']]);
-  });
 });
 
 describe.concurrent('a host name that does not exist', () => {
