@@ -110,6 +110,8 @@ export class CaptchaClient {
     checkInput(input);
     const { captchaId } = captcha;
     let verdict = await this.#verify(input, captcha, context);
+    // The call may have gone on although its caller has left.
+    context.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
       const isDown = this.#isDown(captchaId, purpose.audience);

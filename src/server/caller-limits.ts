@@ -67,8 +67,8 @@ export class Shared {
  */
 export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
-/** As much as every caller may hold for one request. */
-const LARGEST = BYTES_UNDER_WAY / 4;
+/** As much as one body may hold: what every caller may, without 4 MiB for the document in it. */
+const LARGEST = (BYTES_UNDER_WAY * 3) / 16;
 
 /** What each mark that begins a value takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_MARK = 64;

@@ -9,10 +9,10 @@ import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
-import { releaseWhenRead, type Shared } from './caller-limits.ts';
+import { type Hold, releaseWhenRead, type Shared } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { type LoadLimit, refusalOfDocument, refuseUnderLoad } from './limits.ts';
+import { type LoadLimit, refusalOfDocument, refuseUnderLoad, weightOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
 interface HandlerOptions extends LoadLimit {
@@ -21,6 +21,7 @@ interface HandlerOptions extends LoadLimit {
   readonly capabilities: Capabilities;
   /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
+  readonly maxTokens: number;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   /** The bytes of bodies, with what is made of them, until their operations are over. */
@@ -56,20 +57,19 @@ export async function handleGraphql(
     let status = 500; // until there is a response
     try {
       const context = new GraphQLContext(options.capabilities, operation, caller);
-      const answer = await answerOperation(options, request, asked, context);
+      const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
       const { result, text } = written(answer.result, context, options.capabilities.limits.maxCost, maxAnswerBytes);
       const unread = options.answers.open(caller.name);
-      if (unread.take(Buffer.byteLength(text))) {
-        operation.recordResult(result);
-        send(response, status, { ...answer.headers, 'content-type': contentType }, text);
-        releaseWhenRead(response, unread);
-      } else {
-        const refusal = overloaded();
-        ({ status } = refusal);
-        operation.recordResult({ errors: [{ message: refusal.message, extensions: { code: refusal.code } }] });
-        sendRefusal(response, refusal);
-      }
+      if (!unread.take(Buffer.byteLength(text))) throw overloaded();
+      operation.recordResult(result);
+      send(response, status, { ...answer.headers, 'content-type': contentType }, text);
+      releaseWhenRead(response, unread);
+    } catch (error) {
+      if (!(error instanceof RequestRefused)) throw error;
+      ({ status } = error);
+      operation.recordResult({ errors: [{ message: error.message, extensions: { code: error.code } }] });
+      sendRefusal(response, error);
     } finally {
       operation.end(status);
     }
@@ -108,12 +108,17 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/** The answer of the execution, which Apollo Server asks for each document that is new. */
+/**
+ * The answer of the execution, which Apollo Server asks for each document that is new.
+ *
+ * @throws RequestRefused if the caller may not hold a new document at the moment
+ */
 async function answerOperation(
-  { apollo, execution, skipsApollo }: HandlerOptions,
+  { apollo, execution, skipsApollo, maxTokens }: HandlerOptions,
   { headers }: IncomingMessage,
   asked: GraphqlRequest,
   context: GraphQLContext,
+  hold: Hold,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
   const { query, operationName, variables, extensions } = asked;
   // A trace reveals how requests are resolved, so no other caller gets one.
@@ -127,6 +132,7 @@ async function answerOperation(
     const { code, message } = refusal;
     return { status: 400, result: { errors: [{ message, extensions: { code, retryable: false } }] } };
   }
+  if (!hold.take(weightOfDocument(query, maxTokens))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },

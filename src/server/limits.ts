@@ -47,6 +47,14 @@ export function refusalOfDocument(source: string): { readonly code: ErrorCode; r
   return { code: 'GRAPHQL_VALIDATION_FAILED', message: `The document has more than ${MAX_FRAGMENTS} fragments.` };
 }
 
+/** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */
+const BYTES_PER_TOKEN = 480;
+
+/** What a document takes once it is parsed, in bytes. The parser ends at `maxTokens`. */
+export function weightOfDocument(source: string, maxTokens: number): number {
+  return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, maxTokens) * BYTES_PER_TOKEN;
+}
+
 /** Is this in the text more often? The second argument of `split` ends the search at the first one too many. */
 function hasMore(text: string, mark: RegExp, most: number): boolean {
   return text.split(mark, most + 2).length > most + 1;

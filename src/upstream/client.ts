@@ -115,7 +115,8 @@ export class UpstreamClient {
       const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
       end(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
     };
-    context.signal.addEventListener('abort', cancel);
+    // The call of a second is everybody's: it goes on when its caller leaves.
+    if (!isCanary) context.signal.addEventListener('abort', cancel);
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
     const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
     // The response takes long, so probes find out whether the service is well.
@@ -146,7 +147,7 @@ export class UpstreamClient {
       }
     } catch (error) {
       if (error instanceof DeviceTrustError) outcome = error.code;
-      // The service has had no say. Callers could take every such call, and give up.
+      // A limit of our own kept it from the service.
       if (isCanary && !outcome.startsWith('UPSTREAM_')) health?.admitAnother();
       throw error;
     } finally {

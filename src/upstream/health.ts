@@ -105,8 +105,9 @@ export class AccountHealth {
    */
   admit(): boolean {
     const now = performance.now();
-    if (this.#status.state !== 'outage' && now >= this.#pausedUntil) return false;
-    if (now < this.#nextCanaryAt) throw now < this.#pausedUntil ? new AccountPausedError() : new OutageError();
+    const isDown = this.#status.state === 'outage';
+    if (!isDown && now >= this.#pausedUntil) return false;
+    if (now < this.#nextCanaryAt) throw isDown ? new OutageError() : new AccountPausedError();
     this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
     return true;
   }

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { startStopwatch } from '../support/stopwatch.ts';
 import {
   ATTESTING,
   attested,
@@ -23,7 +24,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception } from './documented.ts';
-import { pause, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
+import { CAPTCHA, pause, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /**
  * A bot buys, times, chooses or fakes an outage, so that challenges which nobody solved proceed. What it gets is never more
@@ -189,6 +190,35 @@ describe.concurrent('in a real outage', () => {
     routerSecrets: ['the-secret-of-the-router'],
     trustedHeaders: { subject: 'x-user-id', scopes: undefined, metadata: { ipAddr: { header: 'x-client-ip' } } },
   };
+
+  test('a 429 for the real calls stops nobody', async (context) => {
+    const { upstream, app } = await start(context);
+    upstream.fail(unavailable);
+    await untilDown(app, () => verify(app, { lotNumber: 'wrong' }));
+    upstream.behave(answer(429, '', { 'retry-after': '60' }), unavailable);
+    const outcomes = await flood(15, 100, () => verify(app, TO_FIRST));
+    // One a second is sent.
+    expect(proceeded(outcomes)).toBeGreaterThan(5);
+  });
+
+  test('clients that leave have no more than one call a second sent', async (context) => {
+    const { upstream, app } = await start(context);
+    upstream.fail(unavailable);
+    await untilDown(app, () => verify(app));
+    upstream.fail((exchange) => void setTimeout(unavailable, 50, exchange));
+    const [sent, stopwatch] = [upstream.requests, startStopwatch()];
+    const leave = async () => {
+      const { variables, query } = CAPTCHA;
+      const init = {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query, variables }),
+      };
+      await fetch(app.graphqlUrl, { ...init, signal: AbortSignal.timeout(10) }).catch(() => undefined);
+    };
+    while (stopwatch() < 1_500) await Promise.all(times(5, leave));
+    expect(upstream.requests - sent).toBeLessThanOrEqual(1 + Math.ceil(stopwatch() / 1_000));
+  });
 
   test.for<[string, (who: string) => Readonly<Record<string, string>>]>([
     ['subject', (who) => ({ 'x-user-id': who, 'x-client-ip': '203.0.113.9' })],

@@ -312,6 +312,19 @@ test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as
   expect(await statusOf(url, 'router')).toBe(200);
 });
 
+test('what is made of many new documents counts as well', async () => {
+  const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
+  const query = (at: number) => `{ wait(x: [${'"" '.repeat(1_980)}]) _${at}: __typename }`;
+  const connections = Array.from({ length: 40 }, (_, at) =>
+    open(url, requestOf('orders', JSON.stringify({ query: query(at) }))),
+  );
+  await expect.poll(() => underWay.size + connections.filter((one) => one.received() !== '').length, POLL).toBe(40);
+  // Each takes almost a megabyte, and a service may hold 16.
+  expect(underWay.size).toBeLessThanOrEqual(17);
+  expect(underWay.size).toBeGreaterThan(10);
+  expect(await statusOf(url, 'router')).toBe(200);
+});
+
 test('a plugin of Apollo Server sees only the variables that the operation declares once it is executed', async () => {
   const seen: unknown[] = [];
   const executionDidStart = async ({ request }: { request: { variables?: unknown } }) =>
