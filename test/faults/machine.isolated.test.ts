@@ -2,9 +2,7 @@ import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { ENTITIES_QUERY } from '../support/graphql.ts';
 import { answer, type Behaviour } from '../support/hostile.ts';
-import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { untilDown } from './captchas.ts';
 import { errorEnvelope, FAIL, PAGE } from './documented.ts';
@@ -28,37 +26,22 @@ async function start(overrides: Partial<Config> = {}) {
   return { upstream, app, verifyMany };
 }
 
-/** How the resolver of this process answers for the upstream: a look-up takes `ms`, and two are worked on at a time, as libuv does it. */
-const resolver = { ms: 0, code: undefined as string | undefined, lookups: 0 };
+/** How the resolver of this process answers for the upstream: a look-up takes `ms`. */
+const resolver = { ms: 0, code: undefined as string | undefined };
 const { lookup } = dns;
-const queue: (() => void)[] = [];
-let busy = 0;
-
-function work(): void {
-  const next = busy < 2 ? queue.shift() : undefined;
-  if (!next) return;
-  busy += 1;
-  setTimeout(() => {
-    busy -= 1;
-    next();
-    work();
-  }, resolver.ms);
-}
 
 const fake = (hostname: string, options: dns.LookupAllOptions, done: (...result: unknown[]) => void) => {
   if (hostname !== HOST) return void Reflect.apply(lookup, dns, [hostname, options, done]);
-  resolver.lookups += 1;
-  queue.push(() => {
+  setTimeout(() => {
     const { code } = resolver;
     if (code !== undefined) done(Object.assign(new Error('look-up'), { code }));
     else if (options.all) done(null, [{ address: '127.0.0.1', family: 4 }]);
     else done(null, '127.0.0.1', 4);
-  });
-  work();
+  }, resolver.ms);
 };
 
 beforeEach(() => {
-  Object.assign(resolver, { ms: 0, code: undefined, lookups: 0 });
+  Object.assign(resolver, { ms: 0, code: undefined });
   // Sound: it takes the two forms that this process uses.
   dns.lookup = fake as unknown as typeof dns.lookup;
   syncBuiltinESMExports();
@@ -70,21 +53,6 @@ afterEach(() => {
 
 describe('20 bogus captchas', () => {
   const OVERLOADED = { code: 'OVERLOADED', retryable: true };
-
-  test('fail beside 1,100 fingerprint calls that all need a socket, when a look-up takes 20 ms', async () => {
-    resolver.ms = 20;
-    const { app, verifyMany } = await start();
-    const devices = Array.from({ length: 11 }, (_, request) => {
-      const tokens = Array.from({ length: 100 }, (_, at) => `token-${request}-${at}`);
-      const representations = tokens.map((token) => ({ __typename: 'DeviceFingerprint', token }));
-      return ask(app.graphqlUrl, ENTITIES_QUERY, { representations });
-    });
-    for (const outcome of await verifyMany(20))
-      expect(outcome).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
-    await Promise.all(devices);
-    // One for all sockets of both services.
-    expect(resolver.lookups).toBe(1);
-  });
 
   // The other codes of this kind are in the tests of the pool and of the probe.
   test.each([

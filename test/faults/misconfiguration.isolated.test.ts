@@ -1,75 +1,16 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../../src/app.ts';
-import type { Config } from '../../src/config/variables.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
-import { DEFAULTS } from '../support/app.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { ANDROID, FAIL } from './documented.ts';
-import { ACCOUNTS, askTimed, BOGUS, FINGERPRINT, pause, startAgainst, startSwitchable, verify } from './support.ts';
+import { askTimed, FINGERPRINT, pause, startAgainst, startSwitchable, verify } from './support.ts';
 
-/** Mistakes of the configuration, and somebody between us and a service: neither is an outage, so no captcha proceeds. */
-
-const OF_EU = ACCOUNTS.EU.captchaId;
-/** The host of a typing mistake. No resolver finds it, because a label has at most 63 characters. */
-const TYPO = `http://${'x'.repeat(64)}`;
-const GRACE_MS = 200;
+/** A mistake of the configuration, or somebody between us and a service: neither is an outage, so no captcha proceeds. */
 
 const works: Behaviour = (exchange) => {
   const isCaptcha = exchange.request.startsWith('POST /validate');
   answer(200, JSON.stringify(isCaptcha ? FAIL : ANDROID))(exchange);
 };
-
-interface LogLine {
-  readonly level: string;
-  readonly account?: string;
-  readonly health?: string;
-  readonly msg: string;
-}
-
-/** An app that may never become ready, with the lines of its log. */
-async function start(url: string, overrides: Partial<Config>) {
-  const lines: LogLine[] = [];
-  const config: Config = {
-    ...DEFAULTS,
-    upstreamMode: 'live',
-    fingerprintApplications: SANDBOX_APPLICATIONS,
-    captchaConfigurations: SANDBOX_CAPTCHAS,
-    ...{ fingerprintUrlGlb: url, fingerprintUrlNa: url, fingerprintUrlEu: url },
-    ...{ captchaUrlGlb: url, captchaUrlNa: url, captchaUrlEu: url },
-    upstreamCheckGraceMs: GRACE_MS,
-    ...overrides,
-  };
-  const formatters = { level: (level: string) => ({ level }) };
-  const log = pino({ formatters }, { write: (line: string) => lines.push(JSON.parse(line)) });
-  const app = await createApp(config, log);
-  onTestFinished(app.stop);
-  const readiness = async () => (await fetch(`${app.url}/readyz`)).status;
-  return { app, config, lines, readiness };
-}
-
-async function startUpstream(behave: Behaviour, probe?: Behaviour): Promise<string> {
-  const upstream = await startSwitchable(behave, probe && { probe });
-  onTestFinished(upstream.stop);
-  return upstream.url;
-}
-
-test('a typing mistake in CAPTCHA_URL_EU keeps a process that checks all accounts from becoming ready, with one line about it', async () => {
-  const { app, lines, readiness } = await start(await startUpstream(works), {
-    captchaUrlEu: TYPO,
-    upstreamCheck: 'all',
-  });
-  await expect.poll(() => lines.filter(({ health }) => health === 'refused')).toHaveLength(1);
-  await pause(GRACE_MS);
-  expect(await readiness()).toBe(503);
-  expect(lines.filter(({ level }) => ['warn', 'error'].includes(level))).toMatchObject([
-    { level: 'error', account: OF_EU, msg: expect.stringContaining('not become ready') },
-  ]);
-  const never = { __typename: 'CaptchaIndeterminate', cause: 'CONFIGURATION', proceed: false };
-  expect(await verify(app, { ...BOGUS, captchaId: OF_EU })).toMatchObject(never);
-});
 
 describe('a service that worked and then shows a certificate', () => {
   const USUAL = getCACertificates('default');

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
 import { composeShopVariant } from './compose.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
-import { orderInput, orderOutcome, sendOrder } from './orders-client.ts';
+import { orderInput, orderOutcome } from './orders-client.ts';
 import { CLAIMED_SCOPE, GATEWAYS } from './test-gateways.ts';
 import { SECRETS } from './test-secrets.ts';
 import { startTestSupergraph } from './test-supergraph.ts';
@@ -21,15 +21,12 @@ beforeEach(async () => {
 const SESSIONS_OF = `query ($user: ID!) {
   user(id: $user) { name sessions { id deviceFingerprint { requestId clientType } } }
 }`;
-const JUDGE = '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { clientType } } me { name } }';
 const DESK = `{ checkouts(first: 2) {
   order { id } captcha decision customer { name } judgement { subject signals { code } device { orders { id } } }
 } }`;
 const VERIFY = `mutation ($captcha: ValidateCaptchaInput!) {
   validateCaptcha(input: $captcha) { __typename proceed attestation }
 }`;
-const CHALLENGE = { __typename: 'ChallengeRequired', reason: 'MISSING', audience: 'orders', action: 'placeOrder' };
-const REFUSED = { __typename: 'OrderRefused', code: 'UNDER_REVIEW' };
 const PLACED = { __typename: 'OrderPlaced', order: { item: 'Vase' } };
 
 /** The error of each session's fingerprint. The path of an error is longer with some gateways. */
@@ -93,15 +90,6 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     expect(text).not.toContain('not-a-token');
   });
 
-  test('a dead upstream takes down its own fields alone', async () => {
-    supergraph.outage.all = true;
-    const asked = await query(JUDGE);
-    expect(asked.data).toEqual({ deviceFingerprint: null, me: { name: 'Ada' } });
-    const lost = withCode('UPSTREAM_UNAVAILABLE', true);
-    expect(asked.errors).toMatchObject([{ path: ['deviceFingerprint'], extensions: lost }]);
-    expect(asked.text).not.toMatch(/127\.0\.0\.1|ECONN|socket|sandbox:/);
-  });
-
   // Hive Gateway's runtime for Node asks for the device once more before it goes on to another subgraph. That is an event of
   // its own, so schema/README.md says how to avoid it.
   test.each([
@@ -113,18 +101,6 @@ describe.each(GATEWAYS)('through %s', async (gatewayName, startGateway) => {
     } }`);
     expect(errors).toBeUndefined();
     expect(supergraph.events()).toBe(events);
-  });
-
-  test.each([
-    ['a clean device is placed with no captcha', 'sandbox:ios', PLACED],
-    ['an emulator is challenged', 'sandbox:android:EMULATOR', CHALLENGE],
-    ['a blacklisted device is refused', 'sandbox:web:WHITELIST_IP', REFUSED],
-  ])('an order from %s, after one event, and the shop says no more', async (_what, deviceToken, outcome) => {
-    const { data, errors, text } = await sendOrder(shop.url, orderInput({ deviceToken }));
-    expect(errors).toBeUndefined();
-    expect(data.placeOrder).toMatchObject(outcome);
-    expect(supergraph.events()).toBe(1);
-    expect(text).not.toMatch(/EMULATOR|WHITELIST|serious|listed|eyJ|sandbox:|DENY|judge/i);
   });
 
   test.each(['user(id: "user-2") { name }', 'me { orders { judgement { sealed } } }', 'checkouts { id }'])(
