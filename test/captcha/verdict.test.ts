@@ -139,7 +139,6 @@ describe('an answer that nobody can read may be a rejection, so it proceeds unde
       [`${what} in gzip`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP],
       [`${what} in gzip with HTTP status 503`, gzipSync(json).toString('latin1'), 'CLIENT', GZIP, 503],
       [`${what} that only claims to be compressed`, json, 'CLIENT', GZIP],
-      [`${what} on a connection that then breaks`, json, 'TRANSPORT', CUT_OFF],
       [`${what} with HTTP status 503 on a connection that then breaks`, json, 'CLIENT', CUT_OFF, 503],
       [`${what} that is too long, with HTTP status 503`, json.padEnd(300_000), 'CLIENT', {}, 503],
       [`${what} in a list`, `[${json}]`, 'TRANSPORT'],

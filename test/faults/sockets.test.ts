@@ -13,6 +13,7 @@ import { ANDROID, altered, KEPT_OPEN } from './documented.ts';
 import { NO_ANSWER } from './fault-table.ts';
 import {
   askTimed,
+  CAPTCHA,
   crowd,
   expectData,
   expectError,
@@ -21,6 +22,7 @@ import {
   good,
   SERVICES,
   startBoth,
+  verify,
 } from './support.ts';
 
 /** What happens on one connection to an upstream means nothing for requests after it and beside it. */
@@ -109,6 +111,12 @@ describe.each(SERVICES)('%s', (_service, question) => {
     const { app } = await start(behave);
     expectGood(question, await askTimed(app, question));
   });
+});
+
+test('an answer about a captcha that is cut off proceeds under no policy', async () => {
+  const half = answer(200, CAPTCHA.good, { 'content-length': '9999' });
+  const { app } = await startBoth({ onTestFinished }, thenClose(half), 10_000, { captchaFailOpen: 'always' });
+  expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
 });
 
 describe('sockets are released', () => {
