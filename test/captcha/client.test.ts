@@ -33,18 +33,13 @@ describe('the request (section 4)', async () => {
 
   test.each([
     ['genTime', ''],
-    ['genTime', '12a'],
     ['genTime', ' 12'],
-    ['genTime', '-12'],
     ['genTime', '１２'],
     ['genTime', '1'.repeat(21)],
     ['lotNumber', ''],
     ['lotNumber', 'lot\ud800'],
-    ['passToken', 'é'],
     ['captchaOutput', '\u{1f600}'],
-    ['captchaOutput', ''],
     ['captchaOutput', '!'.repeat(4_097)],
-    ['passToken', '\udc00'],
     ['captchaId', 'f'.repeat(32)],
     ['captchaId', ''],
   ])('is refused before any call with %s %j', async (name, value) => {

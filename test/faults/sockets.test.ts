@@ -106,7 +106,6 @@ describe.each(SERVICES)('%s', (_service, question) => {
     ['a body that ends with the connection', thenClose(bytes(head(200, { connection: 'close' }) + question.good))],
     ['no content type', answer(200, question.good, { 'content-type': '' })],
     ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
-    ['an encoding called identity', answer(200, question.good, { 'content-encoding': 'identity' })],
   ])('understands %s', async (_name, behave) => {
     const { app } = await start(behave);
     expectGood(question, await askTimed(app, question));

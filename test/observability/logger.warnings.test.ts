@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { gql } from 'graphql-tag';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
-import { startFailingServer } from '../support/failing-server.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
+import { startServer } from '../support/server.ts';
 import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
 
 /** Lines at WARN and ERROR, at which an operator may be called: a caller must not be able to cause them. */
@@ -151,7 +152,11 @@ describe('a warning is logged', () => {
   });
 
   test('for a bug in this subgraph, with its stack frames and nothing of the request', async () => {
-    const app = await startFailingServer();
+    const typeDefs = gql('type Query { mistake(token: String): String } type Thing @key(fields: "id") { id: ID! }');
+    const throwIt = (_root: unknown, { token }: { token: string }) => {
+      throw new TypeError(`a mistake with ${token}`);
+    };
+    const app = await startServer([{ typeDefs, resolvers: { Query: { mistake: throwIt } } }]);
     onTestFinished(app.stop);
     const { status, text } = await send(app, { query: '{ mistake(token: "canary") }' }, ID);
     expect([status, text]).toEqual([200, expect.stringContaining('INTERNAL_SERVER_ERROR')]);
@@ -162,7 +167,7 @@ describe('a warning is logged', () => {
         requestId: 'the-request',
         code: 'INTERNAL_SERVER_ERROR',
         field: 'mistake',
-        error: { name: 'TypeError', frames: expect.arrayContaining([expect.stringContaining('failing-server')]) },
+        error: { name: 'TypeError', frames: expect.arrayContaining([expect.stringContaining('logger.warnings')]) },
         msg: expect.stringMatching(/inside this subgraph/),
       },
     ]);

@@ -100,7 +100,6 @@ describe('an operation', () => {
 
   test.each([
     ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
-    ['a firewall refuses it with another status', 406, '<html>', 'upstream'],
     ['a proxy refuses it', 400, '', 'upstream'],
     ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
     ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],

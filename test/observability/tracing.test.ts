@@ -92,18 +92,6 @@ describe('an operation with a traceparent', () => {
     }
   });
 
-  test('is the parent of a captcha call as well', async () => {
-    const { upstream, servers, clients } = await exportedOf([captcha], { upstreamTraceparent: true }, SAMPLED);
-    expect(servers).toMatchObject([{ traceId: TRACE, parentSpanId: ROUTER, name: 'mutation validateCaptcha' }]);
-    expect(clients).toMatchObject([{ name: 'POST /validate' }]);
-    expect(traceparentsOf(upstream.received)).toEqual([`00-${TRACE}-${clients[0]?.spanId}-01`]);
-  });
-
-  test('has one span for a call that many fields share', async () => {
-    const { clients } = await exportedOf([{ query: queryForTokens(Array(10).fill('one')) }], {}, SAMPLED);
-    expect(clients).toHaveLength(1);
-  });
-
   test('that is not sampled exports nothing, and the upstream gets a traceparent that is not sampled', async () => {
     const body = { query: queryForTokens(['one']) };
     const { app, upstream, servers, clients } = await exportedOf(

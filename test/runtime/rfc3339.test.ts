@@ -76,25 +76,8 @@ describe('RFC 3339', () => {
     );
   });
 
-  test.each([
-    ['1990-12-31T23:59:60Z', true], // RFC 3339, 5.8: the leap second at the end of 1990
-    ['1990-12-31T15:59:60-08:00', true], // the same leap second in Pacific time
-    ['1990-12-31T23:59:60-08:00', false],
-    ['1990-12-31T12:00:60Z', false],
-    ['1990-12-31T23:59:61Z', false],
-    ['1937-01-01T12:00:27.87+00:20', true], // RFC 3339, 5.8
-    ['2026-03-01T09:30:00-00:00', true], // RFC 3339, 4.3: offset unknown
-    ['2026-03-01 09:30:00Z', false],
-    ['2026-03-01T09:30Z', false],
-    ['2026-03-01T09:30:00.Z', false],
-    ['2026-03-01T09:30:00+0100', false],
-    ['2026-03-01T09:30:00+24:00', false],
-    ['2026-02-29T09:30:00Z', false],
-    ['1900-02-29T09:30:00Z', false],
-    ['2000-02-29T09:30:00Z', true],
-    ['２０２６-03-01T09:30:00Z', false],
-    ['', false],
-  ])('%j: %s', (text, expected) => {
-    expect(isRfc3339(text)).toBe(expected);
+  // `test/conformance/catalogue.test.ts` has more of them.
+  test.each(['1990-12-31T23:59:60-08:00', '2026-03-01 09:30:00Z'])('%j is none', (text) => {
+    expect(isRfc3339(text)).toBe(false);
   });
 });

@@ -4,9 +4,8 @@ import { expect, type TestContext } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
 import type { GraphQLContext } from '../../src/graphql/context.ts';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
+import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, startHostile } from '../support/hostile.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
@@ -37,25 +36,13 @@ export const UNREADY = [
 ];
 
 /** An app that may not be ready yet. Its upstream treats probes, and everything else, like this until the test says otherwise. */
-export async function startChecking(
-  { onTestFinished }: Pick<TestContext, 'onTestFinished'>,
-  behave: Behaviour,
-  overrides: Partial<Config> = {},
-) {
+export async function startChecking({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: Behaviour) {
   const upstreamIs = { behave };
   const all: Behaviour = (exchange) => upstreamIs.behave(exchange);
   const upstream = await startHostile(all, { probe: all });
   onTestFinished(upstream.stop);
   const { url } = upstream;
-  const config: Config = {
-    ...DEFAULTS,
-    upstreamMode: 'live',
-    fingerprintApplications: SANDBOX_APPLICATIONS,
-    captchaConfigurations: SANDBOX_CAPTCHAS,
-    ...{ fingerprintUrlGlb: url, fingerprintUrlNa: url, fingerprintUrlEu: url },
-    ...{ captchaUrlGlb: url, captchaUrlNa: url, captchaUrlEu: url },
-    ...overrides,
-  };
+  const config = liveConfig({ GLB: url, NA: url, EU: url }, { upstreamCheckGraceMs: 60_000 });
   const app = await createApp(config, pino({ level: 'silent' }));
   onTestFinished(app.stop);
   return { app, upstreamIs, upstream };

@@ -4,14 +4,12 @@ import { afterAll, describe, test } from 'vitest';
 import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
-import { probeOf, serviceOptions } from './support.ts';
+import { down, probeOf, serviceOptions, well } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
 
 type Check = ServiceHealthOptions['upstreamCheck'];
 
-const well = answer(200, '{}');
-const down = answer(503, '');
 const refusing = answer(403, '');
 
 const closers: (() => unknown)[] = [];
