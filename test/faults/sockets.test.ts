@@ -112,9 +112,11 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 });
 
-test('an answer about a captcha that is cut off proceeds under no policy', async () => {
-  const half = answer(200, CAPTCHA.good, { 'content-length': '9999' });
-  const { app } = await startBoth({ onTestFinished }, thenClose(half), 10_000, { captchaFailOpen: 'always' });
+test.each<[string, Behaviour]>([
+  ['is cut off', thenClose(answer(200, CAPTCHA.good, { 'content-length': '9999' }))],
+  ['is no HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
+])('an answer about a captcha that %s proceeds under no policy', async (_what, behave) => {
+  const { app } = await startBoth({ onTestFinished }, behave, 10_000, { captchaFailOpen: 'always' });
   expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
 });
 
