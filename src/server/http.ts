@@ -17,6 +17,11 @@ const MAX_SENT_AS_TEXT = 65_536;
 /** What a piece of a body takes at least. A client may send its bytes one by one, as chunks. */
 const BYTES_PER_PIECE = 256;
 
+/** An answer of which nothing is read for this long closes its connection, in ms. */
+const UNREAD_MS = 10_000;
+/** How often Node looks whether it makes progress, in ms. */
+const UNREAD_CHECK_MS = 2_000;
+
 /** An HTTP request that is refused before it becomes a GraphQL one. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused';
@@ -85,12 +90,38 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: H
   });
 }
 
-/** Sends a whole response that nobody may store. Does nothing if the client has disconnected. */
-export function send(response: ServerResponse, status: number, headers: Headers, body: string): void {
+/** Sends a whole response, which nobody may store unless the headers say so. Does nothing if the client has disconnected. */
+export function send(
+  response: ServerResponse,
+  status: number,
+  headers: Headers,
+  body: string,
+  cacheControl = 'no-store',
+): void {
   if (response.destroyed || response.headersSent) return;
   const content = body.length > MAX_SENT_AS_TEXT ? Buffer.from(body) : body;
-  response.writeHead(status, { ...headers, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(content) });
+  response.writeHead(status, {
+    ...headers,
+    'cache-control': cacheControl,
+    'content-length': Buffer.byteLength(content),
+  });
   response.end(content);
+  if (response.writableLength > 0) closeUnlessRead(response);
+}
+
+/** Closes the connection of an answer of which nothing is read for 10 s. */
+function closeUnlessRead(response: ServerResponse): void {
+  let checkedAt = 0;
+  let unreadSince = 0;
+  // Node calls this only if there was no progress since the last check.
+  response.setTimeout(UNREAD_CHECK_MS, () => {
+    const { socket } = response.req;
+    const now = performance.now();
+    if (now - checkedAt > 1.5 * UNREAD_CHECK_MS) unreadSince = now - UNREAD_CHECK_MS;
+    checkedAt = now;
+    if (now - unreadSince < UNREAD_MS) socket.setTimeout(UNREAD_CHECK_MS);
+    else socket.destroy();
+  });
 }
 
 export function sendText(response: ServerResponse, status: number, text: string, headers: Headers = {}): void {

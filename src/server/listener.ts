@@ -14,15 +14,11 @@ const CHECK_INTERVAL_MS = 1_000;
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/** An answer of which nothing is read for this long closes its connection, in ms. */
-const UNREAD_MS = 10_000;
-/** How often Node looks whether it makes progress, in ms. It calls nobody if it does. */
-const UNREAD_CHECK_MS = 2_000;
 /**
- * How many requests of a connection may be under way, those that came with the same bytes included. Node takes up to 64 KiB of them
- * at once, some 2,400, and all other connections wait for that long. Routers send the next request after an answer.
+ * How many requests of a connection may wait for the answer to an earlier one. Node takes up to 64 KiB of them at once, some 2,400,
+ * and all other connections wait for that long. Routers send the next request after an answer.
  */
-const MAX_PIPELINED = 32;
+const MAX_WAITING = 32;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
 
@@ -61,8 +57,8 @@ export class Listener {
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
-  /** How many requests of each connection are under way. */
-  readonly #underWay = new WeakMap<Socket, number>();
+  /** How many requests of each connection wait for the answer to an earlier one. */
+  readonly #waiting = new WeakMap<Socket, number>();
   readonly #metrics: Options['metrics'];
   #isDraining = false;
 
@@ -131,36 +127,28 @@ export class Listener {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (socket.destroyed) return;
-    const add = (requests: number) => {
-      const underWay = (this.#underWay.get(socket) ?? 0) + requests;
-      this.#underWay.set(socket, underWay);
-      return underWay;
-    };
-    // What came with the same bytes has been taken by then.
-    response.once('close', () => setImmediate(add, -1));
-    if (add(1) > MAX_PIPELINED) {
-      this.#metrics?.recordRefusal('OVERLOADED');
-      socket.destroy();
-      return;
-    }
+    // A response has no socket while another one of its connection comes first.
+    if (response.socket === null && !this.#mayWait(socket, response)) return;
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
     }
-    let checkedAt = 0;
-    let unreadSince = 0;
-    response.setTimeout(UNREAD_CHECK_MS, () => {
-      // Before there is an answer, the deadlines of the upstreams count.
-      if (!response.writableEnded) return;
-      const now = performance.now();
-      if (now - checkedAt > 1.5 * UNREAD_CHECK_MS) unreadSince = now - UNREAD_CHECK_MS;
-      checkedAt = now;
-      if (now - unreadSince < UNREAD_MS) socket.setTimeout(UNREAD_CHECK_MS);
-      else socket.destroy();
-    });
     this.#handle(request, response);
+  }
+
+  /** Counts a request that came before the answer to an earlier one. False, with its connection closed, if it is one too many. */
+  #mayWait(socket: Socket, response: ServerResponse): boolean {
+    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
+    if (waiting > MAX_WAITING) {
+      this.#metrics?.recordRefusal('OVERLOADED');
+      socket.destroy();
+      return false;
+    }
+    this.#waiting.set(socket, waiting);
+    response.once('close', () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1));
+    return true;
   }
 }
 

@@ -158,12 +158,7 @@ function sendPage(response: ServerResponse, html: string): void {
 function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string): void {
   if (!['GET', 'HEAD'].includes(method))
     throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
-  response.writeHead(200, {
-    'content-type': 'application/jwk-set+json',
-    'cache-control': `max-age=${JWKS_MAX_AGE_SECONDS}`,
-    'content-length': Buffer.byteLength(keys),
-  });
-  response.end(keys);
+  send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, `max-age=${JWKS_MAX_AGE_SECONDS}`);
 }
 
 /** Answers a request that did not become a GraphQL operation, in the shape of a GraphQL error. */
