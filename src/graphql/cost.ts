@@ -101,7 +101,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 }
 
 /** So many characters of a text that a caller sent cost as much as one more value. */
-const CHARACTERS_PER_UNIT = 16;
+export const CHARACTERS_PER_UNIT = 16;
 
 /**
  * What a request costs with these variables.

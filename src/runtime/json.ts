@@ -24,13 +24,17 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Keys, objects and lists of a JSON text. It counts their first bytes, in texts as well. */
-export function countParts(bytes: Uint8Array): number {
-  let parts = 0;
-  for (let at = 0; at < bytes.length; at += 1) parts += BEGINS_PART[bytes[at] ?? 0] ?? 0;
-  return parts;
+/** A text of so many bytes is not worth counting. */
+const SHORT = 2_048;
+const IS_MARK = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
+
+/** How many values and keys a JSON text has, by the marks before them, in its texts as well. In a short one every fourth byte counts. */
+export function countMarks(json: Uint8Array): number {
+  if (json.length <= SHORT) return json.length / 4;
+  let marks = 0;
+  for (let at = 0; at < json.length; at += 1) marks += IS_MARK[json[at] ?? 0] ?? 0;
+  return marks;
 }
-const BEGINS_PART = Uint8Array.from({ length: 256 }, (_, byte) => Number(':[{'.includes(String.fromCharCode(byte))));
 
 /** Is this JSON value an object, and no list? */
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,7 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
+import { countMarks } from '../runtime/json.ts';
 import { isService } from './callers.ts';
 
 /** What one request or connection holds of something that all callers share. */
@@ -70,28 +71,27 @@ export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 /** As much as one body may hold: what every caller may, without 4 MiB for the document in it. */
 const LARGEST = (BYTES_UNDER_WAY * 3) / 16;
 
-/** What each mark that begins a value takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
+/** What each mark of a JSON text takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_MARK = 64;
-const MARKS = new Uint8Array(256);
-for (const mark of Buffer.from('[{:,')) MARKS[mark] = 1;
 
 /** What a JSON text takes in bytes, with what is made of it. However many values it has, a single one is never too large. */
 export function weightOf(json: Uint8Array): number {
-  let marks = 0;
-  for (let at = 0; at < json.length; at += 1) marks += MARKS[json[at] ?? 0] ?? 0;
-  return Math.min(json.length + marks * BYTES_PER_MARK, LARGEST);
+  return Math.min(json.length + countMarks(json) * BYTES_PER_MARK, LARGEST);
 }
 
 /** Gives back what an answer holds once the client has taken its last byte, or is gone. */
 export function releaseWhenRead(answer: ServerResponse, { release }: Hold): void {
   const { socket } = answer.req;
+  if (answer.writableLength === 0 || socket.destroyed) {
+    release();
+    return;
+  }
   const end = () => {
     release();
     socket.off('close', end);
   };
-  if (answer.writableLength === 0 || socket.destroyed) end();
   // Node 22 closes no answer that waits behind another one of its connection.
-  else for (const one of [answer, socket]) one.once('close', end);
+  for (const one of [answer, socket]) one.once('close', end);
 }
 
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */

@@ -5,9 +5,11 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
+import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
+import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Hold, releaseWhenRead, type Shared } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
@@ -159,8 +161,10 @@ function written(given: FormattedExecutionResult, context: GraphQLContext, maxCo
     return refused(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
   }
   const result = errors ? { errors: inOrder(errors), ...rest } : rest;
-  // Each value and each character takes a byte at least. A long text under many aliases is never written.
-  if (sizeOf(result, 1, maxBytes) <= maxBytes) {
+  // An answer has no more values than it costs, and no text in it is longer than all that came in. Where both are large, each value
+  // and each character counts as a byte, so that a long text under many aliases is never written.
+  const cameIn = MAX_ANSWERS_WEIGHT - context.recorder.answersWeightLeft + CHARACTERS_PER_UNIT * context.spent;
+  if (context.spent * cameIn <= maxBytes || sizeOf(result, 1, maxBytes) <= maxBytes) {
     const text = JSON.stringify(result);
     // UTF-8 takes at most three bytes for each UTF-16 unit of a text.
     if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { result, text };

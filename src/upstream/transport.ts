@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
-import { countParts, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { countMarks, decodeUtf8, parseJson } from '../runtime/json.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -27,10 +27,10 @@ const MAX_BODY_BYTES = 256 * 1024;
 
 /**
  * What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most, because what takes as long
- * as bytes of plain text weighs as much: a key, an object or a list of its JSON, and a piece in which it arrives.
+ * as bytes of plain text weighs as much: a mark of its JSON, and a piece in which it arrives.
  */
 export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
-const [WEIGHT_OF_PART, WEIGHT_OF_PIECE] = [12, 512];
+const [WEIGHT_OF_MARK, WEIGHT_OF_PIECE] = [6, 512];
 
 /** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
 export interface AnswerBudget {
@@ -188,7 +188,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const bytes = this.#bytes();
-    this.#weigh(countParts(bytes) * WEIGHT_OF_PART);
+    this.#weigh(countMarks(bytes) * WEIGHT_OF_MARK);
     if (this.#isOver) return;
     const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
