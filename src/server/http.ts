@@ -113,6 +113,8 @@ export function send(
 function closeUnlessRead(response: ServerResponse): void {
   let checkedAt = 0;
   let unreadSince = 0;
+  // Before Node sets the time for which a connection may be idle. Otherwise this one would end a later request of the connection.
+  response.prependOnceListener('finish', () => response.req.socket.setTimeout(0));
   // Node calls this only if there was no progress since the last check.
   response.setTimeout(UNREAD_CHECK_MS, () => {
     const { socket } = response.req;

@@ -31,6 +31,8 @@ const MAX_BODY_BYTES = 256 * 1024;
  */
 export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
 const [WEIGHT_OF_MARK, WEIGHT_OF_PIECE] = [6, 512];
+/** The marks of an answer up to this length take no time that counts. */
+const UNCOUNTED_BYTES = 2_048;
 
 /** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
 export interface AnswerBudget {
@@ -188,7 +190,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const bytes = this.#bytes();
-    this.#weigh(countMarks(bytes) * WEIGHT_OF_MARK);
+    if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countMarks(bytes) * WEIGHT_OF_MARK);
     if (this.#isOver) return;
     const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);

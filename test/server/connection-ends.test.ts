@@ -91,6 +91,14 @@ test.concurrent('what follows the request whose response ends the connection is 
   expect(app.logged()).not.toContain('Unprocessed');
 });
 
+test.concurrent('an answer that waited for another one leaves no time limit behind for the next request', async () => {
+  const connection = openConnection(ageless.url, operation(tokenOf(1, 2_500)) + operation(''));
+  await sleep(2_300);
+  connection.socket.write(operation(tokenOf(2, 2_500)));
+  await vi.waitUntil(() => connection.received().split('HTTP/1.1 200').length - 1 === 3, { timeout: 10_000 });
+  connection.socket.destroy();
+});
+
 test.concurrent('a client may send 32 requests without waiting for an answer; more of them close the connection', async () => {
   const answers = (text: string) => text.split('HTTP/1.1 ').length - 1;
   const probe = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n';
