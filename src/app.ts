@@ -95,7 +95,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 
     if (config.attestation?.unverifiedPerMinute !== undefined)
       log.warn(
-        '`unverifiedPerMinute` in ATTESTATION has no effect any more. In an outage as many proceed as were verified before.',
+        '`unverifiedPerMinute` in ATTESTATION has no effect any more. In an outage twice as many proceed as were verified before.',
       );
     const judgements = new Judgements(sealingKeysOf(config), metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });

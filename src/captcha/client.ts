@@ -69,8 +69,8 @@ const MADE_UP = 'health-check-of-device-trust';
 
 /** For whom and for what a challenge is verified. */
 interface Purpose {
-  /** The person who asks, or the address; undefined if neither is known. */
-  readonly person: string | undefined;
+  /** The person who asks, or the address; undefined if neither is known. It is asked only where no verdict is given. */
+  readonly personOf: () => string | undefined;
   /**
    * Who relies on the verification, with the captcha ids whose challenges count there: every configured one if undefined. Nobody
    * is named if it is undefined itself.
@@ -115,7 +115,7 @@ export class CaptchaClient {
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
       const isDown = this.#isDown(captchaId, purpose.audience);
-      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.person);
+      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.personOf());
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';

@@ -166,7 +166,7 @@ export class GraphQLContext {
     }
     // Before the verification, because that spends the challenge.
     const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
-    const verdict = await captchaClient.validate(input, { person: this.person, audience }, this.recorder);
+    const verdict = await captchaClient.validate(input, { personOf: () => this.person, audience }, this.recorder);
     if (attest) this.attestations = (this.attestations ?? new Map()).set(verdict, () => attest(verdict));
     this.recorder.recordOutcome(verdict.__typename);
     return verdict;

@@ -121,6 +121,12 @@ test('sandbox mode attests what is configured with a key of its own, which a rot
   expect(exp - iat).toBe(attestation.lifetimeSeconds);
 });
 
+test('a start with the limit of version 0.2.0 says that it has no effect', async () => {
+  const app = await startInSandboxMode({ attestation: { ...attestation, unverifiedPerMinute: 60 } });
+  onTestFinished(app.stop);
+  expect(app.logged()).toMatch(/"level":"warn".*unverifiedPerMinute/);
+});
+
 describe('behind a router', async () => {
   const router = { 'router-authorization': 'the-secret-of-the-router' };
   const app = await startInSandboxMode({
