@@ -4,13 +4,12 @@ import { type EventLoopMonitor, startEventLoopMonitor } from '../../src/runtime/
 
 /** How late the event loop runs, and when that is too late. */
 
-const MAX_DELAY_MS = 200;
-/** One turn of this length is a delay above the limit, wherever in a window it begins. */
+/** One turn of this length is a delay above the limit of 200 ms, wherever in a window it begins. */
 const LONG_MS = 400;
 
 let monitor: EventLoopMonitor;
-const start = () => {
-  monitor = startEventLoopMonitor();
+const start = (maxDelayMs?: number) => {
+  monitor = startEventLoopMonitor(maxDelayMs);
   return monitor;
 };
 afterEach(() => monitor.stop());
@@ -33,9 +32,16 @@ async function turn(times: number, ms: number): Promise<void> {
 describe('overload', () => {
   test('is reported when turns take too long without a short one between them', async () => {
     start();
-    await turn(3, LONG_MS);
-    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
-    expect(monitor.isOverloaded(10_000)).toBe(false);
+    // More than once, because a pause of a busy machine lies between two turns like a short one.
+    await expect
+      .poll(
+        async () => {
+          await turn(3, LONG_MS);
+          return monitor.isOverloaded();
+        },
+        { timeout: 8_000 },
+      )
+      .toBe(true);
   });
 
   test('is reported when two turns take too long with a short one between them', async () => {
@@ -47,7 +53,7 @@ describe('overload', () => {
           await turn(1, LONG_MS);
           await setTimeout(30);
           await turn(1, LONG_MS);
-          return monitor.isOverloaded(MAX_DELAY_MS);
+          return monitor.isOverloaded();
         },
         { timeout: 4_000 },
       )
@@ -55,28 +61,38 @@ describe('overload', () => {
   });
 
   test('is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
-    start();
-    await turn(1, LONG_MS);
-    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(false);
-    block(LONG_MS);
-    expect(monitor.isOverloaded(MAX_DELAY_MS)).toBe(true);
+    // More than once, because a pause of a busy machine lies between the two turns like a short one.
+    await expect
+      .poll(
+        async () => {
+          start();
+          await turn(1, LONG_MS);
+          const afterOne = monitor.isOverloaded();
+          block(LONG_MS);
+          const duringNext = monitor.isOverloaded();
+          monitor.stop();
+          return { afterOne, duringNext };
+        },
+        { timeout: 8_000 },
+      )
+      .toEqual({ afterOne: false, duringNext: true });
   });
 
   test('ends once the event loop keeps up again', async () => {
     start();
     await turn(3, LONG_MS);
-    await expect.poll(() => monitor.isOverloaded(MAX_DELAY_MS), { timeout: 2_000 }).toBe(false);
+    await expect.poll(() => monitor.isOverloaded(), { timeout: 2_000 }).toBe(false);
   });
 
   test('is not reported while the event loop is idle, even with a limit below one tick', async () => {
-    start();
+    start(8);
     await expect
       .poll(
         async () => {
           const overloaded: boolean[] = [];
           for (let look = 0; look < 12; look += 1) {
             await setTimeout(10);
-            overloaded.push(monitor.isOverloaded(8));
+            overloaded.push(monitor.isOverloaded());
           }
           return overloaded.includes(true);
         },
