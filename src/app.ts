@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
-import { AttestationIssuer, generateKey } from './captcha/attestation.ts';
+import { AttestationIssuer } from './captcha/attestation.ts';
 import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
 import { accountsOf } from './config/rules.ts';
+import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
 import type { Config } from './config/variables.ts';
-import { type ExampleCommand, exampleCommands } from './explorer/examples.ts';
+import { exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
-import { Judgements, newSealingKey } from './fingerprint/judgement.ts';
+import { Judgements } from './fingerprint/judgement.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { TokenHash } from './observability/logger.ts';
@@ -31,8 +32,8 @@ export interface App {
   readonly metricsUrl: string;
   /** Addresses of the embedded sandbox by region. Undefined in live mode. */
   readonly sandboxUrls: Sandbox['urls'] | undefined;
-  /** Commands for a shell that ask this app something. There are none in live mode. */
-  readonly examples: readonly ExampleCommand[];
+  /** Commands for a shell that ask this app something, each with a title. Empty in live mode. */
+  readonly examples: string;
   /** Resolves once the upstream accounts let readiness succeed. */
   readonly ready: Promise<void>;
   /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
@@ -43,8 +44,17 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
-export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY): Promise<App> {
+/**
+ * Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on.
+ *
+ * @param maxDelayMs how late the event loop may be, for a process in which more runs than the subgraph
+ */
+export async function createApp(
+  config: Config,
+  log: Logger,
+  policy = DEFAULT_POLICY,
+  maxDelayMs?: number,
+): Promise<App> {
   const metrics = createMetrics();
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
@@ -52,7 +62,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     for (let close = closers.pop(); close; close = closers.pop()) await close();
   };
   try {
-    const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config.sandboxPort) : undefined;
+    const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
@@ -64,7 +74,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const tokenHash = new TokenHash(config.logHashKey);
     const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
 
-    const eventLoop = startEventLoopMonitor();
+    const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
     const quotaStore = await openQuotaStore(config.quotaStoreUrl, log, metrics);
     closers.push(() => quotaStore?.close());
@@ -93,11 +103,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const fingerprintClient = new FingerprintClient({ upstream: fingerprint, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
-    if (config.attestation?.unverifiedPerMinute !== undefined)
-      log.warn(
-        '`unverifiedPerMinute` in ATTESTATION has no effect any more. In an outage twice as many proceed as were verified before.',
-      );
-    const judgements = new Judgements(sealingKeysOf(config), metrics);
+    const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
     const jwks = () => attestations.jwks;
     const capabilities = {
@@ -137,7 +143,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
       log.info('secrets rotated');
     };
-    const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : [];
+    const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
     return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
   } catch (error) {
@@ -146,31 +152,22 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
   }
 }
 
-/** Starts the embedded sandbox. What only sandbox mode has is loaded here and below, where it is used. */
-async function openSandbox(port: number): Promise<Sandbox> {
-  const { startSandbox } = await import('./sandbox/server.ts');
-  return startSandbox({ port });
-}
+// What only sandbox mode has is loaded where it is used.
+const openSandbox = async ({ sandboxPort: port }: Config) =>
+  (await import('./sandbox/server.ts')).startSandbox({ port });
 
 /** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
 async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
   const { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } = await import('./explorer/pages.ts');
   const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
-  return {
-    renderLandingPage: () => renderApolloSandbox(issueChallenge),
-    graphiqlPath: GRAPHIQL_PATH,
-    renderGraphiql: (endpoint) => renderGraphiql(endpoint, issueChallenge),
-  };
+  return new Map([
+    [GRAPHQL_PATH, () => renderApolloSandbox(issueChallenge)],
+    [GRAPHIQL_PATH, () => renderGraphiql(GRAPHQL_PATH, issueChallenge)],
+  ]);
 }
 
 /** What is attested, with its keys. What is not configured is as the sandbox has it; undefined in live mode. */
 function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
   if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
-  const keys = attestationKeys.length > 0 ? attestationKeys : [generateKey('active')];
-  return { settings: attestation ?? SANDBOX_ATTESTATION, keys };
-}
-
-/** The configured keys. With none, sandbox mode makes one that lasts as long as the process. */
-function sealingKeysOf({ sealingKeys, upstreamMode }: Config) {
-  return sealingKeys.length > 0 || upstreamMode === 'live' ? sealingKeys : [newSealingKey()];
+  return { settings: attestation ?? SANDBOX_ATTESTATION, keys: [SANDBOX_ATTESTATION_KEY] };
 }

@@ -1,4 +1,4 @@
-import { type ASTNode, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 
 /** Who has to act on an error: the caller, the operator of the upstream service, or the operator of this subgraph. */
 export type Side = 'caller' | 'upstream' | 'operator';
@@ -29,6 +29,11 @@ export const ERROR_CATALOGUE = {
     retryable: false,
     message:
       'This judgement cannot be opened: it was altered, or the key that sealed it is no longer in use. A retry does not help.',
+  },
+  NOT_CONFIGURED: {
+    side: 'operator',
+    retryable: false,
+    message: 'This needs something that is not configured in this subgraph. Its operator has to act.',
   },
   UPSTREAM_TIMEOUT: {
     side: 'upstream',
@@ -124,8 +129,6 @@ interface Details {
   message?: string;
   /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
-  /** The nodes of the document that the error is about. */
-  nodes?: readonly ASTNode[];
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
   side?: Side;
   /** Replaces the catalogue's value. */
@@ -142,13 +145,12 @@ export class DeviceTrustError extends GraphQLError {
   readonly internal: string | undefined;
   readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, nodes, side, retryable: override }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, side, retryable: override }: Details = {}) {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     try {
       super(message ?? standard, {
-        nodes: nodes ?? null,
         extensions: { code, retryable: retryable && override !== false && side !== 'caller' },
       });
     } finally {
@@ -161,9 +163,17 @@ export class DeviceTrustError extends GraphQLError {
   }
 }
 
-/** The error for an argument that is not valid. Its message names what was expected, and does not repeat the value. */
-export function badUserInput(argument: string, expected: string, got: string): DeviceTrustError {
-  return new DeviceTrustError('BAD_USER_INPUT', { message: `${argument}: expected ${expected}, but got ${got}.` });
+/** The error for an argument that is not valid, which its message does not repeat. A right one may be missing in `variable`. */
+export function badUserInput(argument: string, expected: string, got: string, variable?: string): DeviceTrustError {
+  const hint = variable ? ` If it is right, the operator of this subgraph has to add it to ${variable}.` : '';
+  const message = `${argument}: expected ${expected}, but got ${got}.${hint}`;
+  return new DeviceTrustError('BAD_USER_INPUT', { message });
+}
+
+/** The error for what nobody can have before the operator sets these variables. Any bot can ask for it, so it alerts nobody. */
+export function notConfigured(what: string, variables: string): DeviceTrustError {
+  const message = `${what} are not configured in this subgraph. Its operator has to set ${variables}.`;
+  return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });
 }
 
 /** The name and stack frames of an error. Its message is left out, because it may quote what a caller or an upstream sent. */

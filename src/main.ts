@@ -3,8 +3,10 @@ import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
+import { removedIn } from './config/removed.ts';
 import { watchConfig } from './config/rotation.ts';
 import { listenProblem } from './config/rules.ts';
+import { exposureOf, summaryOf } from './config/summary.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, PolicyError, type RiskPolicy } from './fingerprint/policy.ts';
@@ -80,31 +82,28 @@ function orRefuse<Value>(read: () => Value): Value {
   }
 }
 
-async function start(config: Config, log: Logger, policy: RiskPolicy): Promise<App> {
-  try {
-    return await createApp(config, log, policy);
-  } catch (error) {
-    const problem = listenProblem(error, config);
-    if (problem === undefined) throw error;
-    refuseToStart('The subgraph cannot listen:', [problem]);
-  }
-}
-
 function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.stderr.write(`${headline}\n${sentences.map((sentence) => `  ${sentence}\n`).join('')}`);
+  // `node --watch`, which says so here, would wait for a change of a file. A signal ends it with the code of this process.
+  if (process.env['WATCH_REPORT_DEPENDENCIES']) process.kill(process.ppid, 'SIGTERM');
   process.exit(1);
-}
-
-function welcome({ url, graphqlUrl, examples }: App): string {
-  const commands = examples.map(({ title, command }) => `${title}\n\n${command}\n\n`).join('');
-  return `\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${commands}`;
 }
 
 const config = orRefuse(readConfig);
 const policy = orRefuse(() => readPolicy(config));
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-app = await start(config, log, policy);
-if (app.examples.length > 0) process.stdout.write(welcome(app));
+const removed = removedIn(process.env);
+if (removed.length > 0) log.warn({ problems: removed }, 'some of the configuration has no effect any more');
+app = await createApp(config, log, policy).catch((error: unknown) => {
+  const problem = listenProblem(error, config);
+  if (problem === undefined) throw error;
+  return refuseToStart('The subgraph cannot listen:', [problem]);
+});
+log.info(summaryOf(config, policy.id));
+const exposure = exposureOf(config);
+if (exposure) log.warn(exposure);
+const { url, graphqlUrl, examples } = app;
+if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
 // Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
 watchConfig(config, {

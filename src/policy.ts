@@ -3,10 +3,12 @@ import {
   DEFAULT_POLICY,
   decide,
   loadPolicy,
+  matches,
   PolicyError,
   type PolicyInput,
   type PolicySignal,
   type RiskPolicy,
+  type Rule,
 } from './fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from './fingerprint/signals.ts';
 
@@ -17,15 +19,14 @@ const SIGNALS: readonly PolicySignal[] = [
   ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
   ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
-const HEAD = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'also counted by', 'for'];
+const HEAD = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
 
 const [path] = process.argv.slice(2);
 try {
   process.stdout.write(path === undefined ? report(DEFAULT_POLICY, 'built in') : report(loadPolicy(path), path));
 } catch (error) {
   if (!(error instanceof PolicyError)) throw error;
-  const lines = error.problems.map((problem) => `  ${problem}\n`);
-  process.stderr.write(`${path} is no policy that can be used:\n${lines.join('')}`);
+  process.stderr.write(`${[`${path} is no policy that can be used:`, ...error.problems].join('\n  ')}\n`);
   process.exitCode = 1;
 }
 
@@ -46,11 +47,18 @@ function report(policy: RiskPolicy, source: string): string {
     '',
     ...table([HEAD, ...rows]),
     '',
-    'Tried were each two signals as well, and as many as a rule asks for.',
+    'schema/fingerprint.graphql says what each signal means. Tried were each two as well, and as many as a rule asks for.',
     idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
-    ...idle.map(({ decision }) => `  ${decision.rule}`),
+    ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
     '',
   ].join('\n');
+}
+
+/** Which rules decide where the conditions of a rule hold that never acts, if they ever do. */
+function whyIdle(policy: RiskPolicy, rule: Rule): string {
+  const inputs = combinationsFor(policy).flatMap((signals) => inputsFor(policy, signals));
+  const names = new Set(inputs.flatMap((input) => (matches(rule, input) ? decide(policy, input).rule : [])));
+  return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
 }
 
 /** No signal, each alone, each two, and for a rule that needs more so many of those that it counts. */
@@ -77,10 +85,7 @@ function inputsFor({ rules }: RiskPolicy, signals: readonly PolicySignal[]): Pol
 
 /** Each different decision about these signals, with the rules that act and with the questions for which it is made. */
 function decisionsAbout(policy: RiskPolicy, signals: readonly PolicySignal[]) {
-  const byDecision = new Map<
-    string,
-    { readonly acting: string[]; readonly made: string[]; readonly askedBy: string[] }
-  >();
+  const byDecision = new Map<string, Record<'acting' | 'made' | 'askedBy', string[]>>();
   for (const input of inputsFor(policy, signals)) {
     const acting: string[] = [];
     const shadows: string[] = [];
@@ -110,10 +115,6 @@ function nameAndRow(signals: readonly PolicySignal[]): string[] {
 /** Lines whose cells stand below each other. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) =>
-    widths
-      .map((width, column) => (row[column] ?? '').padEnd(width))
-      .join('  ')
-      .trimEnd(),
-  );
+  const padded = (row: readonly string[]) => widths.map((width, column) => (row[column] ?? '').padEnd(width));
+  return rows.map((row) => padded(row).join('  ').trimEnd());
 }

@@ -23,7 +23,7 @@ export type Scalars = {
   _FieldSet: { input: string; output: string; }
 };
 
-/** What the service knows about a solved challenge. */
+/** What the service knows about a solved challenge. None of it is null: an answer without one of these fields is no pass. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
   /** Serial number of the challenge; the same that you sent. */
@@ -84,14 +84,15 @@ export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
    * While the captcha service is down, a proof that says so: its claim `asr` is `unverified`, and the service that `audience`
-   * named decides whether that is enough. Null in every other case.
+   * named decides whether that is enough. Null in every other case, also where `proceed` is true because nothing but a policy
+   * lets the request proceed: `message` says so.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** Who can have caused it. */
   cause: CaptchaIndeterminateCause;
-  /** The service's exception code, such as `-50003`. Null if no usable answer came back. */
+  /** The service's exception code, such as `-50003`. Null if what came back was no exception with a code, or nothing came back. */
   code?: Maybe<Scalars['String']['output']>;
-  /** What happened and what to do, in words for a person. */
+  /** What happened and what to do, or why the request proceeds without an attestation, in words for a person. */
   message: Scalars['String']['output'];
   /** The configured policy decides it. If it is false, `message` says what to do, such as to try again in a minute. */
   proceed: Scalars['Boolean']['output'];
@@ -113,7 +114,7 @@ export type CaptchaIndeterminateCause =
 /** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
-  /** The proof for the service that `audience` named. Its claim `asr` is `verified`. Null if no `audience` was named. */
+  /** The proof for the service that `audience` named. Its claim `asr` is `verified`. Null only with `BAD_USER_INPUT`, if none was named. */
   attestation?: Maybe<Scalars['String']['output']>;
   /** What the service knows about the solved challenge. */
   details: CaptchaDetails;
@@ -126,8 +127,8 @@ export type CaptchaValidation = {
   /**
    * A signed proof of this outcome, to pass on to the service that `audience` named, as an input of the mutation that the
    * captcha protects. That service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it
-   * once. It is valid for a short time, by default 120 seconds. Null unless `proceed` is true and an `audience` was named,
-   * and also where nothing but a policy lets the request proceed.
+   * once. It is valid for a short time, by default 120 seconds. Null for an outcome that proves nothing, as the types below
+   * say. Null with `BAD_USER_INPUT` if it is selected and the input named no `audience`.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** May the business request that this captcha protects go ahead? */
@@ -158,10 +159,12 @@ export type DeviceFieldError = {
 };
 
 /**
- * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. A reference whose token
+ * the service rejects is null with `DEVICE_TOKEN_REJECTED`.
  *
- * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
- * `risk`, and everything else as usual.
+ * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
+ * enforced, this is `FORBIDDEN` for a request without the scope `risk:read`, and everything else is as usual. One answer has at
+ * most 100 such entries, of which the last one says that further ones are left out.
  */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
@@ -172,27 +175,30 @@ export type DeviceFingerprint = {
    * policy sees all signals, whatever the filters of `signals` leave out, and asking for the decision makes no call of its own.
    *
    * A policy can have rules for one `eventType` alone. They can match only below `Query.deviceFingerprint` with that
-   * argument, because a reference from another subgraph has no event type.
+   * argument, because a reference from another subgraph has no event type. Null only with `FORBIDDEN`.
    */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. */
+  /** The device itself, to be extended by other subgraphs. Null only with `FORBIDDEN`. */
   device?: Maybe<FingerprintDevice>;
   /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** Where the request came from. */
+  /** Where the request came from. Null only with `FORBIDDEN`. */
   ipInfo?: Maybe<IpInfo>;
   /**
    * What was judged just now, to be kept: store its `sealed` with whatever you decide by it, and refer to it later without
-   * another event. Null if this subgraph has no keys to seal with.
+   * another event. Null with `NOT_CONFIGURED` if the operator has configured no keys to seal with.
    */
   judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
-  /** The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. */
+  /**
+   * The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. Null only with
+   * `FORBIDDEN`, or with `BAD_USER_INPUT` for a `minConfidence` out of its range.
+   */
   signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
   token: Scalars['ID']['output'];
@@ -202,10 +208,12 @@ export type DeviceFingerprint = {
 
 
 /**
- * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application.
+ * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. A reference whose token
+ * the service rejects is null with `DEVICE_TOKEN_REJECTED`.
  *
- * Where scopes are enforced, a request without the scope `risk:read` gets null with `FORBIDDEN` for each field with the tag
- * `risk`, and everything else as usual.
+ * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
+ * enforced, this is `FORBIDDEN` for a request without the scope `risk:read`, and everything else is as usual. One answer has at
+ * most 100 such entries, of which the last one says that further ones are left out.
  */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -233,23 +241,24 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
 
 /**
  * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
- * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ * known then. Without the key that sealed it, or after any change to the text, the reference is null with `JUDGEMENT_UNREADABLE`,
+ * without any key with `NOT_CONFIGURED`, and without the scope `risk:read`, where scopes are enforced, with `FORBIDDEN`.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
   /** Which client SDK produced the token. */
   clientType: DeviceClientType;
-  /** What the risk policy decided then. Any later policy leaves it as it is. */
+  /** What the risk policy decided then. Any later policy leaves it as it is. Null if the record was sealed without a decision, as the first ones were. */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. */
+  /** The device itself, to be extended by other subgraphs. Never null. */
   device?: Maybe<FingerprintDevice>;
   /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. */
   deviceBasic: DeviceBasic;
   /** Identifies the event; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** The `eventType` with which the judgement was made. */
+  /** The `eventType` with which the judgement was made; null if it had none. */
   eventType?: Maybe<Scalars['String']['output']>;
-  /** Where the request came from. */
+  /** Where the request came from. Never null. */
   ipInfo?: Maybe<IpInfo>;
   /** When the fingerprint service answered. */
   judgedAt: Scalars['DateTime']['output'];
@@ -264,7 +273,7 @@ export type DeviceJudgement = {
    * has them now. Both filters are inclusive and combine.
    */
   signals?: Maybe<Array<Signal>>;
-  /** The person on whose behalf the judgement was made, as the caller's trusted header named them; null without one. */
+  /** The person on whose behalf the judgement was made, as the caller's trusted header named them. Null if it named nobody, or if the operator has configured no such header. */
   subject?: Maybe<Scalars['ID']['output']>;
   /** Version of the fingerprint method. */
   version: Scalars['String']['output'];
@@ -273,7 +282,8 @@ export type DeviceJudgement = {
 
 /**
  * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
- * known then. Without the key that sealed it, or after any change to the text, it is null with `JUDGEMENT_UNREADABLE`.
+ * known then. Without the key that sealed it, or after any change to the text, the reference is null with `JUDGEMENT_UNREADABLE`,
+ * without any key with `NOT_CONFIGURED`, and without the scope `risk:read`, where scopes are enforced, with `FORBIDDEN`.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -323,9 +333,9 @@ export type DeviceOperatingSystem = {
   __typename?: 'DeviceOperatingSystem';
   /** Anything else that was reported; null if nothing was. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Such as `Android`, `iOS` or `Windows`. */
+  /** Such as `Android`, `iOS` or `Windows`. Null if the browser does not report it. */
   name?: Maybe<Scalars['String']['output']>;
-  /** Version in the maker's own notation. */
+  /** Version in the maker's own notation. Null if the browser does not report it. */
   version?: Maybe<Scalars['String']['output']>;
 };
 
@@ -392,8 +402,9 @@ export type Mutation = {
    * verifies it.
    *
    * A challenge can be verified once: send the values of the captcha widget straight away, and never retry with the same
-   * values. Null together with an entry in `errors` means that the question could not be asked at all (for example because
-   * of malformed input); treat that as "do not proceed".
+   * values. Null together with an entry in `errors` means that the question could not be asked at all, for example because
+   * of malformed input, or because the operator has not configured attestations (`NOT_CONFIGURED`); treat that as "do not
+   * proceed".
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
 };
@@ -409,7 +420,8 @@ export type Query = {
    * What is this device, and is it risky? Judges the token that the client SDK produced on a phone or in a browser.
    *
    * Each call is an event at the fingerprint service, with an `eventId` of its own. Within one operation, equal calls share
-   * one event. Null together with an entry in `errors` means that there is no judgement.
+   * one event. Null together with an entry in `errors` means that there is no judgement. The event may have been made all the
+   * same: ask again with a new token, because a second question about this one can bring the signal `TOKEN_EXPIRED`.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /**
@@ -495,7 +507,7 @@ export type SignalCode =
   | 'IP_MALICIOUS_ATTACK'
   /** The IP address is probably a proxy. */
   | 'IP_SUSPICIOUS_PROXY'
-  /** Some limit was exceeded. */
+  /** Some limit was exceeded; the document of the service does not say which one. */
   | 'LIMIT_EXCEED'
   /** A network proxy is switched on. */
   | 'NETWORK_PROXY'
@@ -584,7 +596,8 @@ export type ValidateCaptchaInput = {
   action?: InputMaybe<Scalars['String']['input']>;
   /**
    * The service that shall see the proof, such as `orders`: name it to get an `attestation`. The operator configures which
-   * services there are. Give it together with `action`, or leave both out.
+   * services there are: the error is `BAD_USER_INPUT` for another one and `NOT_CONFIGURED` if there are none, and the challenge
+   * stays good. Give it together with `action`, or leave both out.
    */
   audience?: InputMaybe<Scalars['ID']['input']>;
   /**
@@ -618,11 +631,11 @@ export type WebBrowser = {
   __typename?: 'WebBrowser';
   /** Anything else that was reported; null if nothing was. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Major version. */
+  /** Major version. Null if the browser does not report it. */
   major?: Maybe<Scalars['String']['output']>;
-  /** Such as `Chrome`. */
+  /** Such as `Chrome`. Null if the browser does not report it. */
   name?: Maybe<Scalars['String']['output']>;
-  /** Full version. */
+  /** Full version. Null if the browser does not report it. */
   version?: Maybe<Scalars['String']['output']>;
 };
 
@@ -631,9 +644,9 @@ export type WebDevice = {
   __typename?: 'WebDevice';
   /** Anything else that was reported; null if nothing was. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
-  /** Model, if the browser reports it. */
+  /** Model. Null if the browser does not report it. */
   model?: Maybe<Scalars['String']['output']>;
-  /** Maker, if the browser reports it. */
+  /** Maker. Null if the browser does not report it. */
   vendor?: Maybe<Scalars['String']['output']>;
 };
 

@@ -84,7 +84,9 @@ test('it names the rules that act on nothing that was tried, and no others', asy
   );
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
   expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
-    'These rules act on nothing that was tried:\n' + '  weak\n  other-effect\n  excluded\n  late\n  late-shadow\n',
+    'These rules act on nothing that was tried:\n' +
+      ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
+      '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
   );
 }, 20_000);
 
@@ -93,8 +95,8 @@ test('a broken file: every mistake on stderr, and exit code 1', async () => {
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toBe(
     'FILE is no policy that can be used:\n' +
-      '  rules.0.when.effect: expected RISK, DENY or ALLOW, but got "NO".\n' +
-      '  rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
+      '  rule "a": when.effect: expected RISK, DENY or ALLOW, but got "NO".\n' +
+      '  rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
       '  otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
   );
 }, 20_000);

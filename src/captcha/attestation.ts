@@ -1,7 +1,7 @@
 import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
-import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
@@ -78,36 +78,26 @@ type CaptchaAccount = Pick<Captcha, 'captchaId' | 'captchaKey'>;
 interface Options {
   readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
-  /** The time in ms since 1970. */
-  readonly now?: () => number;
 }
-
-/** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
-type Attest = (verdict: CaptchaVerdict) => Promise<string | null>;
-
-/** What was verified: a solved challenge, or nothing because the captcha service is down. */
-type Assurance = 'verified' | 'unverified';
 
 /** What a checked input asks for. */
 interface Attestable {
   readonly audience: Audience;
-  readonly attest: Attest;
+  /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
+  readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
 }
 
-/** Issues signed proofs of captchas to the configured audiences. Without a configuration every audience is unknown. */
+/** Issues signed proofs of captchas to the configured audiences. */
 export class AttestationIssuer {
   readonly #settings: AttestationSettings;
   readonly #options: Options;
-  readonly #audiences: ReadonlyMap<string, Audience>;
   #signer: ReturnType<typeof createSigner> | undefined;
 
   constructor(attesting: Attesting | undefined, options: Options) {
     this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
     this.#options = options;
     this.#signer = attesting && createSigner(attesting.keys);
-    const { audiences } = this.#settings;
-    this.#audiences = new Map(audiences.map((audience) => [audience.id, audience]));
-    for (const { id } of audiences)
+    for (const { id } of this.#settings.audiences)
       for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }
 
@@ -125,60 +115,62 @@ export class AttestationIssuer {
    * Checks whether a verification may be attested, before it spends the challenge. Undefined if the input names no audience.
    *
    * @param subject the person on whose behalf the caller asks
-   * @throws DeviceTrustError BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
+   * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
    */
   check(
     { audience: aud, action: act, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
   ): Attestable | undefined {
     if (aud == null && act == null) return undefined;
+    const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
+      this.#options.metrics.recordAttestationRefusal(reason);
+      return error;
+    };
+    if (!this.#signer) throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
     if (aud == null || act == null)
-      throw this.#refused('incomplete', 'input.audience', 'it together with input.action', 'one of them');
-    const audience = this.#audiences.get(aud);
-    if (!audience) throw this.#refused('audience', 'input.audience', 'a configured audience', 'an unknown one');
+      throw refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
+    const audience = this.#settings.audiences.find(({ id }) => id === aud);
+    if (!audience)
+      throw refused('audience', badUserInput('input.audience', 'one that is known', 'another one', 'ATTESTATION'));
     if (!audience.actions.includes(act))
-      throw this.#refused('action', 'input.action', 'an action of this audience', 'another one');
+      throw refused('action', badUserInput('input.action', 'one of this audience', 'another one', 'ATTESTATION'));
     const captcha = this.#options.captchas.find(captchaId);
-    if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false)
-      throw this.#refused('captcha_id', 'input.captchaId', 'a captcha id of this audience', 'another one');
-    if (subject === undefined && audience.subject === 'required') {
-      this.#options.metrics.recordAttestationRefusal('subject');
-      throw new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT });
+    if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false) {
+      const got = captchaId == null ? 'none, and the default one is for others' : 'another one';
+      const where = captcha ? 'ATTESTATION' : 'CAPTCHA_CONFIGURATIONS';
+      throw refused('captcha_id', badUserInput('input.captchaId', 'one of this audience', got, where));
     }
+    if (subject === undefined && audience.subject === 'required')
+      throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
 
-    const issue: Attest = async (verdict) => {
+    const issue: Attestable['attest'] = async (verdict) => {
       const asr = assuranceOf(verdict);
       if (!asr || !this.#signer) return null;
-      const { metrics, now = Date.now } = this.#options;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
-      const iat = Math.floor(now() / 1_000);
+      const iat = Math.floor(Date.now() / 1_000);
       const about = { cid: captcha.captchaId, jti: challengeIdOf(captcha, lotNumber) };
       const claims = { iss, aud, act, asr, ...about, iat, exp: iat + lifetimeSeconds };
       const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
-      metrics.recordAttestation(aud, asr, 1);
+      this.#options.metrics.recordAttestation(aud, asr, 1);
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    const attest: Attest = (verdict) => {
+    const attest: Attestable['attest'] = (verdict) => {
       issued ??= issue(verdict);
       return issued;
     };
     return { audience, attest };
   }
-
-  #refused(reason: AttestationRefusal, argument: string, expected: string, got: string): DeviceTrustError {
-    this.#options.metrics.recordAttestationRefusal(reason);
-    return badUserInput(argument, expected, got);
-  }
 }
 
-const NO_SUBJECT = 'input.audience: expected a request on behalf of a person, but got one that names nobody.';
+const NO_SUBJECT =
+  'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
 
 /**
- * What a verdict is worth; undefined if it deserves no attestation. Without a verdict, only what the allowance of a confirmed
- * outage covers deserves one, whatever else a policy lets proceed.
+ * What was verified: a solved challenge, or nothing because the service is down; undefined if it deserves no attestation. Without
+ * a verdict, only what the allowance of a confirmed outage covers deserves one, whatever else a policy lets proceed.
  */
-function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
+function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }

@@ -106,7 +106,7 @@ export class CaptchaClient {
   async validate(input: ValidateCaptchaInput, purpose: Purpose, context: CallContext): Promise<CaptchaVerdict> {
     const { captchas, captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = captchas.find(input.captchaId);
-    if (!captcha) throw badUserInput('input.captchaId', 'a configured captcha id', 'an unknown one');
+    if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { captchaId } = captcha;
     let verdict = await this.#verify(input, captcha, context);

@@ -97,16 +97,8 @@ export const passBody = z.object({
   }),
 });
 
-/** The fields of a rejection (2.3, 2.4). */
-interface Rejection {
-  readonly reason: string;
-  readonly usedType: string | null;
-  readonly userIp: string | null;
-  readonly lotNumber: string | null;
-}
-
-/** The fields of a rejection; undefined if the body is none. Lenient: with wrong details it is still a rejection. */
-export function readRejection(body: unknown): Rejection | undefined {
+/** The fields of a rejection (2.3, 2.4); undefined if the body is none. Lenient: with wrong details it is still a rejection. */
+export function readRejection(body: unknown) {
   if (!isRejection(body)) return undefined;
   const { reason, captcha_args: args } = Object(body);
   const { used_type: usedType, user_ip: userIp, lot_number: lotNumber } = Object(args);
@@ -125,8 +117,9 @@ export function readRejection(body: unknown): Rejection | undefined {
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = Object(body);
-  if (result === false || FAILURE_CATEGORIES.has(reason) || beginsWith(FAIL, status)) return true;
-  return typeof result === 'string' && result !== '' ? result !== 'success' : beginsWith(SUCCESS, status);
+  const word = textOf(status) ?? '';
+  if (result === false || FAILURE_CATEGORIES.has(reason) || /^\s*fail/i.test(word)) return true;
+  return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
 /** Does this body reject the challenge with the `status` and the `result` that are documented for it (2.4)? */
@@ -138,13 +131,6 @@ export function isDocumentedRejection(body: unknown): boolean {
 /** Does this body, which is no rejection, say that the challenge was passed, whether or not it does so as documented? */
 export function claimsPass(body: unknown): boolean {
   return Object(body).result === 'success';
-}
-
-const FAIL = /^\s*fail/i;
-const SUCCESS = /^\s*success/i;
-
-function beginsWith(word: RegExp, value: unknown): boolean {
-  return typeof value === 'string' && word.test(value);
 }
 
 /** The fields of an exception (7.2). */

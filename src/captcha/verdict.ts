@@ -144,7 +144,7 @@ export function indeterminate(
   const isAllowed = isOutage && takeAllowance();
   const proceed = policy === 'always' ? !isUnreadable : isAllowed;
   const advice = cause === 'CONFIGURATION' ? ASK_OPERATOR : isOutage ? TRY_AGAIN : NEW_CHALLENGE;
-  const message = proceed ? MESSAGES[cause] : `${MESSAGES[cause]} ${advice}`;
+  const message = isAllowed ? MESSAGES[cause] : `${MESSAGES[cause]} ${proceed ? BY_POLICY : advice}`;
   return { __typename: 'CaptchaIndeterminate', proceed, cause, code, type, message, isAllowed };
 }
 
@@ -155,6 +155,7 @@ const MESSAGES: Readonly<Record<CaptchaIndeterminateCause, string>> = {
   SERVICE: 'The captcha service failed while it verified the challenge. Nothing is known about the person.',
   TRANSPORT: 'The captcha service gave no usable answer. Nothing is known about the person.',
 };
+const BY_POLICY = 'The request may proceed by policy alone, without an attestation.';
 const NEW_CHALLENGE = 'Let the person solve a new challenge.';
-const TRY_AGAIN = 'More people than usual ask while it is down. Let the person try again in a minute.';
+const TRY_AGAIN = 'As many as may proceed while it is down have done so. Let the person try again in a minute.';
 const ASK_OPERATOR = 'The operator of this subgraph has to check its configuration.';

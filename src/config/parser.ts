@@ -1,5 +1,6 @@
 import leven, { closestMatch } from 'leven';
 import type { z } from 'zod';
+import { isRemoved, withoutRemovedKeys } from './removed.ts';
 import { brokenRules } from './rules.ts';
 import { looksLikeWord } from './structures.ts';
 import { expectedBut } from './values.ts';
@@ -47,6 +48,7 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
       values[key] = variable.absent;
       continue;
     }
+    text = withoutRemovedKeys(name, text);
     placeholders.push(...placeholdersIn(variable, text));
     const result = schema.safeParse(text, { error: () => 'expected another value' });
     if (result.success) values[key] = result.data;
@@ -121,7 +123,7 @@ const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
  */
 export function unknownNames(env: Environment): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
-    if (KNOWN.includes(name) || isOfKubernetes(name, value)) return [];
+    if (KNOWN.includes(name) || isRemoved(name) || isOfKubernetes(name, value)) return [];
     const upper = name.toUpperCase();
     // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
     const near = KNOWN.find((known) => isNear(known.includes('_') ? upper : name, known));

@@ -1,3 +1,4 @@
+import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './sandbox-keys.ts';
 import { expectedBut, type Region } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
@@ -6,20 +7,12 @@ import { type Config, VARIABLES } from './variables.ts';
  * them set an address that cannot be listened on.
  */
 
-const FINGERPRINT_URLS = {
-  GLB: 'fingerprintUrlGlb',
-  NA: 'fingerprintUrlNa',
-  EU: 'fingerprintUrlEu',
-} as const satisfies Record<Region, keyof Config>;
+const SUFFIXES = { GLB: 'Glb', NA: 'Na', EU: 'Eu' } as const satisfies Record<Region, string>;
 
-const CAPTCHA_URLS = {
-  GLB: 'captchaUrlGlb',
-  NA: 'captchaUrlNa',
-  EU: 'captchaUrlEu',
-} as const satisfies Record<Region, keyof Config>;
+/** The key of the address of a service in a region. */
+const urlKey = (service: 'fingerprint' | 'captcha', region: Region) => `${service}Url${SUFFIXES[region]}` as const;
 
-type UrlKey = (typeof FINGERPRINT_URLS | typeof CAPTCHA_URLS)[Region];
-type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | UrlKey>;
+type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | ReturnType<typeof urlKey>>;
 
 /**
  * Joins each account of live mode with the address of its region. The first one of each list is used when a request names none.
@@ -27,14 +20,14 @@ type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations'
  * @throws Error if a region in use has no address, which a parsed configuration excludes
  */
 export function accountsOf(config: Accounts) {
-  const withAddress = <Account extends { readonly region: Region }>(account: Account, key: UrlKey) => {
-    const baseUrl = config[key];
-    if (baseUrl === undefined) throw new Error(`expected an address for region ${account.region}, but got none`);
-    return { ...account, baseUrl };
+  const addressOf = (...[service, region]: Parameters<typeof urlKey>) => {
+    const baseUrl = config[urlKey(service, region)];
+    if (baseUrl === undefined) throw new Error(`expected an address for region ${region}, but got none`);
+    return { baseUrl };
   };
   return {
-    applications: config.fingerprintApplications.map((one) => withAddress(one, FINGERPRINT_URLS[one.region])),
-    captchas: config.captchaConfigurations.map((one) => withAddress(one, CAPTCHA_URLS[one.region])),
+    applications: config.fingerprintApplications.map((one) => ({ ...one, ...addressOf('fingerprint', one.region) })),
+    captchas: config.captchaConfigurations.map((one) => ({ ...one, ...addressOf('captcha', one.region) })),
   };
 }
 
@@ -51,6 +44,7 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   };
   const { upstreamMode, port, adminPort, allowDirectAccess, trustedHeaders } = values;
   const { routerSecrets = [], services = [], fingerprintApplications = [], captchaConfigurations = [] } = values;
+  const { sealingKeys = [], attestationKeys = [] } = values;
   const { audiences = [] } = values.attestation ?? {};
 
   // Both ports belong to `HOST`.
@@ -82,8 +76,8 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   for (const key of ['fingerprintApplications', 'captchaConfigurations'] as const)
     refuse(!isSet(key), key, VARIABLES[key].expected, 'nothing');
   const addresses = [
-    ...fingerprintApplications.map(({ region }) => ({ region, key: FINGERPRINT_URLS[region] })),
-    ...captchaConfigurations.map(({ region }) => ({ region, key: CAPTCHA_URLS[region] })),
+    ...fingerprintApplications.map(({ region }) => ({ region, key: urlKey('fingerprint', region) })),
+    ...captchaConfigurations.map(({ region }) => ({ region, key: urlKey('captcha', region) })),
   ];
   for (const { region, key } of addresses)
     refuse(!isSet(key), key, VARIABLES[key].expected, `nothing, although region ${region} is in use`);
@@ -95,6 +89,12 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   // Nobody is trusted without a secret, so the headers would have no effect.
   const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
   refuse(isTrustUnused, 'trustedHeaders', 'it beside ROUTER_SECRETS or SERVICES', 'neither');
+
+  // Whoever has one opens every judgement, or attests every captcha.
+  const sealsInPublic = sealingKeys.some(({ k }) => k === SANDBOX_SEALING_KEY.k);
+  refuse(sealsInPublic, 'sealingKeys', 'keys of your own', 'the key of the sandbox, which is public');
+  const signsInPublic = attestationKeys.some(({ x }) => x === SANDBOX_ATTESTATION_KEY.x);
+  refuse(signsInPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');
 
   // Audiences without keys, or keys without audiences, would attest nothing.
   const isHalf = isSet('attestation') !== isSet('attestationKeys');

@@ -177,8 +177,6 @@ export const attestation = {
       issuer,
       // A lifetime bounds how long a proof that leaks is worth something; beyond, a person has long forgotten the challenge.
       lifetimeSeconds: number(10, 300).default(120),
-      // Of version 0.2.0. What may proceed in an outage follows from how many people are verified now.
-      unverifiedPerMinute: z.unknown().optional(),
       audiences: listOf(audience, 'id'),
     }),
   ),

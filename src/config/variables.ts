@@ -69,17 +69,12 @@ export const VARIABLES = {
   captchaQuota: { name: 'CAPTCHA_QUOTA', ...quota },
   sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys },
   upstreamCheck: { name: 'UPSTREAM_CHECK', ...choice('first', 'all', 'off'), default: 'first' },
-  upstreamCheckGraceMs: { name: 'UPSTREAM_CHECK_GRACE_MS', ...whole(0, 300_000), default: '15000' },
   attestation: { name: 'ATTESTATION', ...attestation },
   attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys },
   quotaStoreUrl: { name: 'QUOTA_STORE_URL', ...storeAddress },
 
   // How much one request may ask.
   maxBodyBytes: { name: 'MAX_BODY_BYTES', ...whole(1_024, 10_485_760), default: '524288' },
-  maxTokens: { name: 'MAX_TOKENS', ...whole(10, 5_000), default: '2000' },
-  maxDepth: { name: 'MAX_DEPTH', ...whole(1, 100), default: '12' },
-  maxAliases: { name: 'MAX_ALIASES', ...whole(0, 10_000), default: '100' },
-  maxDirectives: { name: 'MAX_DIRECTIVES', ...whole(0, 10_000), default: '50' },
   maxRepresentations: { name: 'MAX_REPRESENTATIONS', ...whole(1, 100_000), default: '1000' },
   maxCost: { name: 'MAX_COST', ...whole(100, 10_000_000), default: '119000' },
   maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...whole(1_024, 104_857_600), default: '8388608' },
@@ -88,10 +83,7 @@ export const VARIABLES = {
 
   // How much a process does at once.
   maxConnections: { name: 'MAX_CONNECTIONS', ...whole(1, 100_000), default: '4096' },
-  maxConnectionAgeMs: { name: 'MAX_CONNECTION_AGE_MS', ...whole(0, 86_400_000), default: '300000' },
   upstreamMaxInFlight: { name: 'UPSTREAM_MAX_IN_FLIGHT', ...whole(1, 10_000), default: '512' },
-  upstreamMaxQueue: { name: 'UPSTREAM_MAX_QUEUE', ...whole(0, 10_000), default: '512' },
-  maxEventLoopDelayMs: { name: 'MAX_EVENT_LOOP_DELAY_MS', ...whole(10, 10_000), default: '200' },
   shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...whole(0, 30_000), default: '2000' },
 
   // What is logged, counted and traced. The names that begin with `OTEL_` are OpenTelemetry's.
@@ -119,7 +111,6 @@ export const VARIABLES = {
     default: 'parentbased_traceidratio',
   },
   otelTracesSamplerArg: { name: 'OTEL_TRACES_SAMPLER_ARG', ...ratio, default: '0.1' },
-  upstreamTraceparent: { name: 'UPSTREAM_TRACEPARENT', ...toggle, default: 'false' },
 } as const satisfies Record<string, Variable>;
 
 type Rows = typeof VARIABLES;

@@ -1,43 +1,67 @@
-/** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for each. */
+/** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for some. */
 
+/** Its document begins with a comment that says what it is for, and with a name. */
 interface Example {
-  readonly title: string;
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-const FINGERPRINT_EXAMPLE: Example = {
-  title: 'What is this device, and is it risky?',
-  document: `query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
+// Apollo Sandbox has one set of variables for all of these, so a name means the same in each.
+const token = 'sandbox:android:EMULATOR,VPN_ENABLED';
+
+const DEVICE: Example = {
+  document: `# What is this device, and is it risky?
+query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
   deviceFingerprint(token: $token, metadata: $metadata, eventType: "login") {
     ... on DeviceFingerprint {
+      decision { action rule }
+      signals { name level confidence effect meaning }
       clientType
-      device { id }
       deviceBasic {
         ... on Mobile { model os { name version } }
         ... on Web { browser { name version } os { name version } }
       }
       ipInfo { ip }
-      signals { name level confidence effect meaning }
+      device { id }
     }
     ... on DeviceFingerprintRejected { reason errors { field reason type } }
   }
 }`,
-  variables: { token: 'sandbox:android:EMULATOR,VPN_ENABLED', metadata: { accountId: 'account-1' } },
+  variables: { token, metadata: { accountId: 'account-1' } },
 };
 
-const CATALOGUE_EXAMPLE: Example = {
-  title: 'Which signals are there?',
-  document: 'query SignalCatalogue { signalCatalogue { code level confidence effect meaning } }',
+const JUDGEMENT: Example = {
+  document: `# What does a service ask once, and store with what it decides?
+query JudgeDevice($token: String!) {
+  deviceFingerprint(token: $token, eventType: "checkout") {
+    ... on DeviceFingerprint { judgement { sealed decision { action rule } } }
+  }
+}`,
+  variables: { token },
+};
+
+/** What JudgeDevice answered for `sandbox:android:EMULATOR@ada#order-1`, sealed with the key of sandbox mode. */
+const sealed =
+  'eyJhbGciOiJBMjU2S1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoic2FuZGJveCIsInR5cCI6ImRldmljZS1qdWRnZW1lbnQrandlIn0.UKbLQH54TGbZaip89jYxj0Qu445ikge0EPkmIevLSsQACkWcSy22tg.kd-eZMlEp80HsXf8.UODT7ckoHSDEWwJp_xKk9YiGyOs3j-YpoKQPK0Qz2XoWBlKgyUZ57o0f8oerQwYorL-qcmPYMFpFBFdzKnBv1EU5vwufYcANtjVOzjnRecXWQJeSErfmmqSmX1FHZwWnm3YLOtHRhHFtBBR3-46uso1WQP4TVnEnPO9ZbkZp8nRnnGOAv_Omlbn9CPJG6kTZJmZydsZHss6BzqzFHh8EnBf6ehccUq168TokA_HdJlJTHF-xfgZg9jwMlTva-f4FK_4GEv5Oq-h4Z6CvxWFOEFrbxrHqsem862LlOKMlVqDqBVpWLR4hLSenCoZFADVRRDjz8b4A2R4mp6lNiC8-oJbct6nCz6W76ArYscC3j-XAKGhXLuyDM-ldNPGZcohFjwXvlST1U-l92mEsngS3oT86X0yeQFf1bQn6yQOOblLc-LFimUCnevRsJklIprXu5PanrUttEsNl26EmfEiYbiOxE4JeDr5dgUGfZRVgQCjE9uVlScsHoRTv_HuRmdHKnk1u_ock82qXnIAJ-XoUJKwYS1yJEts.nHtEN7eNcWbJFaxaMGaS6w';
+
+const STORED_JUDGEMENT: Example = {
+  document: `# What was judged then? A router asks this for the reference that a service returns.
+query StoredJudgement($representations: [_Any!]!) {
+  _entities(representations: $representations) {
+    ... on DeviceJudgement { judgedAt eventType decision { action rule policy } signals { name level } device { id } }
+  }
+}`,
+  variables: { representations: [{ __typename: 'DeviceJudgement', sealed }] },
+};
+
+const CATALOGUE: Example = {
+  document: `# Which signals are there?
+query SignalCatalogue { signalCatalogue { code level confidence effect meaning } }`,
   variables: {},
 };
 
-/** The name of the operation that verifies a captcha. */
-export const CAPTCHA_OPERATION = 'ValidateCaptcha';
-
-const CAPTCHA_EXAMPLE: Example = {
-  title: 'Did a human really solve this captcha?',
-  document: `mutation ${CAPTCHA_OPERATION}($input: ValidateCaptchaInput!) {
+const CAPTCHA = `# Did a human really solve this captcha?
+mutation ValidateCaptcha($input: ValidateCaptchaInput!) {
   validateCaptcha(input: $input) {
     __typename
     proceed
@@ -45,18 +69,25 @@ const CAPTCHA_EXAMPLE: Example = {
     ... on CaptchaFailed { reason category }
     ... on CaptchaIndeterminate { cause code message }
   }
-}`,
-  variables: {},
-};
+}`;
+
+const ATTESTATION = `# What does a page pass on, for the service that acts to verify it itself?
+mutation AttestCaptcha($attested: ValidateCaptchaInput!) {
+  validateCaptcha(input: $attested) { __typename attestation }
+}`;
 
 /** Issues a solved captcha challenge, with the names of the sandbox's response. */
 export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
-/** Every example as an operation that works as it is, because the captcha's has a challenge that was issued just now. */
+/** Every example as an operation that works as it is, because each captcha's has a challenge that was issued just now. */
 export async function operationsWith(issueChallenge: IssueChallenge): Promise<Example[]> {
-  const challenge = await issueChallenge();
-  const input = Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
-  return [FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE, { ...CAPTCHA_EXAMPLE, variables: { input } }];
+  const [input, other] = (await Promise.all([issueChallenge(), issueChallenge()])).map((challenge) =>
+    Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]])),
+  );
+  const attested = { ...other, audience: 'orders', action: 'placeOrder' };
+  const captcha = { document: CAPTCHA, variables: { input } };
+  const attestation = { document: ATTESTATION, variables: { attested } };
+  return [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE, captcha, attestation];
 }
 
 /** The name of each field in the sandbox's response and in the schema. */
@@ -68,14 +99,8 @@ const FIELD_NAMES = [
   ['gen_time', 'genTime'],
 ] as const;
 
-/** A command to paste into a shell. */
-export interface ExampleCommand {
-  readonly title: string;
-  readonly command: string;
-}
-
 /**
- * A shell command for each example, against a running subgraph in sandbox mode.
+ * Shell commands that ask a running subgraph in sandbox mode something, each with a title.
  *
  * @param graphqlUrl of the subgraph
  * @param challengeUrl where the sandbox issues a captcha challenge
@@ -84,27 +109,29 @@ export interface ExampleCommand {
 export function exampleCommands(
   graphqlUrl: string,
   challengeUrl: string,
-  secrets: { readonly routerSecrets: readonly unknown[]; readonly services: readonly unknown[] },
-): ExampleCommand[] {
-  let post = `curl -s ${graphqlUrl} -H 'content-type: application/json'`;
-  const commands: ExampleCommand[] = [];
-  if (secrets.routerSecrets.length > 0 || secrets.services.length > 0) {
-    const isRouter = secrets.routerSecrets.length > 0;
-    const placeholder = isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES';
-    commands.push({ title: 'Put your secret here first', command: `SECRET='${placeholder}'` });
-    post += ` -H "${isRouter ? 'Router-Authorization:' : 'Authorization: Bearer'} $SECRET"`;
-  }
-  for (const { title, document, variables } of [FINGERPRINT_EXAMPLE, CATALOGUE_EXAMPLE]) {
-    commands.push({ title, command: `${post} -d '${JSON.stringify({ query: oneLine(document), variables })}'` });
-  }
+  { routerSecrets, services }: { readonly routerSecrets: readonly unknown[]; readonly services: readonly unknown[] },
+): string {
+  const isRouter = routerSecrets.length > 0;
+  const hasSecrets = isRouter || services.length > 0;
+  const header = isRouter ? 'Router-Authorization:' : 'Authorization: Bearer';
+  const post = `curl -s ${graphqlUrl} -H 'content-type: application/json'${hasSecrets ? ` -H "${header} $SECRET"` : ''}`;
+  const commands = [DEVICE, CATALOGUE].map(({ document, variables }) => {
+    const { title, query } = partsOf(document);
+    return [title, `${post} -d '${JSON.stringify({ query, variables })}'`];
+  });
   // A challenge can be verified once, so the command asks the sandbox for a new one each time. It renames the fields of that
   // response to those of the schema, and sends them as the input of the mutation.
+  const { title, query } = partsOf(CAPTCHA);
   const rename = FIELD_NAMES.map(([sandbox, schema]) => `s/${sandbox}/${schema}/;`).join('');
-  const wrap = `s/.*/{"query":${JSON.stringify(oneLine(CAPTCHA_EXAMPLE.document))},"variables":{"input":&}}/`;
-  const command = `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`;
-  return [...commands, { title: CAPTCHA_EXAMPLE.title, command }];
+  const wrap = `s/.*/{"query":${JSON.stringify(query)},"variables":{"input":&}}/`;
+  commands.push([title, `curl -s -X POST '${challengeUrl}' | sed '${rename}${wrap}' | ${post} -d @-`]);
+  const setting = `SECRET='${isRouter ? 'one of ROUTER_SECRETS' : 'a secret of SERVICES'}'`;
+  if (hasSecrets) commands.unshift(['Put your secret here first', setting]);
+  return commands.flat().join('\n\n');
 }
 
-function oneLine(document: string): string {
-  return document.replace(/\s+/g, ' ');
+/** The comment of a document, and its operation on one line. */
+function partsOf(document: string) {
+  const [comment = '', ...lines] = document.split('\n');
+  return { title: comment.slice(2), query: lines.join(' ').replace(/\s+/g, ' ') };
 }

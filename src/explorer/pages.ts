@@ -1,4 +1,4 @@
-import { CAPTCHA_OPERATION, type IssueChallenge, operationsWith } from './examples.ts';
+import { type IssueChallenge, operationsWith } from './examples.ts';
 
 /** The path of GraphiQL, which needs nothing from the internet. */
 export const GRAPHIQL_PATH = '/graphiql';
@@ -12,23 +12,22 @@ export async function renderApolloSandbox(issueChallenge: IssueChallenge): Promi
   const operations = await operationsWith(issueChallenge);
   const document = operations.map((operation) => operation.document).join('\n\n');
   const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
-  const options = JSON.stringify({
-    target: '#sandbox',
-    initialState: { document, variables },
-    endpointIsEditable: false,
-  });
+  const initialState = { document, variables };
+  const options = JSON.stringify({ target: '#sandbox', initialState, endpointIsEditable: false });
   return `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <title>Device trust</title>
     <style>
-      body { margin: 0; font: 1rem sans-serif; }
-      iframe { width: 100vw; height: 100vh; border: none; position: absolute; top: 0; }
+      body { display: flex; flex-direction: column; height: 100vh; margin: 0; font: 0.875rem sans-serif; }
+      p { margin: 0.5rem; }
+      #sandbox { flex: 1; }
+      iframe { width: 100%; height: 100%; border: none; }
     </style>
   </head>
   <body>
-    <p>Apollo Sandbox is being loaded. <a href="${GRAPHIQL_PATH}">GraphiQL</a> needs no internet.</p>
+    <p>Apollo Sandbox comes from the internet. <a href="${GRAPHIQL_PATH}">GraphiQL</a> has the same operations and needs none.</p>
     <div id="sandbox"></div>
     <script src="https://embeddable-sandbox.cdn.apollographql.com/v2/embeddable-sandbox.umd.production.min.js"
       onerror="location.replace('${GRAPHIQL_PATH}')"></script>
@@ -46,29 +45,33 @@ export async function renderApolloSandbox(issueChallenge: IssueChallenge): Promi
  */
 export async function renderGraphiql(endpoint: string, issueChallenge: IssueChallenge): Promise<string> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const tabs = (await operationsWith(issueChallenge)).map(({ document, variables }) => ({
-    query: document,
-    variables: JSON.stringify(variables, null, 2),
-  }));
+  const operations = await operationsWith(issueChallenge);
+  const json = (variables: object) => JSON.stringify(variables, null, 2);
+  const tabs = operations.map(({ document, variables }) => ({ query: document, variables: json(variables) }));
   // The tabs alone would leave the variables of the first one empty. The package passes `query` and `variables` on to
   // GraphiQL, though its types do not have them.
   const options = { endpoint, title: 'Device trust', ...tabs[0], defaultTabs: tabs };
-  const script = refreshScript(tabs.at(-1)?.variables ?? '');
   // At the beginning, because a content security policy of the page applies only to what follows it.
-  return renderGraphiQL(options).replace('<head>', () => `<head>${script}`);
+  return renderGraphiQL(options).replace('<head>', () => `<head>${STEADY_TABS}${refreshScript(tabs)}`);
 }
 
+/** GraphiQL moves a tab that gets the focus if its font came late, from under the mouse: the first click on each was lost. */
+const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
+
 /**
- * A script that runs before GraphiQL restores the tabs of the last visit. A challenge can be verified once, so the tab of the
- * captcha gets the new one.
+ * A script that runs before GraphiQL restores the tabs of the last visit. A challenge can be verified once, so each tab that has
+ * one gets a new one.
  *
- * @param variables of the captcha's operation, as JSON. It has no `<`, because the sandbox's challenges have none.
+ * @param tabs without any `<`
  */
-function refreshScript(variables: string): string {
+function refreshScript(tabs: readonly { query: string; variables: string }[]): string {
   return `<script>
   try {
+    const fresh = ${JSON.stringify(tabs)};
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState'));
-    for (const tab of stored.tabs) if (tab.operationName === '${CAPTCHA_OPERATION}') tab.variables = ${JSON.stringify(variables)};
+    for (const tab of stored.tabs)
+      for (const { query, variables } of fresh)
+        if (query.includes(' ' + tab.operationName + '(') && variables.includes('lotNumber')) tab.variables = variables;
     localStorage.setItem('graphiql:tabState', JSON.stringify(stored));
   } catch {
     // There was no visit before, or it left something else.

@@ -30,10 +30,8 @@ export interface Application {
 }
 
 /** An application as it is configured, with the address of its region. */
-interface ApplicationAccount {
-  readonly publicKey: string;
+interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
   readonly secret: string;
-  readonly region: string;
   readonly baseUrl: string;
 }
 
@@ -65,7 +63,8 @@ export function toRequest(
   applications: Pick<Accounts<Application>, 'find'>,
 ): FingerprintRequest {
   const application = applications.find(args.publicKey);
-  if (!application) throw badUserInput('publicKey', 'the public key of a configured application', 'an unknown one');
+  if (!application)
+    throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
   const body = toBody(args);
   const eventType = args.eventType ?? undefined;
   return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
@@ -119,16 +118,13 @@ export function createFingerprintLoader(
   const load = async (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
     if (calls <= maxCalls) return client.query(request, context);
-    throw new DeviceTrustError('OVERLOADED', { message: tooManyTokens(maxCalls), side: 'caller' });
+    const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
+    throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
   };
   // One that fails makes no other one fail: a value that is an Error rejects its own request.
   return new DataLoader(async (requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
     cacheKeyFn: ({ key }) => key,
   });
-}
-
-function tooManyTokens(maxCalls: number): string {
-  return `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
 }
 
 interface Options {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, notConfigured } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
@@ -24,6 +24,9 @@ export function newSealingKey(): SealingKey {
 /** Half of the largest body by default, in characters. Judgements have some 800. */
 const MAX_CHARACTERS = 262_144;
 
+/** The error for whoever asks for a judgement where no key seals and opens any. */
+export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
+
 /** Makes judgements that can be kept, and opens those that were. */
 export class Judgements {
   readonly #metrics: Pick<Metrics, 'recordJudgement'>;
@@ -33,6 +36,10 @@ export class Judgements {
   constructor(keys: readonly SealingKey[], metrics: Pick<Metrics, 'recordJudgement'>) {
     this.#metrics = metrics;
     this.replaceKeys(keys);
+  }
+
+  get hasKeys(): boolean {
+    return this.#keys.size > 0;
   }
 
   /** Replaces all keys at once, for a rotation. */
@@ -60,8 +67,9 @@ export class Judgements {
     const seal = () => {
       const text = encrypt(writeRecord(judgement), ...first);
       if (text.length > MAX_CHARACTERS) {
+        // Only a page that reports much, or a caller with a long text, can have made it so long.
         const internal = 'a judgement that is too long to be sealed';
-        throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+        throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side: 'upstream' });
       }
       this.#metrics.recordJudgement('sealed');
       return text;
@@ -87,9 +95,11 @@ export class Judgements {
   /**
    * Opens a judgement. It asks nobody.
    *
-   * @throws DeviceTrustError JUDGEMENT_UNREADABLE for any text that is not, as a whole, one that a current key has sealed
+   * @throws DeviceTrustError JUDGEMENT_UNREADABLE for any text that is not, as a whole, one that a current key has sealed;
+   *   NOT_CONFIGURED without a key
    */
   open(sealed: string): DeviceJudgement {
+    if (!this.hasKeys) throw noSealingKeys();
     const record = sealed.length > MAX_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
     const judgement = record === undefined ? undefined : readRecord(record);
     this.#metrics.recordJudgement(judgement ? 'opened' : 'unreadable');

@@ -21,7 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
-import { findSignal } from './signals.ts';
+import { SIGNALS_BY_NAME } from './signals.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
@@ -65,7 +65,11 @@ export function toOutcome(
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
+  if (success) {
+    // A page reports this itself, and can report too much, so it does not count as a mistake of ours either.
+    const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
+    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? { side: 'upstream' } : {});
+  }
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
   const side = !envelope && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};
@@ -173,13 +177,13 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
 
 /** A signal with what the catalogue knows about it. */
 export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>): Signal {
-  const { code = null, effect = null, meaning = null } = findSignal(signal.name) ?? {};
+  const { code = null, effect = null, meaning = null } = SIGNALS_BY_NAME.get(signal.name) ?? {};
   return { ...signal, code, effect, meaning };
 }
 
 /** How a signal differs from the catalogue; undefined if it does not. */
 export function driftOf({ name, level, confidence }: Signal): SignalDrift | undefined {
-  const documented = findSignal(name);
+  const documented = SIGNALS_BY_NAME.get(name);
   if (!documented) return 'unknown_signal';
   if (documented.level !== level) return 'level';
   return documented.confidence === confidence ? undefined : 'confidence';

@@ -79,8 +79,6 @@ const policySchema = objectOf('an object with rules and otherwise', {
   otherwise: action,
 });
 
-/** A policy as it is written in a file. */
-type PolicyDefinition = z.output<typeof policySchema>;
 /** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 type Condition = z.output<typeof condition>;
 
@@ -100,7 +98,7 @@ export class PolicyError extends Error {
  *
  * @throws PolicyError with every mistake at once
  */
-function parseDefinition(text: string): PolicyDefinition {
+export function parsePolicy(text: string): RiskPolicy {
   if (text.length > MAX_CHARACTERS) {
     throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
   }
@@ -113,25 +111,34 @@ function parseDefinition(text: string): PolicyDefinition {
     throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const mistakes = error?.issues.flatMap(sentencesOf) ?? [];
+  const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
+  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
   // Once each, because one value can fail several checks.
-  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(json)])];
+  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(ids)])];
   if (!data || problems.length > 0) throw new PolicyError(problems);
-  return data;
+  return createPolicy(data);
 }
 
 /** The sentences about one mistake: one for each key that is unknown. */
-function sentencesOf(issue: z.core.$ZodIssue): string[] {
-  const { path, message, input } = issue;
+function sentencesOf(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
+  const { message, input } = issue;
+  const where = placeOf(issue.path, ids);
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => sentence(path, `no key but ${message}`, key, message.split(', ')));
+    return issue.keys.map((key) => sentence(where, `no key but ${message}`, key, message.split(', ')));
   }
-  return [sentence(path, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
+  return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
+}
+
+/** A rule by its id, or by its position from 1 on if its id names none or another one. In a list the value shows which entry it is. */
+function placeOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
+  if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
+  const key = others.filter((part) => typeof part === 'string').join('.');
+  const id = key !== 'id' && ids.indexOf(ids[at] ?? '') === at && ids[at];
+  return `rule ${id ? show(id) : at + 1}: ${key && `${key}: `}`;
 }
 
 /** @param known the words of which one may be meant */
-function sentence(path: readonly PropertyKey[], expected: string, value: unknown, known: readonly string[] = []) {
-  const where = path.length === 0 ? '' : `${path.join('.')}: `;
+function sentence(where: string, expected: string, value: unknown, known: readonly string[] = []) {
   const near = nearest(value, known);
   return `${where}expected ${expected}, but got ${show(value)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
 }
@@ -165,7 +172,7 @@ function repeatedKeys(text: string): string[] {
     else if (colon) {
       const key: unknown = JSON.parse(string);
       const keys = open.at(-1);
-      if (keys?.has(key)) problems.push(sentence([], 'each key once in its object', key));
+      if (keys?.has(key)) problems.push(sentence('', 'each key once in its object', key));
       keys?.add(key);
     }
   }
@@ -173,14 +180,9 @@ function repeatedKeys(text: string): string[] {
 }
 
 /** Ids that an earlier rule has, whatever else is wrong with the rules. */
-function repeatedIds(json: unknown): string[] {
-  const ids = anyIds.safeParse(json).data?.rules.map(({ id }) => id) ?? [];
-  const seen = new Set<string>();
-  return ids.flatMap((id, at) => {
-    if (id !== '' && seen.has(id)) return [sentence(['rules', at, 'id'], 'an id that no other rule has', id)];
-    seen.add(id);
-    return [];
-  });
+function repeatedIds(ids: readonly string[]): string[] {
+  const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
+  return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));
 }
 
 const anyIds = z.object({ rules: z.array(z.object({ id: z.string() }).catch({ id: '' })) });
@@ -226,12 +228,7 @@ export function loadPolicy(path: string): RiskPolicy {
   return parsePolicy(text);
 }
 
-/** @throws PolicyError with every mistake at once */
-export function parsePolicy(text: string): RiskPolicy {
-  return createPolicy(parseDefinition(text));
-}
-
-function createPolicy({ rules, otherwise }: PolicyDefinition): RiskPolicy {
+function createPolicy({ rules, otherwise }: z.output<typeof policySchema>): RiskPolicy {
   const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
   return {
     id,
@@ -352,14 +349,13 @@ export class PolicyInUse {
   forOperation(): (device: PolicyInput) => DeviceRiskDecision {
     const policy = this.#policy;
     const metrics = this.#metrics;
-    // Most operations do not ask for a decision.
-    let decisions: Map<PolicyInput, DeviceRiskDecision> | undefined;
+    const decisions = new Map<PolicyInput, DeviceRiskDecision>();
     return (device) => {
-      const known = decisions?.get(device);
+      const known = decisions.get(device);
       if (known) return known;
       const decision = decide(policy, device, (shadow) => metrics.recordDecision(shadow, true));
       metrics.recordDecision(decision, false);
-      decisions = (decisions ?? new Map()).set(device, decision);
+      decisions.set(device, decision);
       return decision;
     };
   }

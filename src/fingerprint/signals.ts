@@ -16,7 +16,7 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
   NETWORK_PROXY: ['MEDIUM', 1, 'A network proxy is switched on.'],
   INVALID_PACKAGE: ['LOW', 1, 'The app was repackaged, or its package name altered.'],
   TOKEN_EXPIRED: ['MEDIUM', 0.9, 'The device token is too old, or was used before.'],
-  LIMIT_EXCEED: ['MEDIUM', 1, 'Some limit was exceeded.'],
+  LIMIT_EXCEED: ['MEDIUM', 1, 'Some limit was exceeded; the document of the service does not say which one.'],
   SCREEN_SHARING: ['LOW', 1, 'The screen is being shared.'],
   VOICE_CONNECTED: ['LOW', 1, 'A voice call is in progress.'],
   WHITELIST_ACCOUNT_ID: ['HIGH', 1, 'The account is on your blacklist, in spite of the name.'],
@@ -90,9 +90,7 @@ export const SIGNAL_CATALOGUE: readonly SignalDefinition[] = Object.entries(ROWS
   }),
 );
 
-const BY_NAME: ReadonlyMap<string, SignalDefinition> = new Map(SIGNAL_CATALOGUE.map((row) => [row.code, row]));
-
-/** The catalogue's row for a signal by its upstream name; undefined if it is not documented. */
-export function findSignal(name: string): SignalDefinition | undefined {
-  return BY_NAME.get(name);
-}
+/** The same by the names that the service sends. */
+export const SIGNALS_BY_NAME: ReadonlyMap<string, SignalDefinition> = new Map(
+  SIGNAL_CATALOGUE.map((row) => [row.code, row]),
+);

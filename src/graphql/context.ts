@@ -2,14 +2,14 @@ import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { AttestationIssuer } from '../captcha/attestation.ts';
 import type { CaptchaClient } from '../captcha/client.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { DeviceTrustError, type Side } from '../errors.ts';
+import { badUserInput, DeviceTrustError, type Side } from '../errors.ts';
 import {
   type Application,
   createFingerprintLoader,
   type FingerprintClient,
   type FingerprintRequest,
 } from '../fingerprint/client.ts';
-import type { Judgements } from '../fingerprint/judgement.ts';
+import { type Judgements, noSealingKeys } from '../fingerprint/judgement.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
 import type {
@@ -93,9 +93,8 @@ export class GraphQLContext {
   private readonly loader: ReturnType<typeof createFingerprintLoader>;
   /** What the risk policy says about a device that `lookUp` returned. */
   readonly decide: (device: JudgedDevice) => DeviceRiskDecision;
-  /** Made only where they are needed, because most requests need neither. */
-  private judged: Map<JudgedDevice, DeviceJudgement> | undefined;
-  private attestations: Map<CaptchaValidation, () => Promise<string | null>> | undefined;
+  private readonly judged = new Map<JudgedDevice, DeviceJudgement>();
+  private readonly attestations = new Map<CaptchaValidation, () => Promise<string | null>>();
   private captchas = 0;
   private refusedFields = 0;
   /** What is left of the cost that a request may have. An object, because the copies of a context have it in common. */
@@ -118,6 +117,11 @@ export class GraphQLContext {
     return scopes === undefined || scopes.has('risk:read');
   }
 
+  /** Are there keys that seal and open judgements? */
+  get canSeal(): boolean {
+    return this.capabilities.judgements.hasKeys;
+  }
+
   /** Asks about a token. Equal requests share one call. */
   async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
     this.recorder.recordLookup(request.token);
@@ -132,20 +136,21 @@ export class GraphQLContext {
 
   /**
    * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
-   * when it is selected or sealed. Null without a key to seal it with.
+   * when it is selected or sealed. It is refused without a key to seal it with.
    */
   judge(device: JudgedDevice): DeviceJudgement | null {
-    const known = this.judged?.get(device);
+    const known = this.judged.get(device);
     if (known) return known;
     const judgement = this.capabilities.judgements.of(device, this.caller.subject, () => this.decide(device));
-    if (judgement) this.judged = (this.judged ?? new Map()).set(device, judgement);
+    if (!judgement) return this.refuseField(noSealingKeys);
+    this.judged.set(device, judgement);
     return judgement;
   }
 
   /**
    * Opens a sealed judgement, without a call.
    *
-   * @throws DeviceTrustError JUDGEMENT_UNREADABLE
+   * @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED
    */
   openJudgement(sealed: string): DeviceJudgement {
     const judgement = this.capabilities.judgements.open(sealed);
@@ -156,18 +161,22 @@ export class GraphQLContext {
   /**
    * Verifies a captcha.
    *
-   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; FORBIDDEN if it may not be attested as the input asks
+   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN if it
+   *   cannot be attested as the input asks
    */
   async validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict> {
     const { limits, attestations, captchaClient } = this.capabilities;
     this.captchas += 1;
+    // Without this limit one request could try out hundreds of captchas under aliases.
     if (this.captchas > limits.maxCaptchas) {
-      throw new DeviceTrustError('OVERLOADED', { message: tooManyCaptchas(limits.maxCaptchas), side: 'caller' });
+      const count = `${limits.maxCaptchas} captcha${limits.maxCaptchas === 1 ? '' : 's'}`;
+      const message = `One request may verify ${count}. Send the next one in another request.`;
+      throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
     // Before the verification, because that spends the challenge.
     const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
     const verdict = await captchaClient.validate(input, { personOf: () => this.person, audience }, this.recorder);
-    if (attest) this.attestations = (this.attestations ?? new Map()).set(verdict, () => attest(verdict));
+    if (attest) this.attestations.set(verdict, () => attest(verdict));
     this.recorder.recordOutcome(verdict.__typename);
     return verdict;
   }
@@ -180,9 +189,11 @@ export class GraphQLContext {
     return ipAddrV4 ?? (ipAddrV6 == null ? undefined : networkOf(ipAddrV6));
   }
 
-  /** The attestation of a verdict of this request; null if its input named no audience, or if it deserves none. */
+  /** The attestation of a verdict of this request; null if it deserves none. It is refused if the input named no audience. */
   attest(verdict: CaptchaValidation): Promise<string | null> | null {
-    return this.attestations?.get(verdict)?.() ?? null;
+    const attest = this.attestations.get(verdict);
+    const neither = () => badUserInput('attestation', 'input.audience and input.action beside it', 'neither');
+    return attest ? attest() : this.refuseField(neither);
   }
 
   /** Counts what the request costs. False once that is more than a request may cost, and its answer is given up. */
@@ -204,22 +215,19 @@ export class GraphQLContext {
   /**
    * Refuses a field of an object, which becomes null.
    *
-   * @throws the error that is given; nothing once the request has 100 of them
+   * @throws the error that is given; nothing once the request has 100 of them, as the last one says
    */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refusedFields += 1;
-    if (this.refusedFields <= MAX_REFUSED_FIELDS) throw makeError();
-    return null;
+    if (this.refusedFields > MAX_REFUSED_FIELDS) return null;
+    const error = makeError();
+    if (this.refusedFields === MAX_REFUSED_FIELDS) error.message += ' Further fields that are refused have no error.';
+    throw error;
   }
 }
 
 /** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
 const MAX_REFUSED_FIELDS = 100;
-
-/** Without this limit one request could try out hundreds of captchas under aliases. */
-function tooManyCaptchas(limit: number): string {
-  return `One request may verify ${limit} captcha${limit === 1 ? '' : 's'}. Send the next one in another request.`;
-}
 
 /** The first half of an IPv6 address in the form of RFC 5952: whoever has one address has the whole network (RFC 6177). */
 function networkOf(address: string): string {

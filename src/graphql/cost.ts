@@ -3,7 +3,6 @@ import {
   type FieldNode,
   type GraphQLField,
   type GraphQLObjectType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
@@ -19,7 +18,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { DeviceTrustError } from '../errors.ts';
+import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
 import type { GraphQLContext } from './context.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
@@ -122,10 +121,8 @@ export function checkCost(
     count += length;
     cost += (lists && (length / lists) * perReference) + uses * sizeOf(value, CHARACTERS_PER_UNIT);
   }
-  if (count > maxRepresentations) {
-    const message = `representations: expected at most ${maxRepresentations} in a request, but got more.`;
-    throw new DeviceTrustError('BAD_USER_INPUT', { message });
-  }
+  if (count > maxRepresentations)
+    throw badUserInput('representations', `at most ${maxRepresentations} in a request`, 'more');
   if (cost > maxCost) {
     const message = `The request costs more than ${maxCost}. Ask for fewer references, fields or values in one request.`;
     throw new DeviceTrustError('BAD_USER_INPUT', { message });
@@ -140,23 +137,21 @@ export function checkCost(
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) if (assumedSizeOf(field) !== undefined) countList(field);
+    for (const field of Object.values(type.getFields())) countList(field);
   }
   return schema;
 }
 
 function countList(field: GraphQLField<unknown, GraphQLContext>): void {
   const { resolve = defaultFieldResolver } = field;
-  const assumed = assumedSizeOf(field) ?? 0;
+  const assumed = assumedSizeOf(field);
+  if (assumed === undefined) return;
   field.resolve = (source, args, context, info) => {
     const list = resolve(source, args, context, info);
     if (!Array.isArray(list) || list.length <= assumed) return list;
-    return context.spend((list.length - assumed) * costOfItems(info)) ? list : [];
+    const perItem = info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
+    return context.spend((list.length - assumed) * perItem) ? list : [];
   };
-}
-
-function costOfItems(info: GraphQLResolveInfo): number {
-  return info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
 }
 
 /** A field with everything below it. A list has the size that `@listSize` assumes, or 1. */

@@ -1,6 +1,7 @@
 import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from '@apollo/subgraph';
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
+import { isObject } from '../runtime/json.ts';
 import type { GraphQLContext } from './context.ts';
 
 /**
@@ -21,7 +22,9 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
       throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     }
     // Sound: what has a __typename is an object.
-    return withType(await resolve(representation as object, context, info), __typename);
+    const entity: unknown = await resolve(representation as object, context, info);
+    // The `_Entity` union distinguishes types by this name.
+    return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;
   }
 
   // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
@@ -42,10 +45,4 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
     if (resolve) resolvers.set(type.name, resolve);
   }
   return resolvers;
-}
-
-/** The entity with the name of its type, by which the `_Entity` union distinguishes types. */
-function withType(entity: unknown, type: string): unknown {
-  if (typeof entity !== 'object' || entity === null || entity instanceof Error) return entity;
-  return '__typename' in entity && entity.__typename === type ? entity : { ...entity, __typename: type };
 }

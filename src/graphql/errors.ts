@@ -1,8 +1,9 @@
-import type { GraphQLFormattedError } from 'graphql';
-import { GraphQLError } from 'graphql';
+import type { ASTNode, ASTVisitor, GraphQLFormattedError, ValidationContext } from 'graphql';
+import { GraphQLError, getNamedType, isInputObjectType } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 import type { OperationRecorder } from './context.ts';
+import { expectationOf } from './variables.ts';
 
 /** What is recorded of the operation that failed. */
 type Recorder = Pick<OperationRecorder, 'requestId' | 'field' | 'recordFailure'>;
@@ -11,13 +12,14 @@ type Recorder = Pick<OperationRecorder, 'requestId' | 'field' | 'recordFailure'>
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const original = rootOf(error);
   if (original instanceof DeviceTrustError) return { ...formatted, message: original.message };
+  const nodes = error instanceof GraphQLError ? (error.nodes ?? []) : undefined;
+  const expected = nodes?.[0] && expectations.get(nodes[0]);
   const code = codeOf(formatted.extensions, original);
   const { retryable, message } = ERROR_CATALOGUE[code];
-  return {
-    ...formatted,
-    message: isSafe(code, error) ? formatted.message : message,
-    extensions: { code, retryable },
-  };
+  // Of graphql-js's own messages these quote nothing: they are about the structure of the document, such as an unknown field.
+  const isSafe = nodes && code === 'GRAPHQL_VALIDATION_FAILED' && !isAbout(nodes, /(?<!Object)Value$/);
+  const said = expected ?? (isSafe ? formatted.message : message);
+  return { ...formatted, message: said, extensions: { code, retryable } };
 }
 
 /**
@@ -75,22 +77,29 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
   const code = extensions?.['code'];
   if (isErrorCode(code) && code !== 'INTERNAL_SERVER_ERROR') return code;
   // graphql-js refuses some values only while it executes, such as null for a variable with a default.
-  const refused = original instanceof GraphQLError && isAbout(original, VALUE_OR_VARIABLE);
+  const refused = original instanceof GraphQLError && isAbout(original.nodes, /Value$|^Variable$/);
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
-const VALUE = /Value$/;
-const VALUE_OR_VARIABLE = /Value$|^Variable$/;
+/** What to say of a literal that does not fit, because graphql-js quotes it. Of input objects it names missing fields alone. */
+const expectations = new WeakMap<ASTNode, string>();
 
-/** Does an error point at a node of this kind in the document? */
-function isAbout({ nodes }: GraphQLError, kind: RegExp): boolean {
-  return nodes?.some((node) => kind.test(node.kind)) ?? false;
+/** Refuses nothing, and remembers what the schema expects of each literal: an error knows the literal alone. */
+export function RememberExpectationsRule(context: ValidationContext): ASTVisitor {
+  const remember = (name: string, node?: ASTNode): void => {
+    const type = context.getInputType();
+    if (!type || !node || (node.kind === 'ObjectValue' && isInputObjectType(getNamedType(type)))) return;
+    if (node.kind !== 'Variable') expectations.set(node, `${name}: expected ${expectationOf(type)}.`);
+    if (node.kind === 'ListValue') for (const item of node.values) remember(name, item);
+  };
+  return {
+    Argument: ({ name, value }) => remember(name.value, value),
+    ObjectField: ({ name, value }) => remember(name.value, value),
+    VariableDefinition: ({ variable, defaultValue }) => remember(`$${variable.name.value}`, defaultValue),
+  };
 }
 
-/**
- * May the caller read graphql-js's own message? Only if it is about the structure of the document, such as an unknown field.
- * A message about a value in the document quotes that value, and a syntax error quotes the text around it.
- */
-function isSafe(code: ErrorCode, error: unknown): boolean {
-  return code === 'GRAPHQL_VALIDATION_FAILED' && error instanceof GraphQLError && !isAbout(error, VALUE);
+/** Does an error point at a node of this kind in the document? */
+function isAbout(nodes: readonly ASTNode[] = [], kind: RegExp): boolean {
+  return nodes.some((node) => kind.test(node.kind));
 }

@@ -4,7 +4,7 @@ import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
-import { asksOnlyForbidden, forbiddenDevice } from './scopes.ts';
+import { asksOnlyRefused, refusedDevice } from './scopes.ts';
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
@@ -13,7 +13,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       const { completeMetadata } = context.caller;
       const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
       const request = toRequest(complete, context.applications);
-      return asksOnlyForbidden(context, info) ? forbiddenDevice(request) : context.lookUp(request);
+      return asksOnlyRefused(context, info) ? refusedDevice(request) : context.lookUp(request);
     },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
@@ -25,13 +25,13 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const request = toRequest({ token, publicKey }, context.applications);
-      if (asksOnlyForbidden(context, info)) return forbiddenDevice(request);
+      if (asksOnlyRefused(context, info)) return refusedDevice(request);
       return context.lookUp(request).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, context) => context.decide(device as JudgedDevice),
     judgement: (device, _args, context) => context.judge(device as JudgedDevice),
-    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
+    signals,
   },
   DeviceJudgement: {
     __resolveReference: ({ sealed }, context) => {
@@ -40,7 +40,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
     },
     // Compiled code expects a resolver where a field can fail.
     sealed: (judgement) => judgement.sealed,
-    signals: ({ signals }, filter, context) => (signals ? filtered(signals, filter, context) : null),
+    signals,
   },
 };
 
@@ -50,16 +50,16 @@ function acceptedDevice(outcome: FingerprintOutcome): JudgedDevice {
   return outcome;
 }
 
-function filtered(
-  signals: Signal[],
+function signals(
+  { signals: all }: { readonly signals?: Signal[] | null },
   { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
   context: GraphQLContext,
 ): Signal[] | null {
   if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
     return context.refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
   }
-  if (minLevel == null && minConfidence == null) return signals;
-  return signals.filter(
+  if (!all || (minLevel == null && minConfidence == null)) return all ?? null;
+  return all.filter(
     ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
   );
 }
@@ -70,5 +70,6 @@ export const captchaResolvers: Resolvers<GraphQLContext> = {
     validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input),
   },
   CaptchaPassed: { attestation: (verdict, _args, context) => context.attest(verdict) },
+  CaptchaFailed: { attestation: (verdict, _args, context) => context.attest(verdict) },
   CaptchaIndeterminate: { attestation: (verdict, _args, context) => context.attest(verdict) },
 };

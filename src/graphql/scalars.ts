@@ -1,5 +1,4 @@
-import { GraphQLScalarType, Kind, type ValueNode } from 'graphql';
-import { DeviceTrustError } from '../errors.ts';
+import { GraphQLScalarType } from 'graphql';
 import { isObject, nestsTooDeep } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
@@ -9,31 +8,19 @@ export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
 ]);
 
-function refusal(scalar: string, node?: ValueNode): DeviceTrustError {
-  const message = `Expected ${SCALAR_EXPECTATIONS.get(scalar)}.`;
-  return new DeviceTrustError('BAD_USER_INPUT', { message, ...(node && { nodes: [node] }) });
-}
-
-function toDateTime(value: unknown, node?: ValueNode): string {
+function toDateTime(value: unknown): string {
   if (typeof value === 'string' && isRfc3339(value)) return value;
-  throw refusal('DateTime', node);
+  throw new TypeError('no DateTime');
 }
 
 /** `DateTime`: checked, but kept as text, so that it reaches the upstream as the caller wrote it. */
 export const DateTime = new GraphQLScalarType<string, string>({
   name: 'DateTime',
-  serialize: (value) => toDateTime(value),
-  parseValue: (value) => toDateTime(value),
-  parseLiteral: (node) => toDateTime(node.kind === Kind.STRING ? node.value : undefined, node),
+  parseValue: toDateTime,
 });
 
 /** Keys that could reach an object's prototype if later code merges or assigns them. */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
-
-function toJsonObject(value: unknown, node?: ValueNode): Record<string, unknown> {
-  if (!isObject(value) || nestsTooDeep(value)) throw refusal('JSONObject', node);
-  return withoutUnsafeKeys(value);
-}
 
 function withoutUnsafeKeys(value: Record<string, unknown>): Record<string, unknown> {
   const safe = Object.entries(value).filter(([key]) => !UNSAFE_KEYS.has(key));
@@ -45,43 +32,23 @@ function cleaned(value: unknown): unknown {
   return isObject(value) ? withoutUnsafeKeys(value) : value;
 }
 
-/** The JSON value of a literal. Its depth needs no check here, because graphql-js has parsed it recursively already. */
-function fromLiteral(node: ValueNode, variables: Record<string, unknown>): unknown {
-  switch (node.kind) {
-    case Kind.OBJECT:
-      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, fromLiteral(value, variables)]));
-    case Kind.LIST:
-      return node.values.map((value) => fromLiteral(value, variables));
-    case Kind.VARIABLE:
-      return Object.hasOwn(variables, node.name.value) ? variables[node.name.value] : null;
-    case Kind.INT:
-    case Kind.FLOAT:
-      return Number(node.value);
-    case Kind.NULL:
-      return null;
-    default:
-      return node.value;
-  }
-}
-
 /** Would JSON carry these numbers unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
 function survivesJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
   return typeof value !== 'object' || value === null || Object.values(value).every(survivesJson);
 }
 
-function fromCaller(value: unknown, node?: ValueNode): Record<string, unknown> {
-  const object = toJsonObject(value, node);
-  if (!survivesJson(object)) throw refusal('JSONObject', node);
-  return object;
+function fromCaller(value: unknown): Record<string, unknown> {
+  if (!isObject(value) || nestsTooDeep(value) || !survivesJson(value)) throw new TypeError('no JSONObject');
+  return withoutUnsafeKeys(value);
 }
 
 /** What was serialised, because an answer with aliases or many references has the same object thousands of times. */
 const serialized = new WeakMap<object, Record<string, unknown>>();
 
 function toCaller(value: unknown): Record<string, unknown> {
-  if (!isObject(value)) throw refusal('JSONObject');
-  const object = serialized.get(value) ?? toJsonObject(value);
+  if (!isObject(value)) throw new TypeError('no JSONObject');
+  const object = serialized.get(value) ?? withoutUnsafeKeys(value);
   serialized.set(value, object);
   return object;
 }
@@ -90,6 +57,5 @@ function toCaller(value: unknown): Record<string, unknown> {
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
   name: 'JSONObject',
   serialize: toCaller,
-  parseValue: (value) => fromCaller(value),
-  parseLiteral: (node, variables) => fromCaller(fromLiteral(node, variables ?? {}), node),
+  parseValue: fromCaller,
 });

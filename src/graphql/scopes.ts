@@ -48,11 +48,9 @@ function isRestricted({ astNode, type }: GraphQLField<unknown, unknown>): boolea
 
 /** Has a definition of the SDL the tag `risk`? */
 function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean {
-  return (
-    node?.directives?.some(
-      ({ name, arguments: given = [] }) =>
-        name.value === 'tag' && given.some(({ value }) => 'value' in value && value.value === 'risk'),
-    ) ?? false
+  const tags = node?.directives?.filter(({ name }) => name.value === 'tag') ?? [];
+  return tags.some(({ arguments: given = [] }) =>
+    given.some(({ value }) => 'value' in value && value.value === 'risk'),
   );
 }
 
@@ -81,46 +79,46 @@ function restrictReferences({ extensions }: GraphQLObjectType): void {
 }
 
 function forbidden(): DeviceTrustError {
-  const message = 'This field needs the scope risk:read, which this request does not have.';
+  const message =
+    'This field needs the scope risk:read, which this request does not have. The operator of this subgraph decides who has it.';
   return new DeviceTrustError('FORBIDDEN', { message });
 }
 
-/**
- * Stands for a device if `asksOnlyForbidden`. Sound: nobody reads another field of it, because these are forbidden.
- */
-export function forbiddenDevice({ token, application: { publicKey } }: FingerprintRequest): JudgedDevice {
+/** Stands for a device if `asksOnlyRefused`. Sound: nobody reads another field of it, because these are refused. */
+export function refusedDevice({ token, application: { publicKey } }: FingerprintRequest): JudgedDevice {
   return { __typename: 'DeviceFingerprint', token, publicKey } as JudgedDevice;
 }
 
 /** What is known of a reference without a call. Some gateways select it each time. */
 const OF_REFERENCE = ['__typename', 'token', 'publicKey'];
 
+type Selected = readonly (GraphQLField<unknown, unknown> | undefined)[];
+
 /** By the field of the document that asks for a device. */
-const known = new WeakMap<FieldNode, boolean>();
+const known = new WeakMap<FieldNode, Selected>();
 
 /**
- * Does a field ask only for what its caller may not see of a device? Then nothing is sent to the fingerprint service, because
- * each call is an event, and can be billed.
+ * Does a field ask only for what is refused: what its caller may not see of a device, or a judgement where no key can seal it?
+ * Then nothing is sent to the fingerprint service, because each call is an event, and can be billed.
  */
-export function asksOnlyForbidden({ maySeeRisk }: GraphQLContext, info: GraphQLResolveInfo): boolean {
-  return !maySeeRisk && info.fieldNodes.every((node) => selectsOnlyRisk(node, info));
+export function asksOnlyRefused({ maySeeRisk, canSeal }: GraphQLContext, info: GraphQLResolveInfo): boolean {
+  if (maySeeRisk && canSeal) return false;
+  const isRefused = (field: Selected[number]) =>
+    field && ((!maySeeRisk && isRestricted(field)) || (!canSeal && field.name === 'judgement'));
+  return info.fieldNodes.every((node) => {
+    const selected = known.get(node) ?? selectedBy(node, info);
+    known.set(node, selected);
+    return selected.length > 0 && selected.every(isRefused);
+  });
 }
 
-function selectsOnlyRisk(node: FieldNode, info: GraphQLResolveInfo): boolean {
-  const before = known.get(node);
-  if (before !== undefined) return before;
-  const isReference = node.name.value === '_entities';
-  const selected = (name: string) => {
-    const type = info.schema.getType(name);
-    if (!isObjectType(type) || !node.selectionSet) return [];
-    return fieldsOf(node.selectionSet, type, info)
-      .filter((field) => !isReference || !OF_REFERENCE.includes(field.name.value))
-      .map((field) => type.getFields()[field.name.value]);
-  };
-  const ofDevice = selected('DeviceFingerprint');
-  const isOnlyRisk = ofDevice.length > 0 && ofDevice.every((field) => field && isRestricted(field));
-  // That a token is rejected is no secret, and only a call shows it.
-  const needsNoCall = isOnlyRisk && selected('DeviceFingerprintRejected').length === 0;
-  known.set(node, needsNoCall);
-  return needsNoCall;
+/** The fields that only a call can answer. That a token is rejected is no secret, and only a call shows it. */
+function selectedBy({ name, selectionSet }: FieldNode, info: GraphQLResolveInfo): Selected {
+  const isKnown = ({ name: { value } }: FieldNode) => name.value === '_entities' && OF_REFERENCE.includes(value);
+  return ['DeviceFingerprint', 'DeviceFingerprintRejected'].flatMap((typename) => {
+    const type = info.schema.getType(typename);
+    if (!isObjectType(type) || !selectionSet) return [];
+    const nodes = fieldsOf(selectionSet, type, info).filter((node) => !isKnown(node));
+    return nodes.map((node) => type.getFields()[node.name.value]);
+  });
 }

@@ -1,7 +1,7 @@
 import {
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLObjectType,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   isAbstractType,
   Kind,
@@ -9,10 +9,7 @@ import {
 } from 'graphql';
 
 /** A valid document: what graphql-js tells a resolver about it is enough. */
-export interface DocumentInfo {
-  readonly schema: GraphQLSchema;
-  readonly fragments: Readonly<Record<string, FragmentDefinitionNode>>;
-}
+export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
 /** The fields that a selection makes of an object of this type, fragments expanded. */
 export function fieldsOf(

@@ -4,6 +4,7 @@ import {
   type GraphQLSchema,
   GraphQLString,
   getNullableType,
+  isEnumType,
   isInputObjectType,
   isInputType,
   isListType,
@@ -21,9 +22,6 @@ const MAX_PROBLEMS = 5;
 
 /** No more problems are looked for after so many: graphql-js makes an error object, with suggestions, for each. */
 const MAX_COUNTED = 20;
-
-/** Ends a search for problems. */
-class Enough extends Error {}
 
 /** A variable that an operation declares. */
 export interface DeclaredVariable {
@@ -57,16 +55,6 @@ export function checkVariables(
   declared: readonly DeclaredVariable[],
   variables: Readonly<Record<string, unknown>>,
 ): void {
-  const problems = problemsOf(declared, variables);
-  if (problems.length === 0) return;
-  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
-  const rest = problems.length - MAX_PROBLEMS;
-  const more = rest > 0 ? `; and ${problems.length < MAX_COUNTED ? '' : 'at least '}${rest} more` : '';
-  throw new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.` });
-}
-
-/** The first problems, up to `MAX_COUNTED`. */
-function problemsOf(declared: readonly DeclaredVariable[], variables: Readonly<Record<string, unknown>>): string[] {
   const problems: string[] = [];
   for (const { name, type, hasDefault } of declared) {
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
@@ -75,18 +63,23 @@ function problemsOf(declared: readonly DeclaredVariable[], variables: Readonly<R
     } else if (value === null) {
       if (isNonNullType(type)) problems.push(`$${name}: expected ${type}, but got null`);
     } else if (!isCertainlyValid(value, type)) {
-      try {
-        coerceInputValue(value, type, (path, invalid) => {
-          problems.push(`$${[name, ...path].join('.')}: ${explain(typeAt(type, path), invalid)}`);
-          if (problems.length >= MAX_COUNTED) throw new Enough();
-        });
-      } catch (error) {
-        if (!(error instanceof Enough)) throw error;
-        return problems;
-      }
+      coerceInputValue(value, type, (path, invalid) => {
+        const at = `$${[name, ...path].join('.')}: `;
+        // An object has one problem, however many of its fields are missing or unknown.
+        problems.push(problems.find((said) => said.startsWith(at)) ?? at + explain(typeAt(type, path), invalid));
+        if (problems.length >= MAX_COUNTED) throw refusal(problems);
+      });
     }
   }
-  return problems;
+  if (problems.length > 0) throw refusal(problems);
+}
+
+function refusal(problems: readonly string[]): DeviceTrustError {
+  const distinct = [...new Set(problems)];
+  const shown = distinct.slice(0, MAX_PROBLEMS).join('; ');
+  const rest = distinct.length - MAX_PROBLEMS;
+  const more = rest > 0 ? `; and ${problems.length < MAX_COUNTED ? '' : 'at least '}${rest} more` : '';
+  return new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.` });
 }
 
 /** Most values are valid, and graphql-js's own check takes five times as long. It has the last word about all others. */
@@ -122,18 +115,21 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
 
 function explain(type: GraphQLInputType, value: unknown): string {
   const nullable = getNullableType(type);
-  if (isInputObjectType(nullable) && kindOf(value) === 'an object') {
-    const required = Object.values(nullable.getFields()).filter((field) => isNonNullType(field.type));
-    const missing = required.filter(({ name }) => !Object.hasOwn(Object(value), name)).map(({ name }) => name);
-    return missing.length > 0
-      ? `expected ${type} with ${missing.join(', ')}, but got an object without`
-      : `expected ${type}, but got an object with a field that it does not define`;
+  if (!isInputObjectType(nullable) || kindOf(value) !== 'an object') {
+    return `expected ${expectationOf(type)}, but got ${kindOf(value)}`;
   }
-  return `expected ${expectationOf(type)}, but got ${kindOf(value)}`;
+  const fields = nullable.getFields();
+  const required = Object.values(fields).filter((field) => isNonNullType(field.type));
+  const missing = required.filter(({ name }) => !Object.hasOwn(Object(value), name)).map(({ name }) => name);
+  const lacks = missing.length > 0 && `without ${missing.join(', ')}`;
+  const has = Object.keys(Object(value)).some((name) => !fields[name]) && 'with fields that it does not define';
+  return `expected ${type}, but got an object ${[lacks, has].filter(Boolean).join(' and ')}`;
 }
 
-function expectationOf(type: GraphQLInputType): string {
+/** Completes the sentence "expected …", in words of the schema alone. Live mode suggests no values to whoever does not know them. */
+export function expectationOf(type: GraphQLInputType): string {
   const nullable = getNullableType(type);
+  if (isEnumType(nullable)) return `a value of the enum ${nullable.name}`;
   return (isScalarType(nullable) && SCALAR_EXPECTATIONS.get(nullable.name)) || String(type);
 }
 

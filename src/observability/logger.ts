@@ -44,14 +44,12 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
 
 type Fields = Readonly<Record<string, unknown>>;
 
-interface LogOptions {
-  readonly level: string;
-  /** Writes lines for people instead of JSON, if pino-pretty is installed. */
-  readonly pretty: boolean;
-}
-
-/** A logger that writes to stdout. Each call chooses what it logs: never a request, a response or a header. */
-export async function createLogger({ level, pretty }: LogOptions): Promise<Logger> {
+/**
+ * A logger that writes to stdout. Each call chooses what it logs: never a request, a response or a header.
+ *
+ * @param pretty writes lines for people instead of JSON, if pino-pretty is installed
+ */
+export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
   // Before the buffer's own listener, so that the last counts get into it.
   process.on('exit', () => limit.flush());
@@ -70,6 +68,7 @@ async function openPrettyStream(): Promise<DestinationStream | undefined> {
 }
 
 const { warn: WARN = 0, error: ERROR = 0 } = pino.levels.values;
+const { isoTime } = pino.stdTimeFunctions;
 
 /**
  * The options of a pino. A line has its time and allowed fields only, and of an error only its name and stack frames.
@@ -109,15 +108,6 @@ function allowed(fields: Fields): Fields {
   return line;
 }
 
-let [writtenAt, written] = [0, ''];
-
-/** The time as pino writes it, made once for all lines of a millisecond. */
-function isoTime(): string {
-  const now = Date.now();
-  if (now !== writtenAt) [writtenAt, written] = [now, `,"time":"${new Date(now).toISOString()}"`];
-  return written;
-}
-
 /**
  * Writes the line of an operation: the same as `log.info(fields, 'operation')`, in a third of the time, because every
  * operation has one. A field that is undefined is left out.
@@ -134,11 +124,8 @@ export function writeOperation(log: Logger, fields: Fields): void {
 const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
-/** Causes that are counted apart within a window. All further ones share one count. */
+/** Causes that are counted apart within a window. All further ones share one count, under an empty text. */
 const MAX_CAUSES = 100;
-
-/** The key of all further causes. No cause is an empty text. */
-const MIXED = '';
 
 /**
  * Limits how many lines of the same cause are written in a second, because in an outage each operation has one. About a
@@ -154,7 +141,7 @@ export class RepeatLimit {
     const general = line.map(withoutRequest);
     const cause = JSON.stringify([level, general]);
     const isMixed = this.#counts.size >= MAX_CAUSES && !this.#counts.has(cause);
-    const key = isMixed ? MIXED : cause;
+    const key = isMixed ? '' : cause;
     const report = (leftOut: number) => {
       const [first, ...rest] = isMixed ? ['lines of many different causes were left out'] : general;
       write(typeof first === 'string' ? [{ leftOut }, first, ...rest] : [{ ...Object(first), leftOut }, ...rest]);
@@ -196,8 +183,8 @@ const MAX_PENDING_BYTES = 1024 * 1024;
  * the buffer is written when the process exits.
  *
  * A log that cannot be written is no reason to stop serving. While nothing reads the stream, lines are dropped, and a warning
- * says how many. When a write fails, its lines are dropped as well, and the log continues on the other stream. No error of
- * either stream ends the process.
+ * says how many. When a write fails, its lines are dropped as well, and the log continues on the other stream. The process
+ * listens to the errors of both.
  */
 export function bufferLines(stream: Writable, fallback: Writable): { write(line: string): void } {
   let target = stream;
@@ -206,7 +193,9 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
   let dropped = 0;
   const writeBatch = (batch: readonly string[]) => {
     const [used, count] = [target, dropped + batch.length];
-    const text = (dropped > 0 ? dropWarning(dropped) : '') + batch.join('');
+    const message = 'log lines were dropped, because they could not be written';
+    const warning = `{"level":"warn"${isoTime()},"dropped":${dropped},"msg":"${message}"}\n`;
+    const text = (dropped > 0 ? warning : '') + batch.join('');
     dropped = 0;
     used.write(text, (error) => {
       if (!error) return;
@@ -224,8 +213,6 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
   };
   setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.on('exit', flush);
-  // Without a listener, an error of a stream is an uncaught one. The write that failed has handled it.
-  for (const each of [stream, fallback]) each.on('error', () => {});
   return {
     write: (line) => {
       lines.push(line);
@@ -233,11 +220,6 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
       if (characters > MAX_BUFFERED_CHARACTERS) flush();
     },
   };
-}
-
-function dropWarning(dropped: number): string {
-  const time = isoTime();
-  return `{"level":"warn"${time},"dropped":${dropped},"msg":"log lines were dropped, because they could not be written"}\n`;
 }
 
 /** Makes the only form in which a token may be logged: 12 hexadecimal digits of a keyed hash, always the same for a token. */

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, type RegistryContentType } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
-import { ERROR_CATALOGUE, type Side } from '../errors.ts';
+import { ERROR_CATALOGUE, type ErrorCode, type Side } from '../errors.ts';
 
 /** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
 const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
@@ -21,13 +21,13 @@ export type AttestationRefusal = (typeof ATTESTATION_REFUSALS)[number];
  * - `refused`: the service refuses the account, or its address or certificate is wrong.
  * - `outage`: our own probes have confirmed that the service is down.
  */
-export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
+const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /** The health of an account, as far as the metrics and the log show it. */
 interface ReportedHealth {
   readonly account: string;
-  readonly status: { readonly state: HealthState; readonly hasWorked: boolean; readonly reason: string };
+  readonly status: { readonly state: HealthState; readonly hasWorked: boolean; readonly outages: number };
   readonly probe: { readonly region: string };
 }
 
@@ -73,7 +73,10 @@ interface FinishedOperation {
 /** Counts what happens in this process, for Prometheus to read. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. */
+/**
+ * Metrics in a registry of their own, with those of the process: memory, CPU time, event-loop lag. The help text of a metric says
+ * what a method records, and a count of 0 creates its counter. What `watch…` is given is read whenever Prometheus reads.
+ */
 export function createMetrics() {
   const openMetrics = new Registry<RegistryContentType>();
   openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
@@ -85,13 +88,10 @@ export function createMetrics() {
     const metric = openMetrics.getSingleMetric(name);
     if (metric) text.registerMetric(metric);
   }
-  const counts = { inFlight: 0, lookups: 0, calls: 0 };
   /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
-  /** Kept with the account and not in the metric, so that the series of a removed account goes with it. */
-  const outages = new WeakMap<ReportedHealth, number>();
 
   return {
     /** Everything counted so far: as OpenMetrics, with exemplars, if the `Accept` header has it, else in the text format. */
@@ -102,36 +102,27 @@ export function createMetrics() {
       for (const [code, levels] of signals)
         for (const [level, count] of Object.entries(levels)) metrics.signals.inc({ code, level }, count);
       signals.clear();
-      metrics.operationsInFlight.set(counts.inFlight);
-      metrics.lookups.inc(counts.lookups);
-      metrics.fingerprintCalls.inc(counts.calls);
-      Object.assign(counts, { lookups: 0, calls: 0 });
       const registry = accept.includes('application/openmetrics-text') ? openMetrics : text;
       const rendered = registry.metrics();
       // For OpenMetrics prom-client cuts `_total` off the names of counters, and leaves them so. It has read them by now.
       for (const { metric, name } of names) metric.name = name;
       return { contentType: registry.contentType, text: await rendered };
     },
-    operationStarted: () => {
-      counts.inFlight += 1;
-    },
-    operationEnded: () => {
-      counts.inFlight -= 1;
-    },
+    operationStarted: () => metrics.operationsInFlight.inc(),
+    operationEnded: () => metrics.operationsInFlight.dec(),
     recordOperation: ({ caller, field, outcome, ms, errors, side, lookups, traceId }: FinishedOperation) => {
       metrics.operations.inc({ caller, outcome });
       const exemplar = traceId !== undefined && { exemplarLabels: { trace_id: traceId } };
       metrics.operationSeconds.observe({ labels: { field, outcome }, value: ms / 1_000, ...exemplar });
       if (side !== undefined) metrics.failures.inc({ side });
-      counts.lookups += lookups;
+      metrics.lookups.inc(lookups);
       for (const code of errors) metrics.errors.inc({ code });
     },
-    /** A request that was refused before it became an operation, by its code of `errors.ts`. */
     recordRefusal: (code: string) => metrics.refusals.inc({ code }),
     /** An upstream call that was made: `ok`, `http_429`, `http_4xx`, `http_5xx` or a code of `errors.ts`, after this many ms. */
     recordCall: (service: string, region: string, outcome: string, ms: number) => {
       metrics.callSeconds.observe({ service, region, outcome }, ms / 1_000);
-      if (service === 'fingerprint') counts.calls += 1;
+      if (service === 'fingerprint') metrics.fingerprintCalls.inc();
     },
     /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
     recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
@@ -143,28 +134,21 @@ export function createMetrics() {
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
     recordDecision: ({ action, rule }: Pick<DecisionLabels, 'action' | 'rule'>, isShadow: boolean) =>
       metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }),
-    /** Reads the rules of the policy in use whenever Prometheus reads, so that the first decision of each is an increase. */
+    /** The rules of the policy in use, so that the first decision of each is an increase. */
     watchPolicy: (rules: () => readonly DecisionLabels[]) =>
       updates.push(() => {
         for (const { action, rule, shadow } of rules()) metrics.decisions.inc({ action, rule, shadow }, 0);
       }),
-    /** The outcome of a captcha verification, with its cause if it has one. */
     recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
-    /** A captcha that did not proceed in a confirmed outage, because more people than usual ask. */
     recordLimitedCaptcha: () => metrics.limitedCaptchas.inc(),
-    /** Arguments of the metadata that did not count, because a trusted header carries the same; 0 creates the counter. */
     recordDroppedMetadata: (key: string, count: number) => metrics.droppedMetadata.inc({ key }, count),
-    /** Attestations for an audience that were issued; 0 creates the counter. */
     recordAttestation: (audience: string, assurance: string, count: number) =>
       metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason: AttestationRefusal) => metrics.attestationRefusals.inc({ reason }),
     recordJudgement: (outcome: JudgementOutcome) => metrics.judgements.inc({ outcome }),
-    /** An upstream call that was refused because its quota is used up. */
     recordQuotaRefusal: (service: string, window: string) => metrics.quotaRefusals.inc({ service, window }),
-    /** Is the store of the quotas away? */
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
-    /** Reads the limits of a service's quota, and what is left of them, whenever Prometheus reads. */
     watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) =>
       updates.push(() => {
         for (const [window, { limit, left }] of states()) {
@@ -172,7 +156,6 @@ export function createMetrics() {
           metrics.quotaRemaining.set({ service, window }, left);
         }
       }),
-    /** Reads what a service's bulkheads hold, one for each region, whenever Prometheus reads. */
     watchBulkheads: (service: string, bulkheads: () => Iterable<readonly [region: string, BulkheadState]>) =>
       updates.push(() => {
         for (const [region, { inFlight, queued, maxInFlight }] of bulkheads()) {
@@ -181,7 +164,6 @@ export function createMetrics() {
           metrics.callsQueued.set({ service, region }, queued);
         }
       }),
-    /** Reads the health of a service's accounts whenever Prometheus reads. */
     watchHealth: (service: string, all: () => Iterable<ReportedHealth>) =>
       updates.push(() => {
         for (const health of all()) {
@@ -189,16 +171,11 @@ export function createMetrics() {
           const ids = { service, region: probe.region, account };
           for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === status.state));
           metrics.hasWorked.set(ids, Number(status.hasWorked));
-          metrics.outages.inc(ids, outages.get(health) ?? 0);
+          metrics.outages.inc(ids, status.outages);
         }
       }),
-    /** Probes have confirmed that the service is down for this account. */
-    recordOutage: (health: ReportedHealth) => void outages.set(health, (outages.get(health) ?? 0) + 1),
-    /** A probe that was sent, and what it has shown. */
     recordProbe: (service: string, region: string, result: string) => metrics.probes.inc({ service, region, result }),
-    /** Reads whether readiness succeeds, whenever Prometheus reads. */
     watchReadiness: (isReady: () => boolean) => updates.push(() => metrics.ready.set(Number(isReady()))),
-    /** A connection that had brought no operation was closed for a newer one. */
     recordEviction: () => metrics.evictions.inc(),
   };
 }
@@ -208,12 +185,6 @@ export function createMetrics() {
  * latency, and 3 and 5 are the default deadlines, so that a bucket ends at each.
  */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10];
-
-/** The codes with which a request can be refused before it becomes an operation. */
-const REFUSALS = ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] as const;
-
-/** Why a captcha can get no verdict. */
-const NO_VERDICT_CAUSES = ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as const;
 
 /**
  * The metrics of this subgraph, in that registry. Every label has few values, none of which a client chooses: a token in a
@@ -310,14 +281,15 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
   for (const code of Object.keys(ERROR_CATALOGUE)) metrics.errors.inc({ code }, 0);
   for (const side of ['operator', 'upstream', 'caller'] satisfies Side[]) metrics.failures.inc({ side }, 0);
   metrics.buildInfo.set({ version: packageJson.version, node: process.versions.node }, 1);
-  for (const code of REFUSALS) metrics.refusals.inc({ code }, 0);
+  for (const code of ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED', 'INTERNAL_SERVER_ERROR'] satisfies ErrorCode[])
+    metrics.refusals.inc({ code }, 0);
   for (const service of ['fingerprint', 'captcha']) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);
   }
   for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
   for (const outcome of JUDGEMENT_OUTCOMES) metrics.judgements.inc({ outcome }, 0);
-  for (const cause of NO_VERDICT_CAUSES)
+  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'])
     metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);
   metrics.verdicts.inc({ type: 'CaptchaFailed', cause: 'ILLEGAL_SIGN_TOKEN', proceed: 'false' }, 0);
   return metrics;

@@ -27,15 +27,13 @@ export interface Tracing {
 /** The span of one operation. Of what the client sent it has the name of the operation alone. */
 export interface OperationSpan {
   readonly traceId: string;
-  /** Is the trace exported? */
-  readonly isSampled: boolean;
-  /** Absent if there is neither a span nor a header to make. */
-  readonly startCall: ((target: CallTarget) => CallSpan) | undefined;
+  /** Starts the span of a call; absent unless the trace is exported. */
+  readonly startCall: StartCall | undefined;
   end(result: TracedResult): void;
 }
 
 /** Where a call goes, as far as a trace may say it. */
-export interface CallTarget {
+interface CallTarget {
   readonly service: string;
   readonly region: string;
   /** Scheme, host and port. */
@@ -44,13 +42,8 @@ export interface CallTarget {
   readonly pathTemplate: string;
 }
 
-/** One call in a trace. */
-export interface CallSpan {
-  /** Sent with the call, so that the upstream can continue the trace. Empty unless it may. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** @param status the HTTP status of the response; undefined if there was none */
-  end(outcome: string, status: number | undefined): void;
-}
+/** Returns what ends the span, with the HTTP status of the response; undefined if there was none. */
+export type StartCall = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
 
 /** What is traced of an operation when it ends. */
 interface TracedResult {
@@ -72,8 +65,6 @@ interface TracingOptions {
   readonly otelTracesSampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
   /** The fraction that a sampler with `traceidratio` in its name samples. */
   readonly otelTracesSamplerArg: number;
-  /** Do the upstreams get the ids of the trace? */
-  readonly upstreamTraceparent: boolean;
 }
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
@@ -86,7 +77,7 @@ const EXPORT_TIMEOUT_MS = 2_000;
  * id and the path of the configured address.
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
-  const { otlpEndpoint, upstreamTraceparent } = options;
+  const { otlpEndpoint } = options;
   if (otlpEndpoint === undefined) return undefined;
   const [{ OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
     import('@opentelemetry/exporter-trace-otlp-http'),
@@ -112,18 +103,15 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
       const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContextOf(request));
       const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
-      const startCall = (target: CallTarget): CallSpan => {
-        const attributes = isSampled ? attributesOfCall(target) : {};
-        const call = tracer.startSpan(`POST ${target.pathTemplate}`, { kind: SpanKind.CLIENT, attributes }, context);
-        return {
-          headers: upstreamTraceparent ? { traceparent: traceparentOf(call) } : {},
-          end: (outcome, status) => endCall(call, outcome, status),
-        };
+      // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
+      const startCall: StartCall = (target) => {
+        const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
+        const call = tracer.startSpan(`POST ${target.pathTemplate}`, options, context);
+        return (outcome, status) => endCall(call, outcome, status);
       };
       return {
         traceId: span.spanContext().traceId,
-        isSampled,
-        startCall: isSampled || upstreamTraceparent ? startCall : undefined,
+        startCall: isSampled ? startCall : undefined,
         end: (result) => {
           if (isSampled) endOperation(span, request, result);
         },
@@ -163,16 +151,14 @@ function endOperation(span: Span, { method = '', httpVersion, socket }: Incoming
     'url.scheme': 'http',
     'url.path': '/graphql',
     'network.protocol.version': httpVersion,
-    // Unknown once the client has disconnected.
-    ...(socket.localAddress !== undefined && { 'server.address': socket.localAddress }),
-    ...(socket.localPort !== undefined && { 'server.port': socket.localPort }),
+    // Undefined, and so left out, once the client has disconnected.
+    'server.address': socket.localAddress,
+    'server.port': socket.localPort,
+    'graphql.operation.type': kind?.type,
+    'graphql.operation.name': kind?.name,
   });
-  if (kind) {
-    // The convention names no more than the type. The field has few values as well, because the schema has them.
-    span.updateName(`${kind.type} ${kind.field}`);
-    span.setAttribute('graphql.operation.type', kind.type);
-    if (kind.name !== undefined) span.setAttribute('graphql.operation.name', kind.name);
-  }
+  // The convention names no more than the type. The field has few values as well, because the schema has them.
+  if (kind) span.updateName(`${kind.type} ${kind.field}`);
   // A mistake of the caller is no failure of this server, as the convention has it for a status of 4xx.
   if (failure) fail(span, failure.code, failure.side !== 'caller');
   span.end();
@@ -218,9 +204,4 @@ export function parseTraceparent(header: string | string[] | undefined): SpanCon
   const [, version, traceId, spanId, flags = '', more] = TRACEPARENT.exec(String(header)) ?? [];
   if (!traceId || !spanId || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED };
-}
-
-function traceparentOf(span: Span): string {
-  const { traceId, spanId, traceFlags } = span.spanContext();
-  return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`;
 }

@@ -6,10 +6,10 @@ export interface EventLoopMonitor {
    */
   totalLagMs(): number;
   /**
-   * Does the process have more work than it can do? True if the event loop was late by more than `maxDelayMs` twice
-   * in a row. Once may be a garbage collection. Cheap enough to be called for each request.
+   * Does the process have more work than it can do? True if the event loop was late by more than the limit twice in a row.
+   * Once may be a garbage collection. Cheap enough to be called for each request.
    */
-  isOverloaded(maxDelayMs: number): boolean;
+  isOverloaded(): boolean;
   stop(): void;
 }
 
@@ -38,11 +38,14 @@ const TICK_MS = 20;
  */
 const WINDOW_MS = 50;
 
+/** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
+const MAX_DELAY_MS = 200;
+
 /**
  * Starts a timer and measures how late it is. Node's own histogram of delays starts anew with each reset and misses the
  * turn after it, which under overload is every turn.
  */
-export function startEventLoopMonitor(): EventLoopMonitor {
+export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonitor {
   let totalMs = 0;
   let lastTick = performance.now();
   let windowStart = lastTick;
@@ -72,8 +75,7 @@ export function startEventLoopMonitor(): EventLoopMonitor {
   return {
     totalLagMs: () => totalMs + lagAt(performance.now()),
     // After one delay, a second one counts before it has ended, so that requests which arrive during it are refused.
-    isOverloaded: (maxDelayMs) =>
-      delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
+    isOverloaded: () => delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     stop: () => clearInterval(timer),
   };
 }

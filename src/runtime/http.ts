@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 /**
  * From `getBuiltinModule`, because an import of `node:http` reads all of its exports, and one of them loads the undici inside
@@ -19,4 +19,23 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   if (bound === null || typeof bound === 'string') throw new Error('expected to listen on a port, but got a pipe');
   const { address, family } = bound;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
+}
+
+/** As browsers write the origin of a page that a server of this machine serves. */
+const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
+
+/**
+ * Lets pages of this machine, and no others, read the response, whatever it will be (CORS). For development alone.
+ *
+ * @returns whether this was the preflight of such a page, which is answered then
+ */
+export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+  response.setHeader('vary', 'origin');
+  if (!LOCAL_ORIGIN.test(headers.origin ?? '')) return false;
+  response.setHeader('access-control-allow-origin', headers.origin ?? '');
+  if (method !== 'OPTIONS') return false;
+  // Every header: clients send some of their own, and TRUSTED_HEADERS may name any.
+  response.setHeader('access-control-allow-headers', headers['access-control-request-headers'] ?? '');
+  response.writeHead(204, { 'access-control-allow-methods': 'POST' }).end();
+  return true;
 }

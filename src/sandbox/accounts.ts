@@ -7,10 +7,8 @@ export interface SandboxApplication {
   readonly publicKey: string;
   readonly secret: string;
   readonly region: Region;
-  /** A disabled application answers every query with 403 (fingerprint document, 5). */
-  readonly disabled?: true;
-  /** The only addresses that may query; without a list, every address may. */
-  readonly allowlist?: readonly string[];
+  /** Answers every query with 403 (fingerprint document, 5). */
+  readonly forbidden?: true;
 }
 
 /** Every application, the default one first. */
@@ -18,8 +16,9 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_glb', secret: 'sk_sandbox_glb', region: 'GLB' },
   { publicKey: 'pk_sandbox_na', secret: 'sk_sandbox_na', region: 'NA' },
   { publicKey: 'pk_sandbox_eu', secret: 'sk_sandbox_eu', region: 'EU' },
-  { publicKey: 'pk_sandbox_disabled', secret: 'sk_sandbox_glb', region: 'GLB', disabled: true },
-  { publicKey: 'pk_sandbox_allowlist', secret: 'sk_sandbox_glb', region: 'GLB', allowlist: ['192.0.2.1'] },
+  { publicKey: 'pk_sandbox_disabled', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
+  // Its allow-list has another machine alone, and only this machine can ask the sandbox.
+  { publicKey: 'pk_sandbox_allowlist', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
 ];
 
 /** A configuration of the captcha service. */
@@ -40,11 +39,6 @@ export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: 'e'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50105' },
 ];
 
-/** The application with this key in this region; undefined if there is none (fingerprint document, 4, rule 5). */
-export function findApplication(publicKey: string, region: Region): SandboxApplication | undefined {
-  return SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
-}
-
 /**
  * The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2): the id is
  * missing, does not have 32 characters, is not in this region, is deleted or is paused.
@@ -57,9 +51,12 @@ export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha |
   return captcha.exception ?? captcha;
 }
 
-/** The attestations of sandbox mode: one service and one action to try, with or without a person. */
+/** The attestations of sandbox mode: two services to try, with or without a person. A login knows none yet. */
 export const SANDBOX_ATTESTATION = {
   issuer: 'https://device-trust.sandbox',
   lifetimeSeconds: 120,
-  audiences: [{ id: 'orders', actions: ['placeOrder'], subject: 'optional' }],
+  audiences: [
+    { id: 'orders', actions: ['placeOrder'], subject: 'optional' },
+    { id: 'accounts', actions: ['logIn'], subject: 'optional' },
+  ],
 } as const;

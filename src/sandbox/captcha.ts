@@ -6,12 +6,10 @@ import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
 import type { Challenge, Memory } from './memory.ts';
 
+const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
+
 /** Issues a solved challenge. An unknown, deleted or paused captcha id gets the exception that a verification would get. */
-export function issueChallenge(
-  query: URLSearchParams,
-  region: Region,
-  { challenges, challengeLifetimeMs }: Memory,
-): JsonResponse {
+export function issueChallenge(query: URLSearchParams, region: Region, { challenges }: Memory): JsonResponse {
   const captcha = findCaptcha(query.get('captcha_id') ?? '', region);
   if (typeof captcha === 'string') return exception(captcha);
   const { captchaId } = captcha;
@@ -22,7 +20,7 @@ export function issueChallenge(
     pass_token: randomBytes(32).toString('hex'),
     gen_time: String(Math.floor(now / 1000)),
   };
-  const expiresAtMs = now + challengeLifetimeMs;
+  const expiresAtMs = now + CHALLENGE_LIFETIME_MS;
   challenges.set(challenge.lot_number, { ...challenge, captchaId, expiresAtMs, isVerified: false });
   return { status: 200, body: { captcha_id: captchaId, ...challenge } };
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as uuidV7 } from 'uuid';
 import type { Region } from '../config/values.ts';
 import type { FingerprintData, WireFieldError } from '../fingerprint/contract.ts';
-import { findApplication } from './accounts.ts';
+import { SANDBOX_APPLICATIONS } from './accounts.ts';
 import { type JsonResponse, readBody } from './http.ts';
 import type { Memory } from './memory.ts';
 import { parseQuery } from './query.ts';
@@ -12,8 +12,7 @@ import { parseToken } from './token.ts';
 
 /**
  * Answers one query (fingerprint document, 4). The document leaves the order of the checks open; README.md states this one:
- * the application, its secret, whether it is disabled, the allow-list, the fields, the token. The allow-list is compared with
- * the address of the connection, because any client can send a forwarded header.
+ * the application, its secret, whether it is forbidden, the fields, the token.
  *
  * @throws if the client disconnects before the body is read
  */
@@ -23,24 +22,25 @@ export async function queryFingerprint(
   region: Region,
   memory: Memory,
 ): Promise<JsonResponse> {
-  const application = findApplication(publicKey, region);
+  const application = SANDBOX_APPLICATIONS.find((row) => row.publicKey === publicKey && row.region === region);
   if (!application) return errorResponse(404);
   // The name of the scheme is case-insensitive (RFC 9110, 11.1).
   const credential = /^Bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1];
   if (credential !== application.secret) return errorResponse(401);
-  const isAllowed = application.allowlist?.includes(request.socket.remoteAddress ?? '') ?? true;
-  if (application.disabled || !isAllowed) return errorResponse(403);
+  if (application.forbidden) return errorResponse(403);
 
   const query = parseQuery(request.headers['content-type'], await readBody(request));
   if ('errors' in query) return invalidRequest(query.errors);
   const { deviceToken } = query;
-  const deviceId = sha256(deviceToken).toString('hex');
-  const meaning = parseToken(deviceToken, memory.usedTokens.has(deviceId));
+  const digest = sha256(deviceToken).toString('hex');
+  const meaning = parseToken(deviceToken, memory.usedTokens.has(digest));
   if (!meaning) return invalidToken();
-  if (meaning.isForOneQuery) memory.usedTokens.set(deviceId, true);
+  if (meaning.isForOneQuery) memory.usedTokens.set(digest, true);
   // Without `ref`, so that a delay does not outlast a sandbox that was stopped.
   if (meaning.delayMs > 0) await sleep(meaning.delayMs, undefined, { ref: false });
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
+  // No token is `@` and a name, so a device that is named has an id of its own.
+  const deviceId = meaning.deviceName === undefined ? digest : sha256(`@${meaning.deviceName}`).toString('hex');
   const data: FingerprintData = {
     request_id: requestId(publicKey, deviceToken),
     event_id: `evt_${uuidV7()}`,

@@ -25,7 +25,5 @@ const sandbox = await startSandbox({ port: port.data }).catch((error: unknown) =
 for (const [region, url] of Object.entries(sandbox.urls)) process.stdout.write(`Sandbox of region ${region}: ${url}\n`);
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    sandbox.stop().then(() => process.exit(0));
-  });
+  process.once(signal, () => sandbox.stop().then(() => process.exit(0)));
 }

@@ -27,9 +27,4 @@ export class Memory {
   readonly challenges = new LRUCache<string, IssuedChallenge>({ max: CAPACITY });
   /** Digests of the tokens for one query, because a token may be as long as a body. */
   readonly usedTokens = new LRUCache<string, true>({ max: CAPACITY });
-  readonly challengeLifetimeMs: number;
-
-  constructor(challengeLifetimeMs: number) {
-    this.challengeLifetimeMs = challengeLifetimeMs;
-  }
 }

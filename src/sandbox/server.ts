@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { REGIONS, type Region } from '../config/values.ts';
-import { createServer, listenOn } from '../runtime/http.ts';
+import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
 import { issueChallenge, validateChallenge } from './captcha.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';
@@ -22,36 +22,34 @@ export interface Sandbox {
 
 /** The sandbox answers every client, so only this machine may reach it. */
 const HOST = '127.0.0.1';
-const CHALLENGE_LIFETIME_MS = 10 * 60 * 1000;
+const CHALLENGES_PATH = '/sandbox/challenges';
 
 /**
  * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
- * free ports. A captcha challenge expires after `challengeLifetimeMs`, by default ten minutes. Rejects with the error of the
- * socket if a server cannot listen; no other server keeps listening then.
+ * free ports. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
  */
-export async function startSandbox(options: { port: number; challengeLifetimeMs?: number }): Promise<Sandbox> {
-  const { port, challengeLifetimeMs = CHALLENGE_LIFETIME_MS } = options;
-  const memory = new Memory(challengeLifetimeMs);
-  const servers = REGIONS.map((region) => createServer(listenerFor(region, memory)));
+export async function startSandbox({ port }: { readonly port: number }): Promise<Sandbox> {
+  const memory = new Memory();
+  const servers: Server[] = [];
   const stop = async () => {
     await Promise.all(servers.map(close));
   };
-
-  const bound = await Promise.allSettled(
-    servers.map((server, index) => listenOn(server, HOST, port === 0 ? 0 : port + index)),
-  );
-  const failure = bound.find((outcome) => outcome.status === 'rejected');
-  if (failure) {
+  const urls = { GLB: '', NA: '', EU: '' };
+  try {
+    for (const [index, region] of REGIONS.entries()) {
+      const server = createServer(listenerFor(region, memory));
+      servers.push(server);
+      urls[region] = await listenOn(server, HOST, port === 0 ? 0 : port + index);
+    }
+  } catch (error) {
     await stop();
-    throw failure.reason;
+    throw error;
   }
-  const [GLB = '', NA = '', EU = ''] = bound.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : ''));
-  const urls = { GLB, NA, EU };
   return {
     urls,
     applications: SANDBOX_APPLICATIONS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
     captchas: SANDBOX_CAPTCHAS.map((row) => ({ ...row, baseUrl: urls[row.region] })),
-    challengeUrl: `${GLB}/sandbox/challenges?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
+    challengeUrl: `${urls.GLB}${CHALLENGES_PATH}?captcha_id=${SANDBOX_CAPTCHAS[0]?.captchaId}`,
     stop,
   };
 }
@@ -67,6 +65,8 @@ function close(server: Server): Promise<void> {
 /** Serves both services for one region. Nothing is logged, because requests contain tokens and secrets. */
 function listenerFor(region: Region, memory: Memory): RequestListener {
   return async (request, response) => {
+    // The widget that a challenge stands in for is part of a page.
+    if (request.url?.startsWith(CHALLENGES_PATH) && answerLocalPage(request, response)) return;
     // A rejection is a client that disconnected, which gets no response, or a bug in the sandbox, which is a server error.
     const result = await route(request, region, memory).catch(() => errorResponse(500));
     if (!response.destroyed) send(response, result);
@@ -83,7 +83,7 @@ async function route(request: IncomingMessage, region: Region, memory: Memory): 
   if ((method === 'POST' || method === 'GET') && path === '/validate') {
     return validateChallenge(request, query, region, memory);
   }
-  if (method === 'POST' && path === '/sandbox/challenges') return issueChallenge(query, region, memory);
+  if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory);
   return errorResponse(404);
 }
 

@@ -1,5 +1,5 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
-import { findSignal } from '../fingerprint/signals.ts';
+import { SIGNALS_BY_NAME } from '../fingerprint/signals.ts';
 
 /**
  * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses are from the ranges reserved for
@@ -33,6 +33,8 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 /** What a device token asks for in plain text: a device with signals or an error, after a delay in ms. */
 type TokenMeaning = {
   readonly delayMs: number;
+  /** The device, if the token names one. */
+  readonly deviceName: string | undefined;
   /** From the second query on, the token has the signal TOKEN_EXPIRED as well. */
   readonly isForOneQuery: boolean;
 } & (
@@ -45,32 +47,33 @@ const MAX_DELAY_MS = 60_000;
 
 const DEVICE = '(?<once>once:)?(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:,[A-Z_]+)*))?';
 const ERROR = 'error:(?<error>400|401|403|404|500)';
-const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})(?:#.*)?$`, 's');
+const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
+const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
 
 /**
  * Parses a token; undefined if the service would call it invalid. Grammar:
- * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][#anything]` or `sandbox:[delay:MS:]error:CODE[#anything]`.
+ * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][@device][#analysis]` or `sandbox:[delay:MS:]error:CODE[@device][#analysis]`.
  *
  * @param isUsed whether the token is for one query, and there was one before
  */
 export function parseToken(token: string, isUsed: boolean): TokenMeaning | undefined {
   const groups = TOKEN.exec(token)?.groups;
   if (!groups) return undefined;
-  const { delay = '0', once, device, names, error } = groups;
+  const { delay = '0', once, device, names, error, deviceName } = groups;
   const delayMs = Number(delay);
   if (delayMs > MAX_DELAY_MS) return undefined;
   const isForOneQuery = once !== undefined;
   // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
-  if (error !== undefined) return { delayMs, isForOneQuery, error: Number(error) as ErrorStatus };
+  if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
   const detail = DEVICES[device as keyof typeof DEVICES];
   const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
-  return signals && { delayMs, isForOneQuery, detail, signals };
+  return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
 /** Each of these signals once, as the catalogue has it (2.9); undefined if it does not have one of them. */
 function signalsNamed(names: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = [...new Set(names)];
-  const rows = wanted.flatMap((name) => findSignal(name) ?? []);
+  const rows = wanted.flatMap((name) => SIGNALS_BY_NAME.get(name) ?? []);
   if (rows.length < wanted.length) return undefined;
   return rows.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
 }

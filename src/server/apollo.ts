@@ -15,9 +15,9 @@ import {
 } from 'graphql';
 import type { Logger } from 'pino';
 import type { GraphQLContext } from '../graphql/context.ts';
-import { formatError, reportErrors } from '../graphql/errors.ts';
+import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
-import { type DocumentLimits, documentLimits } from './limits.ts';
+import { DOCUMENT_LIMITS, MAX_TOKENS } from './limits.ts';
 
 interface Options {
   readonly log: Logger;
@@ -27,7 +27,6 @@ interface Options {
   readonly inlineTraces: boolean;
   /** A company's own plugins. They see every operation, and Apollo Server executes all of them. */
   readonly plugins: readonly ApolloServerPlugin<GraphQLContext>[];
-  readonly limits: DocumentLimits & { readonly maxTokens: number };
 }
 
 /**
@@ -45,7 +44,7 @@ export const TRACE_HEADER = 'apollo-federation-include-trace';
  */
 export async function startApollo(
   schema: GraphQLSchema,
-  { log, execution, allowsIntrospection, inlineTraces, plugins, limits }: Options,
+  { log, execution, allowsIntrospection, inlineTraces, plugins }: Options,
 ): Promise<ApolloServer<GraphQLContext>> {
   const apollo = new ApolloServer<GraphQLContext>({
     schema,
@@ -53,10 +52,11 @@ export async function startApollo(
     documentStore: null,
     // A rule forbids it instead, because the message of `introspection: false` reveals how this server is configured.
     introspection: true,
-    parseOptions: { maxTokens: limits.maxTokens },
+    parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [
-      ...documentLimits(limits),
+      ...DOCUMENT_LIMITS,
       KnownOperationTypesRule,
+      RememberExpectationsRule,
       ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule]),
     ],
     hideSchemaDetailsFromClientErrors: !allowsIntrospection,
@@ -68,7 +68,10 @@ export async function startApollo(
     plugins: [
       answerOperations(execution, log, plugins.length > 0),
       ...plugins,
-      inlineTraces ? await inlineTracePlugin() : ApolloServerPluginInlineTraceDisabled(),
+      // Loaded only where it is used, because it brings a protobuf encoder along. By default it leaves out error messages.
+      inlineTraces
+        ? (await import('@apollo/server/plugin/inlineTrace')).ApolloServerPluginInlineTrace()
+        : ApolloServerPluginInlineTraceDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       // The server sends `no-store` with everything: these responses are personal, and each is an event upstream.
       ApolloServerPluginCacheControlDisabled(),
@@ -118,12 +121,6 @@ function KnownOperationTypesRule(context: ValidationContext) {
       context.reportError(new GraphQLError(`The schema has no ${node.operation}.`, { nodes: node }));
     },
   };
-}
-
-/** Loaded only where it is used, because it brings a protobuf encoder along. By default it leaves out error messages. */
-async function inlineTracePlugin(): Promise<ApolloServerPlugin<GraphQLContext>> {
-  const { ApolloServerPluginInlineTrace } = await import('@apollo/server/plugin/inlineTrace');
-  return ApolloServerPluginInlineTrace();
 }
 
 /** Apollo Server's log lines contain error messages, which may quote a caller: only the fact is logged. */

@@ -4,8 +4,8 @@ import type { Metrics } from '../observability/metrics.ts';
 import { countMarks } from '../runtime/json.ts';
 import { isService } from './callers.ts';
 
-/** What one request or connection holds of something that all callers share. */
-export interface Hold {
+/** What one request or connection has reserved of a capacity that all callers share. */
+export interface Reservation {
   /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
   take(amount: number): boolean;
   /** Gives everything back. */
@@ -13,11 +13,11 @@ export interface Hold {
 }
 
 /**
- * Something that all callers share, and what each of them holds of it. The router may hold everything. Services hold half of it
+ * A capacity that all callers share, and what each of them holds of it. The router may hold everything. Services hold half of it
  * at most, or all of it if there is no router, and one service half of that. So nobody can take it from the router, and no
  * service from all others.
  */
-export class Shared {
+export class SharedCapacity {
   readonly #total: number;
   readonly #hasRouter: () => boolean;
   readonly #heldBy = new Map<string, number>();
@@ -30,7 +30,7 @@ export class Shared {
   }
 
   /** @param caller the name of a caller, which stays the same when its secret is rotated */
-  open(caller: string): Hold {
+  reserveFor(caller: string): Reservation {
     let taken = 0;
     return {
       take: (amount) => {
@@ -80,7 +80,7 @@ export function weightOf(json: Uint8Array): number {
 }
 
 /** Gives back what an answer holds once the client has taken its last byte, or is gone. */
-export function releaseWhenRead(answer: ServerResponse, { release }: Hold): void {
+export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {
   const { socket } = answer.req;
   if (answer.writableLength === 0 || socket.destroyed) {
     release();
@@ -105,10 +105,10 @@ export class Connections {
   #open = 0;
   /** Those of them that belong to no caller. The oldest is the first. */
   readonly #withoutOperation = new Set<Socket>();
-  readonly #ofCallers: Shared;
+  readonly #ofCallers: SharedCapacity;
 
   constructor(server: Server, limit: number, hasRouter: () => boolean, metrics?: Pick<Metrics, 'recordEviction'>) {
-    this.#ofCallers = new Shared(limit, hasRouter);
+    this.#ofCallers = new SharedCapacity(limit, hasRouter);
     const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
     server.maxConnections = limit;
     server.on('connection', (socket: Socket) => {
@@ -132,10 +132,10 @@ export class Connections {
   /** Records that a caller has sent an operation on this connection. False if the caller may hold no more connections. */
   recordOperation(socket: Socket, caller: string): boolean {
     if (!this.#withoutOperation.has(socket)) return true;
-    const hold = this.#ofCallers.open(caller);
-    if (!hold.take(1)) return false;
+    const reservation = this.#ofCallers.reserveFor(caller);
+    if (!reservation.take(1)) return false;
     this.#withoutOperation.delete(socket);
-    socket.once('close', hold.release);
+    socket.once('close', reservation.release);
     return true;
   }
 }

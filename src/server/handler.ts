@@ -8,28 +8,30 @@ import { type Caller, type Capabilities, GraphQLContext } from '../graphql/conte
 import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
+import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
 import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 import { TRACE_HEADER } from './apollo.ts';
-import { type Hold, releaseWhenRead, type Shared } from './caller-limits.ts';
+import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { type LoadLimit, refusalOfDocument, refuseUnderLoad, weightOfDocument } from './limits.ts';
+import { refusalOfDocument, weightOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
-interface HandlerOptions extends LoadLimit {
+interface HandlerOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly execution: Execution;
   readonly capabilities: Capabilities;
   /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
-  readonly maxTokens: number;
+  /** While it is late, new work is refused. */
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   /** The bytes of bodies, with what is made of them, until their operations are over. */
-  readonly bodies: Shared;
+  readonly bodies: SharedCapacity;
   /** The bytes of answers until they are read. */
-  readonly answers: Shared;
+  readonly answers: SharedCapacity;
   readonly telemetry: Telemetry;
 }
 
@@ -45,15 +47,15 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { maxBodyBytes, maxAnswerBytes, telemetry } = options;
-  refuseUnderLoad(options);
-  const body = options.bodies.open(caller.name);
+  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
+  if (eventLoop.isOverloaded()) throw overloaded();
+  const body = options.bodies.reserveFor(caller.name);
   try {
     const contentType = negotiateContentType(request.headers.accept);
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     // Again, because the body can arrive long after the headers.
-    refuseUnderLoad(options);
+    if (eventLoop.isOverloaded()) throw overloaded();
     const operation = new OperationLog(request, caller, telemetry);
     response.on('close', () => operation.cancel());
     let status = 500; // until there is a response
@@ -62,7 +64,7 @@ export async function handleGraphql(
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
       const { result, text } = written(answer.result, context, options.capabilities.limits.maxCost, maxAnswerBytes);
-      const unread = options.answers.open(caller.name);
+      const unread = options.answers.reserveFor(caller.name);
       if (!unread.take(Buffer.byteLength(text))) throw overloaded();
       operation.recordResult(result);
       send(response, status, { ...answer.headers, 'content-type': contentType }, text);
@@ -116,11 +118,11 @@ function notGraphql(expected: string): RequestRefused {
  * @throws RequestRefused if the caller may not hold a new document at the moment
  */
 async function answerOperation(
-  { apollo, execution, skipsApollo, maxTokens }: HandlerOptions,
+  { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
   asked: GraphqlRequest,
   context: GraphQLContext,
-  hold: Hold,
+  reservation: Reservation,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
   const { query, operationName, variables, extensions } = asked;
   // A trace reveals how requests are resolved, so no other caller gets one.
@@ -134,7 +136,7 @@ async function answerOperation(
     const { code, message } = refusal;
     return { status: 400, result: { errors: [{ message, extensions: { code, retryable: false } }] } };
   }
-  if (!hold.take(weightOfDocument(query, maxTokens))) throw overloaded();
+  if (!reservation.take(weightOfDocument(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },

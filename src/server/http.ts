@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { decodeUtf8, parseJson } from '../runtime/json.ts';
-import { type Hold, weightOf } from './caller-limits.ts';
+import { type Reservation, weightOf } from './caller-limits.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -50,10 +50,10 @@ export function overloaded(headers: Headers = {}): RequestRefused {
 /**
  * Reads a JSON body of at most `maxBytes`, without the keys that could reach an object's prototype.
  *
- * @param hold takes each byte that arrives, and what is made of them before it is made
+ * @param reservation takes each byte that arrives, and what is made of them before it is made
  * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller may not hold so much at the moment
  */
-export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: Hold): Promise<unknown> {
+export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
   // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: H
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes && hold.take(Math.max(chunk.length, BYTES_PER_PIECE))) {
+      if (size <= maxBytes && reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) {
         chunks.push(chunk);
         return;
       }
@@ -79,8 +79,8 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, hold: H
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
         // The request refers to these as long as its operation is under way.
         chunks.length = 0;
-        hold.release();
-        if (!hold.take(weightOf(bytes))) return reject(overloaded());
+        reservation.release();
+        if (!reservation.take(weightOf(bytes))) return reject(overloaded());
         const text = decodeUtf8(bytes);
         const json = text === undefined ? undefined : parseJson(text);
         if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));

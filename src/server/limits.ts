@@ -3,24 +3,22 @@ import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
 import type { ErrorCode } from '../errors.ts';
-import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { overloaded } from './http.ts';
 
-/** How much one document may ask. The parser counts its tokens. */
-export interface DocumentLimits {
-  readonly maxDepth: number;
-  readonly maxAliases: number;
-  readonly maxDirectives: number;
-}
+/** Lexical tokens, at which the parser ends. Everything about a device has some 300. */
+export const MAX_TOKENS = 2_000;
+/** Levels. Everything about a device is seven deep, each named fragment on the way counts as one more, and tools ask for the schema. */
+const MAX_DEPTH = 12;
+/** Aliases in an operation: as many as a request may make fingerprint calls by default. */
+const MAX_ALIASES = 100;
+/** Directives in an operation. Clients write a few. */
+const MAX_DIRECTIVES = 50;
 
 /** Validation rules that refuse a document beyond a limit, each with a message that names the limit. */
-export function documentLimits({ maxDepth, maxAliases, maxDirectives }: DocumentLimits): ValidationRule[] {
-  return [
-    maxDepthRule(limit(maxDepth, `The document is more than ${maxDepth} levels deep.`)),
-    maxAliasesRule(limit(maxAliases, `The document has more than ${maxAliases} aliases.`)),
-    maxDirectivesRule(limit(maxDirectives, `The document has more than ${maxDirectives} directives.`)),
-  ];
-}
+export const DOCUMENT_LIMITS: readonly ValidationRule[] = [
+  maxDepthRule(limit(MAX_DEPTH, `The document is more than ${MAX_DEPTH} levels deep.`)),
+  maxAliasesRule(limit(MAX_ALIASES, `The document has more than ${MAX_ALIASES} aliases.`)),
+  maxDirectivesRule(limit(MAX_DIRECTIVES, `The document has more than ${MAX_DIRECTIVES} directives.`)),
+];
 
 /** The rules would throw by default. That would end the validation, and the error would count as a syntax error. */
 function limit(n: number, message: string) {
@@ -50,27 +48,12 @@ export function refusalOfDocument(source: string): { readonly code: ErrorCode; r
 /** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */
 const BYTES_PER_TOKEN = 480;
 
-/** What a document takes once it is parsed, in bytes. The parser ends at `maxTokens`. */
-export function weightOfDocument(source: string, maxTokens: number): number {
-  return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, maxTokens) * BYTES_PER_TOKEN;
+/** What a document takes once it is parsed, in bytes. */
+export function weightOfDocument(source: string): number {
+  return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }
 
 /** Is this in the text more often? The second argument of `split` ends the search at the first one too many. */
 function hasMore(text: string, mark: RegExp, most: number): boolean {
   return text.split(mark, most + 2).length > most + 1;
-}
-
-/** From which delay of the event loop on the process counts as overloaded, in ms. */
-export interface LoadLimit {
-  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
-  readonly maxEventLoopDelayMs: number;
-}
-
-/**
- * Refuses new work while the event loop is late.
- *
- * @throws RequestRefused with status 503
- */
-export function refuseUnderLoad({ eventLoop, maxEventLoopDelayMs }: LoadLimit): void {
-  if (eventLoop.isOverloaded(maxEventLoopDelayMs)) throw overloaded();
 }

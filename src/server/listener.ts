@@ -10,6 +10,8 @@ import { errorBody, JSON_TYPE } from './http.ts';
 const RECEIVE_TIMEOUT_MS = 10_000;
 /** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
+/** So that a new replica has its part of the connections within minutes, while a handshake is still rare. */
+const MAX_CONNECTION_AGE_MS = 300_000;
 /** By which part of it the age at which a connection ends is earlier or later, so that many do not end at the same time. */
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
@@ -34,7 +36,7 @@ interface Options {
   readonly maxConnections: number;
   /** How long an idle connection is kept, in ms, once its last response was sent. */
   readonly keepAliveMs: number;
-  /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
+  /** From about this age on a connection ends with its next response, in ms; 5 min if it is not given. */
   readonly maxConnectionAgeMs?: number;
   /** Is there a router, for which callers that are services have to leave connections? */
   readonly hasRouter?: () => boolean;
@@ -62,22 +64,16 @@ export class Listener {
   readonly #metrics: Options['metrics'];
   #isDraining = false;
 
-  constructor({
-    maxConnections,
-    keepAliveMs,
-    maxConnectionAgeMs = 0,
-    hasRouter = () => true,
-    metrics,
-    handle,
-  }: Options) {
-    this.#handle = handle;
+  constructor(options: Options) {
+    const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, hasRouter = () => true, metrics } = options;
+    this.#handle = options.handle;
     this.#metrics = metrics;
     this.#server = createServer(
       {
         requestTimeout: RECEIVE_TIMEOUT_MS,
         headersTimeout: RECEIVE_TIMEOUT_MS,
         connectionsCheckingInterval: CHECK_INTERVAL_MS,
-        keepAliveTimeout: keepAliveMs,
+        keepAliveTimeout: options.keepAliveMs,
       },
       (request, response) => this.#receive(request, response),
     );
@@ -88,12 +84,11 @@ export class Listener {
       if (refuseMalformed(error, socket)) metrics?.recordRefusal('BAD_REQUEST');
     });
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
-    if (maxConnectionAgeMs > 0)
-      this.#server.on('connection', (socket: Socket) => {
-        const factor = 1 + JITTER * (2 * Math.random() - 1);
-        this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
-      });
-    this.connections = new Connections(this.#server, maxConnections, hasRouter, metrics);
+    this.#server.on('connection', (socket: Socket) => {
+      const factor = 1 + JITTER * (2 * Math.random() - 1);
+      this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
+    });
+    this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
   /**

@@ -41,7 +41,7 @@ const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'Device
 export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  readonly startSpan: OperationSpan['startCall'] | undefined;
+  readonly startSpan: OperationSpan['startCall'];
   answersWeightLeft = MAX_ANSWERS_WEIGHT;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
@@ -133,7 +133,7 @@ export class OperationLog implements OperationRecorder {
       errors,
       side: code === undefined ? undefined : side,
       lookups: this.#tokens.length,
-      traceId: this.#trace?.isSampled ? this.#trace.traceId : undefined,
+      traceId: this.startSpan && this.#trace?.traceId,
     });
     this.#trace?.end({ kind: this.#kind, failure: code === undefined ? undefined : { code, side }, status });
     this.#writeLine(errors, ms);

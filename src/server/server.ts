@@ -6,13 +6,14 @@ import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
+import type { EventLoopMonitor } from '../runtime/event-loop.ts';
+import { answerLocalPage } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
-import { BYTES_UNDER_WAY, Shared } from './caller-limits.ts';
+import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
 import { type CallerSecrets, Callers } from './callers.ts';
 import { handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
-import type { DocumentLimits, LoadLimit } from './limits.ts';
 import { Listener } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
 import type { TrustedHeaders } from './trusted-headers.ts';
@@ -30,33 +31,29 @@ const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 
-export interface Explorer {
-  /** Apollo Sandbox, at `/graphql` for browsers. */
-  readonly renderLandingPage: () => Promise<string>;
-  readonly graphiqlPath: string;
-  readonly renderGraphiql: (endpoint: string) => Promise<string>;
-}
+/** Pages for people, by path. */
+export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
 /**
  * A `Config` has all of these values up to `shutdownGraceMs`. Every GraphQL request must present one of the secrets; with none,
  * anyone may ask.
  */
-export interface ServerOptions extends CallerSecrets, DocumentLimits, CostLimits, LoadLimit {
+export interface ServerOptions extends CallerSecrets, CostLimits {
   readonly trustedHeaders: TrustedHeaders | undefined;
-  readonly maxTokens: number;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
   readonly maxConnections: number;
-  /** From about this age on a connection ends with its next response, in ms; with 0 it never does. */
-  readonly maxConnectionAgeMs: number;
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
+  /** See `Listener`. */
+  readonly maxConnectionAgeMs?: number;
   /** Trusts the headers of senders on this machine if there are no secrets. */
   readonly trustsLoopback?: boolean;
   readonly telemetry: Telemetry;
+  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
-  /** Pages for people in development. With them, introspection is allowed. */
+  /** Pages for people in development. With them, introspection is allowed, and pages of other ports of this machine may ask. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
@@ -75,14 +72,13 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     allowsIntrospection: explorer !== undefined,
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
-    limits: options,
   });
   const callers = new Callers({ ...options, metrics });
   const skipsApollo = plugins.length === 0;
   const hasRouter = () => callers.hasRouter;
-  const bodies = new Shared(BYTES_UNDER_WAY, hasRouter);
+  const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);
   // A service may hold a quarter, so the largest answer can be sent to it.
-  const answers = new Shared(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
+  const answers = new SharedCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
   const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies, answers };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
@@ -97,6 +93,8 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '/').split('?', 1);
+    // First, so that a page can read every response, and what refuses it.
+    if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
@@ -105,18 +103,19 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       return handleGraphql(handler, request, response, caller);
     }
     if (health.answer(path, response)) return;
+    const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
+    const render = wantsPage && explorer?.get(path ?? '');
+    if (render) {
+      return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
+    }
     if (path === GRAPHQL_PATH) {
-      if (explorer && wantsPage(request)) return sendPage(response, await explorer.renderLandingPage());
       throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
         allow: 'POST',
       });
     }
-    const keys = path === JWKS_PATH ? options.jwks?.() : undefined;
-    if (keys !== undefined) return sendJwks(request, response, keys);
-    if (explorer && path === explorer.graphiqlPath) {
-      return sendPage(response, await explorer.renderGraphiql(GRAPHQL_PATH));
-    }
-    if (explorer && path === '/') return send(response, 302, { location: GRAPHQL_PATH }, '');
+    if (path === JWKS_PATH) return sendJwks(request, response, options.jwks?.());
+    if (explorer && path === '/' && request.method === 'GET')
+      return send(response, 302, { location: GRAPHQL_PATH }, '');
     throw new RequestRefused(404, `There is nothing here: GraphQL is at ${GRAPHQL_PATH}.`);
   }
 
@@ -146,16 +145,9 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
   };
 }
 
-function wantsPage({ method, headers }: IncomingMessage): boolean {
-  return method === 'GET' && (headers.accept ?? '').includes('text/html');
-}
-
-function sendPage(response: ServerResponse, html: string): void {
-  send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, html);
-}
-
 /** Sends the public keys, which anyone may store. */
-function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string): void {
+function sendJwks({ method = '' }: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
+  if (keys === undefined) throw refusal(404, 'NOT_CONFIGURED');
   if (!['GET', 'HEAD'].includes(method))
     throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });
   send(response, 200, { 'content-type': 'application/jwk-set+json' }, keys, `max-age=${JWKS_MAX_AGE_SECONDS}`);

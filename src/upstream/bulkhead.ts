@@ -1,9 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 
-interface Waiting {
-  readonly resolve: () => void;
-  readonly reject: (reason: Error) => void;
-}
+/** A call that waits for its turn. */
+type Waiting = PromiseWithResolvers<void>;
 
 /**
  * Limits how many calls run at once, and how many more wait in a queue. Operations take turns in the queue, and a full queue
@@ -23,7 +21,8 @@ export class Bulkhead {
   /** The calls that wait, for each operation; the operation whose turn is next comes first. */
   readonly #queues = new Map<object, Set<Waiting>>();
 
-  constructor(maxInFlight: number, maxQueue: number) {
+  /** @param maxQueue by default as many as may run: each of them waits for one call then, which is within its deadline */
+  constructor(maxInFlight: number, maxQueue = maxInFlight) {
     this.maxInFlight = maxInFlight;
     this.#maxQueue = maxQueue;
   }
@@ -54,7 +53,7 @@ export class Bulkhead {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
     }
-    const { promise: turn, ...waiting } = Promise.withResolvers<void>();
+    const waiting = Promise.withResolvers<void>();
     const queue = this.#queues.get(operation) ?? new Set();
     this.#queues.set(operation, queue.add(waiting));
     this.#queued += 1;
@@ -63,7 +62,7 @@ export class Bulkhead {
     };
     signal.addEventListener('abort', leave);
     try {
-      await turn;
+      await waiting.promise;
     } finally {
       signal.removeEventListener('abort', leave);
     }
@@ -80,12 +79,11 @@ export class Bulkhead {
     // The operation goes to the end, so that all of them take turns.
     this.#queues.delete(operation);
     this.#queues.set(operation, queue);
-    for (const next of queue) {
-      this.#remove(operation, next);
-      // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
-      setImmediate(next.resolve);
-      return;
-    }
+    const [next] = queue;
+    if (!next) return;
+    this.#remove(operation, next);
+    // undici can use the socket of the call that ended from the next turn on. Before that, this call would open another one.
+    setImmediate(next.resolve);
   }
 
   /**

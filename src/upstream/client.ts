@@ -1,5 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { CallSpan, CallTarget } from '../observability/tracing.ts';
+import type { StartCall } from '../observability/tracing.ts';
 import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
@@ -16,7 +16,7 @@ export interface CallContext extends AnswerBudget {
   /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
   /** Starts the span of a call; absent unless the operation is traced. */
-  readonly startSpan?: ((target: CallTarget) => CallSpan) | undefined;
+  readonly startSpan?: StartCall | undefined;
 }
 
 export interface UpstreamRequest {
@@ -27,7 +27,8 @@ export interface UpstreamRequest {
   /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
-  readonly pathTemplate: CallTarget['pathTemplate'];
+  /** The path as the service's document has it, with names in braces in the place of ids. */
+  readonly pathTemplate: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly context: CallContext;
@@ -35,10 +36,8 @@ export interface UpstreamRequest {
 
 /** What a client needs to know about its service and its limits, and where it reports. */
 export interface UpstreamOptions extends ServiceHealthOptions {
-  /** Calls that may be under way at once in one region. */
+  /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
-  /** Calls that may wait for one of those to end. */
-  readonly upstreamMaxQueue: number;
   /** How many calls may be sent for each account; undefined if as many as come. */
   readonly quotaLimits: QuotaLimits | undefined;
   /** Where all replicas count together; undefined if each counts alone. */
@@ -81,7 +80,7 @@ export class UpstreamClient {
     const { service, timeoutMs, eventLoop, metrics } = this.#options;
     context.signal.throwIfAborted();
     const health = this.health.find(account);
-    const isCanary = health?.admit();
+    const isTrial = health?.admit();
     this.#quota?.check(account);
 
     const lagBeforeMs = eventLoop.totalLagMs();
@@ -90,7 +89,7 @@ export class UpstreamClient {
     // Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report.
     let pending: PendingRequest | undefined;
     let sentAt = 0;
-    let span: CallSpan | undefined;
+    let endSpan: ReturnType<StartCall> | undefined;
     let outcome = 'CANCELLED';
     let status: number | undefined;
 
@@ -115,8 +114,8 @@ export class UpstreamClient {
       const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
       end(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
     };
-    // The call of a second is everybody's: it goes on when its caller leaves.
-    if (!isCanary) context.signal.addEventListener('abort', cancel);
+    // Everybody waits for what the trial call shows, so it goes on when its caller leaves.
+    if (!isTrial) context.signal.addEventListener('abort', cancel);
     // After a lag, the responses that have arrived meanwhile are read before the call expires.
     const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
     // The response takes long, so probes find out whether the service is well.
@@ -128,14 +127,14 @@ export class UpstreamClient {
       if (queued) await bulkhead.wait(context, queued.signal);
       try {
         // It was asked before the call waited, but may have changed since.
-        if (wasQueued && !isCanary) health?.admit();
+        if (wasQueued && !isTrial) health?.admit();
         await this.#quota?.take(account);
         if (ended) throw ended;
         const { origin, path, pathTemplate, headers, body } = request;
         const pool = this.#poolFor(origin);
         sentAt = performance.now();
-        span = context.startSpan?.({ service, region, origin, pathTemplate });
-        pending = pool.post({ path, headers: span ? { ...headers, ...span.headers } : headers, body }, context);
+        endSpan = context.startSpan?.({ service, region, origin, pathTemplate });
+        pending = pool.post({ path, headers, body }, context);
         const response = await pending.response;
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
@@ -148,7 +147,7 @@ export class UpstreamClient {
     } catch (error) {
       if (error instanceof DeviceTrustError) outcome = error.code;
       // A limit of our own kept it from the service.
-      if (isCanary && !outcome.startsWith('UPSTREAM_')) health?.admitAnother();
+      if (isTrial && !outcome.startsWith('UPSTREAM_')) health?.admitAnother();
       throw error;
     } finally {
       clearTimeout(deadline);
@@ -157,7 +156,7 @@ export class UpstreamClient {
       if (pending) {
         const ms = performance.now() - sentAt;
         context.recordCall(ms);
-        span?.end(outcome, status);
+        endSpan?.(outcome, status);
         metrics.recordCall(service, region, outcome, ms);
       }
     }
@@ -176,8 +175,7 @@ export class UpstreamClient {
   }
 
   #bulkheadFor(region: string): Bulkhead {
-    const { upstreamMaxInFlight, upstreamMaxQueue } = this.#options;
-    const bulkhead = this.#bulkheads.get(region) ?? new Bulkhead(upstreamMaxInFlight, upstreamMaxQueue);
+    const bulkhead = this.#bulkheads.get(region) ?? new Bulkhead(this.#options.upstreamMaxInFlight);
     this.#bulkheads.set(region, bulkhead);
     return bulkhead;
   }

@@ -11,8 +11,8 @@ const USUAL_INTERVAL_MS = 1_000;
 const REFUSED_INTERVAL_MS = 10_000;
 /** So many failed probes in a row confirm an outage, and so many inconclusive ones end it. */
 const CONFIRMED_BY = 2;
-/** How often a real call is sent in an outage, and while an account is paused, in ms. */
-const CANARY_INTERVAL_MS = 1_000;
+/** How often a trial call is sent in an outage and in a pause, in ms: a real one, as a half-open circuit breaker lets through. */
+const TRIAL_INTERVAL_MS = 1_000;
 
 /** What is known about an account at one moment. */
 export interface HealthStatus {
@@ -21,6 +21,8 @@ export interface HealthStatus {
   readonly hasWorked: boolean;
   /** Why it is refused or down, for the log. It is the code of the exception if the service refuses with one. */
   readonly reason: string;
+  /** How many outages were confirmed so far. */
+  readonly outages: number;
 }
 
 /** The call was not sent, because the service is down. */
@@ -56,7 +58,7 @@ export class AccountHealth {
   readonly #options: AccountOptions;
   readonly #service: Service;
   #probe: Probe;
-  #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '' };
+  #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '', outages: 0 };
   /** Documented answers so far, of calls and of probes. */
   #answers = 0;
   /** Failed probes, or inconclusive ones, in a row. */
@@ -66,7 +68,7 @@ export class AccountHealth {
   #outageSince = 0;
   #pausedUntil = 0;
   #answeredAt = Number.NEGATIVE_INFINITY;
-  #nextCanaryAt = 0;
+  #nextTrialAt = 0;
   /** How long all outages that are over have lasted, in ms. */
   #outagesMs = 0;
   #isWatched = false;
@@ -100,30 +102,30 @@ export class AccountHealth {
   /**
    * Admits a call, or refuses it so that nobody waits: in an outage and in a pause one call a second is admitted.
    *
-   * @returns is it the one of this second?
+   * @returns is it the trial call of this second?
    * @throws OutageError or AccountPausedError
    */
   admit(): boolean {
     const now = performance.now();
     const isDown = this.#status.state === 'outage';
     if (!isDown && now >= this.#pausedUntil) return false;
-    if (now < this.#nextCanaryAt) throw isDown ? new OutageError() : new AccountPausedError();
-    this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
+    if (now < this.#nextTrialAt) throw isDown ? new OutageError() : new AccountPausedError();
+    this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
     return true;
   }
 
-  /** Admits another call at once, because the last one had no chance of showing that the service is well. */
+  /** Admits another trial call at once, because the last one had no chance of showing that the service is well. */
   admitAnother(): void {
-    this.#nextCanaryAt = 0;
+    this.#nextTrialAt = 0;
   }
 
   /** After a 429 only one call a second is admitted for so long, in ms, unless there was a verdict within the last second. */
   pause(ms: number): void {
     const now = performance.now();
     // A service that goes on giving verdicts does not limit the account, but what one caller sends.
-    if (now < this.#answeredAt + CANARY_INTERVAL_MS) return;
+    if (now < this.#answeredAt + TRIAL_INTERVAL_MS) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
-    this.#nextCanaryAt = now + CANARY_INTERVAL_MS;
+    this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
   }
 
   /** Records that a call got a documented answer that does not blame us. This ends an outage and a pause. */
@@ -217,7 +219,8 @@ export class AccountHealth {
 
   #change(state: HealthState, reason = ''): void {
     const before = this.#status;
-    this.#status = { state, hasWorked: before.hasWorked || state === 'well', reason };
+    const outages = before.outages + Number(state === 'outage' && before.state !== 'outage');
+    this.#status = { state, hasWorked: before.hasWorked || state === 'well', reason, outages };
     if (before.state !== state) {
       if (state === 'outage') this.#outageSince = performance.now();
       if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
@@ -238,6 +241,9 @@ export class AccountHealth {
 /** Each account with the question that probes it. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
 
+/** Longer than a short failure of a service lasts, and short enough for a rollout in its outage, in which replicas are needed. */
+const GRACE_MS = 15_000;
+
 /** What a service's health is established for, and where it is reported. */
 export interface ServiceHealthOptions extends ProbeOptions {
   /** The name of the service, for the metrics and the log. */
@@ -246,8 +252,8 @@ export interface ServiceHealthOptions extends ProbeOptions {
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
-  /** How long what could be an outage delays readiness, in ms. */
-  readonly upstreamCheckGraceMs: number;
+  /** How long what could be an outage delays readiness, in ms; 15 s if it is not given. */
+  readonly graceMs?: number;
   /** The sandbox has accounts that are meant to be refused. */
   readonly upstreamMode: 'sandbox' | 'live';
   readonly log: Logger;
@@ -300,13 +306,13 @@ export class ServiceHealth {
    * @returns resolves once `isReady` is true
    */
   start(): Promise<void> {
-    const { upstreamCheck, upstreamCheckGraceMs } = this.#options;
+    const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
     if (upstreamCheck === 'off') this.#becomeReady();
     else {
       this.#graceTimer = setTimeout(() => {
         this.#isGraceOver = true;
         this.#updateReadiness();
-      }, upstreamCheckGraceMs);
+      }, graceMs);
       for (const health of this.all()) health.requestProbe();
       this.#updateReadiness();
     }
@@ -361,7 +367,7 @@ export class ServiceHealth {
   /** Logs a change, in one line that says whose fault it is and what to do. */
   report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
-    const { service, log, metrics, upstreamMode } = this.#options;
+    const { service, log, upstreamMode } = this.#options;
     const { account, probe } = health;
     const { state, hasWorked, reason } = health.status;
     const ids = { service, region: probe.region, account, health: state };
@@ -378,10 +384,8 @@ export class ServiceHealth {
       const isObstacle = !this.#isReady && this.#required().includes(health);
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
-    } else if (state === 'outage') {
-      metrics.recordOutage(health);
-      log.warn({ ...ids, reason }, hasWorked ? DOWN : NEVER_ANSWERED);
-    } else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
+    } else if (state === 'outage') log.warn({ ...ids, reason }, hasWorked ? DOWN : NEVER_ANSWERED);
+    else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
   }
 }
 
@@ -390,7 +394,7 @@ const REFUSED =
 const DOWN =
   'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
 const NEVER_ANSWERED =
-  'The service has never answered this process for this account: either its address in our configuration is wrong, or the service is down. Check the address first, and then call the operator of the service. It is checked again every second.';
+  'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
 const UNKNOWN =
   'Our probes cannot find out whether the service works for this account, because of a limit or of this machine. The reason says which. It is checked again every second.';
 const NOT_READY = 'Until then this process does not become ready, and a rollout stops here.';

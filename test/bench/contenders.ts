@@ -32,8 +32,6 @@ function production(upstream: string) {
     SHUTDOWN_GRACE_MS: '0',
     // As `npm start` has it.
     NODE_COMPILE_CACHE: 'dist/compiled',
-    // A stall of a busy machine is no reason to refuse a request here.
-    MAX_EVENT_LOOP_DELAY_MS: '10000',
     ROUTER_SECRETS: ROUTER_SECRET,
     SERVICES: '[{"name":"orders","secret":"secret-of-the-bench-orders","scopes":["risk:read"]}]',
     TRUSTED_HEADERS: JSON.stringify({

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { AttestationIssuer, type AttestationKey, generateKey } from '../../src/captcha/attestation.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { readPage } from '../docs/markdown.ts';
@@ -30,7 +30,7 @@ const documentedWaits = readPage('deploy/README.md')
 async function rotate(steps: readonly { readonly atMs: number; readonly keys: readonly AttestationKey[] }[]) {
   const startedAt = Date.parse('2026-03-01T00:00:00Z');
   let now = startedAt;
-  const clock = () => now;
+  onTestFinished(() => void vi.useRealTimers());
   const [first] = steps;
   if (!first) throw new Error('expected a step, but got none');
   const replicas = [0, PROPAGATION_MS].map((delayMs) => {
@@ -41,7 +41,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
     };
     const captchas = { find: () => CAPTCHA };
     const attesting = { settings, keys: first.keys };
-    const issuer = new AttestationIssuer(attesting, { captchas, metrics: createMetrics(), now: clock });
+    const issuer = new AttestationIssuer(attesting, { captchas, metrics: createMetrics() });
     return { delayMs, issuer, done: 1 };
   });
   /** When each version of the keys was served for the last time, by either replica. */
@@ -66,6 +66,7 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
   };
   const last = steps.at(-1)?.atMs ?? 0;
   for (; now < startedAt + last + 7 * MINUTE; now += STEP_MS) {
+    vi.useFakeTimers({ toFake: ['Date'], now });
     for (const replica of replicas) {
       const next = steps[replica.done];
       if (next && now >= startedAt + next.atMs + replica.delayMs) {

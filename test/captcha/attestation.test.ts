@@ -1,5 +1,5 @@
 import { createHmac, hkdfSync } from 'node:crypto';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AttestationIssuer, type AttestationSettings, generateKey } from '../../src/captcha/attestation.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
@@ -34,6 +34,8 @@ const withoutVerdict = (cause: CaptchaIndeterminateCause, isAllowed = true): Cap
 const OUTAGE = withoutVerdict('SERVICE');
 
 const NOW = Date.parse('2026-03-01T08:30:00.900Z');
+vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+afterAll(() => void vi.useRealTimers());
 const key = generateKey('active');
 const accounts = () =>
   new Accounts(
@@ -66,7 +68,7 @@ const metrics: ConstructorParameters<typeof AttestationIssuer>[1]['metrics'] = {
 
 /** An issuer as a replica of its own has it. */
 const issuerWith = (settings = SETTINGS) =>
-  new AttestationIssuer({ settings, keys: [key] }, { captchas: accounts(), metrics, now: () => NOW });
+  new AttestationIssuer({ settings, keys: [key] }, { captchas: accounts(), metrics });
 const { jwks = '' } = issuerWith();
 
 /** The attestation for an input. Rejects if there is none. */

@@ -1,9 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
 import { judgeCaptcha } from '../../src/captcha/verdict.ts';
-import { Resolver } from '../../src/runtime/dns.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { sendProbe } from '../../src/upstream/probe.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import { sign } from '../sandbox/support.ts';
@@ -104,20 +101,4 @@ describe('the question', () => {
     }
     expect(forms[0]?.['lot_number']).not.toBe(forms[1]?.['lot_number']);
   });
-});
-
-test('the sandbox answers it: for an id that works, with another key, and for an id that is deleted, paused or unknown', async () => {
-  const sandbox = await startSandbox({ port: 0 });
-  onTestFinished(sandbox.stop);
-  const send = async (captchaId: string, captchaKey = 'key_sandbox_glb') => {
-    const probe = captchaProbe(prepareCaptcha({ captchaId, captchaKey, region: 'GLB', baseUrl: sandbox.urls.GLB }));
-    const { signal } = new AbortController();
-    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000 };
-    return sendProbe(probe, tools, signal);
-  };
-  expect(await send('a'.repeat(32))).toEqual(WELL);
-  expect(await send('a'.repeat(32), 'another key')).toEqual({ kind: 'refused', reason: 'illegal sign_token' });
-  expect(await send('d'.repeat(32))).toEqual({ kind: 'refused', reason: '-50104' });
-  expect(await send('e'.repeat(32))).toEqual({ kind: 'refused', reason: '-50105' });
-  expect(await send('f'.repeat(32))).toEqual({ kind: 'refused', reason: '-50103' });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
+import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from '../../src/config/sandbox-keys.ts';
 import { newSealingKey } from '../../src/fingerprint/judgement.ts';
 import { CANARY, ID, LIVE, parse, problemsOf } from './support.ts';
 
@@ -18,24 +19,14 @@ const both = (ATTESTATION = settings(), ATTESTATION_KEYS = KEYS) => ({ ...NAMING
 describe('what is accepted', () => {
   test('an issuer and an audience; the rest has defaults', () => {
     expect(parse(both())).toMatchObject({
-      attestation: {
-        issuer: ISSUER,
-        lifetimeSeconds: 120,
-        audiences: [{ ...ORDERS, subject: 'required' }],
-      },
+      attestation: { issuer: ISSUER, lifetimeSeconds: 120, audiences: [{ ...ORDERS, subject: 'required' }] },
       attestationKeys: [KEY],
     });
   });
 
   test('everything, with an issuer that is kept as it is written', () => {
     const audience = { id: 'a-b_c.d:1', actions: ['one', 'two'], subject: 'optional', captchaIds: [ID] };
-    const text = settings({
-      issuer: `${ISSUER}/`,
-      lifetimeSeconds: 300,
-      // Of version 0.2.0, and without effect.
-      unverifiedPerMinute: 0,
-      audiences: [audience],
-    });
+    const text = settings({ issuer: `${ISSUER}/`, lifetimeSeconds: 300, audiences: [audience] });
     expect(parse(both(text)).attestation).toEqual(JSON.parse(text));
   });
 
@@ -65,7 +56,6 @@ describe('ATTESTATION: the sentence names each path that is wrong', () => {
     ['no audience', audiences(), 'audiences: expected at least one entry'],
     ['an id twice', audiences(ORDERS, ORDERS), SAME],
     ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],
-    ['an id of 65 characters', orders({ id: 'x'.repeat(65) }), `audiences.0.id: ${NAME}`],
     ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one entry'],
     ['an action twice', orders({ actions: ['a', 'a'] }), TWICE],
     ['another subject', orders({ subject: 'never' }), SUBJECT],
@@ -138,6 +128,17 @@ describe('together', () => {
     ]);
   });
 
+  test('the keys of the sandbox are refused in live mode under any name, because they are public', () => {
+    const attesting = [{ ...SANDBOX_ATTESTATION_KEY, kid: 'ours' }];
+    const sealing = [newSealingKey(), { ...SANDBOX_SEALING_KEY, kid: 'ours' }];
+    const env = { ...both(settings(), JSON.stringify(attesting)), SEALING_KEYS: JSON.stringify(sealing) };
+    expect(problemsOf(env)).toEqual(
+      ['SEALING_KEYS', 'ATTESTATION_KEYS'].map(
+        (name) => `${name}: expected keys of your own, but got the key of the sandbox, which is public.`,
+      ),
+    );
+  });
+
   test('the issuer of the documentation is refused in live mode', () => {
     expect(problemsOf(both(settings({ issuer: 'https://device-trust.example' })))).toEqual([
       'ATTESTATION: expected a value of your own at issuer, but got the placeholder of the documentation.',
@@ -178,16 +179,12 @@ describe('keys as other tools write them (RFC 7517, section 4): what they add is
 
   test.each<[string, Readonly<Record<string, string>>, string]>([
     ['alg', attesting({ alg: 'ES384' }), 'expected ES256'],
-    ['alg', attesting({ alg: 'ECDH-ES' }), 'expected ES256'],
     ['use', attesting({ use: 'enc' }), 'expected sig'],
     ['key_ops', attesting({ key_ops: ['verify'] }), 'expected a list with sign'],
-    ['key_ops', attesting({ key_ops: 'sign' }), 'expected a list with sign'],
     ['ext', attesting({ ext: CANARY }), 'expected true or false'],
-    ['alg', sealed({ alg: 'A256GCM' }), 'expected A256KW'],
     ['alg', sealed({ alg: CANARY }), 'expected A256KW'],
     ['use', sealed({ use: 'sig' }), 'expected enc'],
     ['key_ops', sealed({ key_ops: ['unwrapKey'] }), 'expected a list with wrapKey and unwrapKey'],
-    ['key_ops', sealed({ key_ops: ['encrypt', 'decrypt'] }), 'expected a list with wrapKey and unwrapKey'],
   ])('a contradicting %s is refused: %#', (member, env, expected) => {
     const problems = problemsOf(env);
     expect(problems).toHaveLength(1);

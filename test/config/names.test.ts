@@ -8,10 +8,10 @@ const refusal = (name: string, meant?: string) =>
 
 describe('a name that is unknown', () => {
   test.each([
-    ['MAX_ALIASE', 'MAX_ALIASES'],
-    ['Max_Aliases', 'MAX_ALIASES'],
-    ['MAXALIASES', 'MAX_ALIASES'],
-    ['MAX_EVENT_LOOP_LAG_MS', 'MAX_EVENT_LOOP_DELAY_MS'],
+    ['MAX_CAPTCHA', 'MAX_CAPTCHAS'],
+    ['Max_Captchas', 'MAX_CAPTCHAS'],
+    ['MAXCAPTCHAS', 'MAX_CAPTCHAS'],
+    ['FINGERPRINT_TIMEOUT_MSEC', 'FINGERPRINT_TIMEOUT_MS'],
     ['SHUTDOWN_GRACE', 'SHUTDOWN_GRACE_MS'],
     ['CAPTHCA_FAIL_OPEN', 'CAPTCHA_FAIL_OPEN'],
     ['FINGERPRINT_URL_EU_FILE', 'FINGERPRINT_URL_EU'],
@@ -31,8 +31,8 @@ describe('a name that is unknown', () => {
   );
 
   test('is reported in the sandbox as well, and each one has its sentence', () => {
-    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', MAX_ALIASE: '1', LOG_LEVL: 'info' })).toEqual([
-      refusal('MAX_ALIASE', 'MAX_ALIASES'),
+    expect(problemsOf({ UPSTREAM_MODE: 'sandbox', MAX_CAPTCHA: '1', LOG_LEVL: 'info' })).toEqual([
+      refusal('MAX_CAPTCHA', 'MAX_CAPTCHAS'),
       refusal('LOG_LEVL', 'LOG_LEVEL'),
     ]);
   });

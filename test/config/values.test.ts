@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
@@ -189,25 +187,6 @@ describe('secrets of ours', () => {
       `LOG_HASH_KEY: expected 16 to 256 visible ASCII characters, but got a value that does not fit (${ONE}).`,
     ]);
   });
-});
-
-describe('numbers', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../deploy/README.md'), 'utf8');
-  const rows = [...page.matchAll(/^\| `(\w+)` \| .*\| (a (?:port|whole number) from (\d+) to (\d+)) \|$/gm)];
-
-  test.each(rows.map(([, name = '', expected = '', least, most]) => ({ name, expected, least, most })))(
-    '$name: $expected, both included',
-    ({ name, expected, least, most }) => {
-      // The two ports have to differ.
-      const env = { ...LIVE, PORT: '1', ADMIN_PORT: '2' };
-      for (const value of [least, most]) expect(problemsOf({ ...env, [name]: String(value) })).toEqual([]);
-      for (const value of [Number(least) - 1, Number(most) + 1]) {
-        expect(problemsOf({ ...env, [name]: String(value) })).toEqual([
-          `${name}: expected ${expected}, but got "${value}".`,
-        ]);
-      }
-    },
-  );
 });
 
 describe('attributes of the resource', () => {

@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { parseConfig } from '../../src/config/parser.ts';
-import { problemsOf } from '../config/support.ts';
-import { startInSandboxMode } from '../support/app.ts';
-import { ROOT } from '../support/process.ts';
+import { generateKey } from '../../src/captcha/attestation.ts';
+import { newSealingKey } from '../../src/fingerprint/judgement.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
+import { problemsOf, SERVICE } from '../config/support.ts';
+import { MAIN, ROOT, startProcess } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 
 /** What `kubectl apply -k` gives to a cluster, as kubectl builds it, and what the subgraph makes of its configuration. */
@@ -27,113 +29,140 @@ const DRAIN_MS = 7_000;
 
 const run = promisify(execFile);
 const read = async (path: string) => parse(await readFile(join(ROOT, 'deploy', path), 'utf8'));
+/** What an operator can switch on has a `#` and no space before it. */
+const EVERYTHING = /^( +)#(\S.*)$/gm;
 
-async function build(folder: string): Promise<readonly Manifest[]> {
+// Below node_modules, where the compiler finds the types.
+const work = await mkdtemp(join(ROOT, 'node_modules/.device-trust-manifests-'));
+const sandbox = await startSandbox({ port: 0 });
+afterAll(() => Promise.all([sandbox.stop(), rm(work, { recursive: true })]));
+
+/** What kubectl makes of a folder in a copy of deploy/, once `pattern` has switched components on. */
+async function build(folder: string, edited = folder, pattern = /^$/g): Promise<readonly Manifest[]> {
+  const copy = await mkdtemp(join(work, 'deploy-'));
+  await cp(join(ROOT, 'deploy'), copy, { recursive: true });
+  const kustomization = join(copy, edited, 'kustomization.yaml');
+  await writeFile(kustomization, (await readFile(kustomization, 'utf8')).replaceAll(pattern, '$1$2'));
   const kubectl = programOf('kubectl', 'install kubectl from version 1.21 on');
-  const { stdout } = await run(kubectl, ['kustomize', join(ROOT, 'deploy', folder)]);
+  const { stdout } = await run(kubectl, ['kustomize', join(copy, folder)]);
   return parseAllDocuments(stdout).map((document) => document.toJS());
 }
 
 const everywhere = await build('kubernetes');
+const complete = await build('regions/eu', 'kubernetes', EVERYTHING);
 const overlays = await Promise.all(
   REGIONS.map(async (region) => [region, await build(`regions/${region.toLowerCase()}`)] as const),
 );
-const secret: Manifest = await read('kubernetes/example/secret.yaml');
-const app = await startInSandboxMode();
-afterAll(() => app.stop());
+const switchedOn = await Promise.all(
+  (await readdir(join(ROOT, 'deploy/kubernetes/components'))).map(async (name) => {
+    const line = new RegExp(`^( +)#(- components/${name})$`, 'gm');
+    return [`with ${name}`, await build('kubernetes', 'kubernetes', line)] as const;
+  }),
+);
+const builds = [
+  ['everywhere', everywhere] as const,
+  ...overlays,
+  ...switchedOn,
+  ['EU with all', complete] as const,
+  ['NA with its own', await build('regions/na', 'regions/na', EVERYTHING)] as const,
+];
+const secretText = await readFile(join(ROOT, 'deploy/kubernetes/example/secret.yaml'), 'utf8');
+const secret: Manifest = parse(secretText);
+const secretOfAll: Manifest = parse(secretText.replaceAll(EVERYTHING, '$1$2'));
 
-function find(kind: string, name = 'device-trust', objects = everywhere): Manifest {
-  const found = objects.find((object) => object.kind === kind && object.metadata.name === name);
-  if (!found) throw new Error(`There is no ${kind} ${name}.`);
-  return found;
-}
+const find = (kind: string, name = 'device-trust', objects = everywhere): Manifest =>
+  objects.find((object) => object.kind === kind && object.metadata.name === name) ?? expect.fail(`no ${kind} ${name}`);
 const { spec: deployment } = find('Deployment');
 const pod = deployment.template.spec;
 const [container, ...sidecars] = pod.containers;
 const { startupProbe, livenessProbe, readinessProbe } = container;
 const { spec: autoscaler } = find('HorizontalPodAutoscaler');
+const [{ mountPath }] = container.volumeMounts;
 
-/** The environment of the container, with the addresses of somebody who has filled them in. */
-const environmentOf = (objects: readonly Manifest[]): Texts => ({
-  ...find('ConfigMap', 'device-trust', objects)['data'],
-  ...Object.fromEntries(container.env.map(({ name, value }: { name: string; value: string }) => [name, value])),
-});
-const filledIn = (env: Texts): Texts =>
-  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value.replace(/\.example$/, '.test')]));
+/** The environment of the container. */
+function environmentOf(objects: readonly Manifest[]): Texts {
+  const [{ env }] = find('Deployment', 'device-trust', objects)['spec'].template.spec.containers;
+  const named = env.map(({ name, value }: { name: string; value: string }) => [name, value]);
+  return { ...find('ConfigMap', 'device-trust', objects)['data'], ...Object.fromEntries(named) };
+}
 /** Reads the files that the Secret becomes. */
-const readerOf = (files: Texts) => (path: string) => {
-  const [, name = ''] = path.split(`${container.volumeMounts[0].mountPath}/`);
-  return files[name] ?? expect.fail(`there is no file ${path}`);
-};
-const secretsOf = (regions: readonly string[]): Texts => ({
-  'fingerprint-applications': JSON.stringify(
-    regions.map((region) => ({ publicKey: `pk_${region}`, secret: 's', region })),
-  ),
-  'captcha-configurations': JSON.stringify(
-    regions.map((region, index) => ({ captchaId: `${index}`.repeat(32), captchaKey: 'key', region })),
-  ),
-  'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
-  'log-hash-key': 'a-key-for-hashes-of-tokens',
-});
+const readerOf = (files: Texts) => (path: string) =>
+  files[path.slice(mountPath.length + 1)] ?? expect.fail(`there is no file ${path}`);
+/** The secrets of somebody who has filled them in, with the accounts of the sandbox, of which the first three work. */
+function secretsOf(regions: readonly string[]): Texts {
+  const listOf = (accounts: readonly { readonly region: string }[]) =>
+    JSON.stringify(accounts.slice(0, 3).filter(({ region }) => regions.includes(region)));
+  return {
+    'fingerprint-applications': listOf(SANDBOX_APPLICATIONS),
+    'captcha-configurations': listOf(SANDBOX_CAPTCHAS),
+    'router-secrets': 'a-new-secret-of-the-router,the-one-that-it-had-before',
+    'log-hash-key': 'a-key-for-hashes-of-tokens',
+    services: JSON.stringify([SERVICE]),
+    'attestation-keys': JSON.stringify([generateKey('active'), generateKey('next')]),
+    'sealing-keys': JSON.stringify([newSealingKey()]),
+    // Nobody is there, which keeps no process from starting.
+    'quota-store-url': 'redis://127.0.0.1:1/0',
+  };
+}
 
 test('every object has the fields and values of its published type, and no others', async () => {
-  // Below node_modules, where the compiler finds the types.
-  const folder = await mkdtemp(join(ROOT, 'node_modules/.device-trust-manifests-'));
-  const lines = [...everywhere, ...overlays.flatMap(([, objects]) => objects), secret].map(
-    (object, index) =>
-      `import type { I${object.kind} as Kind${index} } from 'kubernetes-models/${object.apiVersion}/${object.kind}';\n` +
-      `export const object${index}: Kind${index} = ${JSON.stringify(object)};\n`,
-  );
-  await writeFile(join(folder, 'manifests.ts'), lines.join(''));
+  const objects = [...builds.flatMap(([, list]) => list), secret, secretOfAll];
+  const lines = [...new Set(objects.map((object) => JSON.stringify(object)))].map((text, index) => {
+    const { apiVersion, kind }: Manifest = JSON.parse(text);
+    return (
+      `import type { I${kind} as Kind${index} } from 'kubernetes-models/${apiVersion}/${kind}';\n` +
+      `export const object${index}: Kind${index} = ${text};\n`
+    );
+  });
+  await writeFile(join(work, 'manifests.ts'), lines.join(''));
   const options =
     '--ignoreConfig --noEmit --strict --module nodenext --target es2024 --skipLibCheck manifests.ts'.split(' ');
   const tsc = [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options];
-  await run(process.execPath, tsc, { cwd: folder }).catch(({ stdout }) => expect.fail(stdout));
-  await rm(folder, { recursive: true });
+  await run(process.execPath, tsc, { cwd: work }).catch(({ stdout }) => expect.fail(stdout));
 });
 
 describe('the configuration', () => {
-  test('reads a file of the Secret for each variable that is secret and needed', () => {
-    const files = Object.entries(environmentOf(everywhere)).filter(([name]) => name.endsWith('_FILE'));
-    expect(files.map(([, path]) => path.split('/').at(-1)).sort()).toEqual(Object.keys(secret['stringData']).sort());
+  test.each([
+    ['everywhere', everywhere, secret],
+    ['EU with all', complete, secretOfAll],
+  ])('%s, is refused as it stands, for each placeholder and for nothing else', (_name, objects, { stringData }) => {
+    const env = environmentOf(objects);
+    const own = Object.keys(env).filter((name) => /_FILE$|_URL_(EU|NA|GLB)$|^ATTESTATION$/.test(name));
+    const named = problemsOf(env, readerOf(stringData)).map((problem) => problem.split(':', 1).join());
+    expect([...new Set(named)].sort()).toEqual(own.map((name) => name.replace('_FILE', '')).sort());
     expect(pod.volumes[0].secret.secretName).toBe(secret.metadata.name);
   });
 
-  test('is accepted with valid secrets, for all regions, and names no unknown variable', () => {
-    const accepted = parseConfig(filledIn(environmentOf(everywhere)), readerOf(secretsOf(REGIONS)));
-    const [port, adminPort] = container.ports.map((one: { containerPort: number }) => one.containerPort);
-    expect(accepted).toMatchObject({ upstreamMode: 'live', host: '0.0.0.0', port, adminPort });
-  });
-
-  test('is refused as it stands, for each placeholder and for nothing else', () => {
-    const problems = problemsOf(environmentOf(everywhere), readerOf(secret['stringData']));
-    for (const problem of problems) expect(problem).toMatch(/, but got the placeholder of the documentation\.$/);
-    // Six addresses, two credentials of each service, the secret of the router and the key of the hashes.
-    expect(problems).toHaveLength(12);
+  test.each(builds)('%s, starts a process that becomes ready, once it is filled in', async (_name, objects) => {
+    const regions = REGIONS.filter((region) => environmentOf(objects)[`FINGERPRINT_URL_${region}`]);
+    const files = await mkdtemp(join(work, 'secret-'));
+    for (const [file, text] of Object.entries(secretsOf(regions))) await writeFile(join(files, file), text);
+    const filledIn = Object.entries(environmentOf(objects)).map(([variable, value]) => {
+      const region = REGIONS.find((one) => variable.endsWith(`_URL_${one}`));
+      return [variable, region ? sandbox.urls[region] : value.replace(mountPath, files).replace('.example', '.test')];
+    });
+    const here = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
+    const child = startProcess(MAIN, { ...Object.fromEntries(filledIn), ...here });
+    onTestFinished(() => child.stop());
+    const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe])
+      expect((await fetch(new URL(httpGet.path, url))).status).toBe(200);
   });
 
   test.each(overlays)('of the overlay %s accepts accounts of its own region alone', (region, objects) => {
-    const env = filledIn(environmentOf(objects));
+    const env = environmentOf(objects);
     const addresses = Object.keys(env).filter((name) => name.includes('_URL_'));
     expect(addresses.sort()).toEqual([`CAPTCHA_URL_${region}`, `FINGERPRINT_URL_${region}`]);
-    for (const other of REGIONS) {
-      const problems = problemsOf(env, readerOf(secretsOf([other]))).join();
-      if (other === region) expect(problems).toBe('');
-      else expect(problems).toContain(`FINGERPRINT_URL_${other}`);
-    }
-    const others = (list: readonly Manifest[]) => list.filter(({ kind }) => kind !== 'ConfigMap');
-    expect(others(objects)).toEqual(others(everywhere));
+    for (const other of REGIONS.filter((one) => one !== region))
+      expect(problemsOf(env, readerOf(secretsOf([other]))).join()).toContain(`FINGERPRINT_URL_${other}`);
   });
 });
 
 describe('the life of a pod', () => {
-  test('the probes ask at the admin port what the server answers there', async () => {
-    expect(container.ports[1]).toMatchObject({ name: 'metrics', containerPort: 9464 });
-    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) {
-      expect(httpGet.port).toBe('metrics');
-      expect((await fetch(new URL(httpGet.path, app.metricsUrl))).status).toBe(200);
-    }
-    // A pod that is not ready waits, and is not restarted for it.
+  test('the probes ask at the admin port, and a pod that is not ready waits without a restart', () => {
+    const ports = container.ports.map(({ containerPort }: { containerPort: number }) => containerPort);
+    expect([environmentOf(everywhere)['HOST'], ...ports]).toEqual(['0.0.0.0', 4001, 9464]);
+    for (const { httpGet } of [startupProbe, livenessProbe, readinessProbe]) expect(httpGet.port).toBe('metrics');
     expect([startupProbe, livenessProbe].map(({ httpGet }) => httpGet.path)).not.toContain(readinessProbe.httpGet.path);
   });
 
@@ -172,8 +201,9 @@ describe('what a pod may do', () => {
     const { labels } = deployment.template.metadata;
     const services = [find('Service'), find('Service', 'device-trust-metrics')].map(({ spec }) => spec.selector);
     const others = [deployment, find('PodDisruptionBudget')['spec']].map(({ selector }) => selector.matchLabels);
-    const allowed = find('NetworkPolicy')['spec'].podSelector.matchLabels;
-    expect([...services, ...others, allowed]).toEqual(Array(5).fill(labels));
+    const policies = complete.filter(({ kind }) => kind === 'NetworkPolicy');
+    const allowed = policies.map(({ spec }) => spec.podSelector.matchLabels);
+    expect([...services, ...others, ...allowed]).toEqual(Array(8).fill(labels));
   });
 
   test('the router reaches GraphQL where its configuration looks, Prometheus the metrics, and nobody anything else', async () => {

@@ -61,6 +61,16 @@ describe.each(ROUTERS)('$file', ({ file, removes, secret, waits }) => {
   });
 });
 
+test('Apollo Router needs a licence for nothing in its first file, and believes the edge what this overwrites', () => {
+  const blocks = Object.keys(read('router/apollo-router.yaml'));
+  expect(blocks).toEqual(['rhai', 'headers', 'include_subgraph_errors', 'traffic_shaping']);
+  const script = readFileSync(join(ROOT, 'deploy/router/apollo-router.rhai'), 'utf8');
+  const taken = Array.from(script.matchAll(/headers\.values\("(.+?)"\)/g), ([, name]) => name);
+  const edge = JSON.stringify(read('router/envoy-edge.yaml'));
+  expect([...taken, 'x-client-ip', 'x-ja4'].filter((name) => !edge.includes(`"${name}"`))).toEqual([]);
+  expect(edge.match(/"append_action":"(?!OVERWRITE_IF_EXISTS_OR_ADD)/)).toBeNull();
+});
+
 test('supergraph.yaml and graph.yaml name the same addresses, and the composition that the tests use', () => {
   const { federation_version, subgraphs } = read('supergraph.yaml');
   const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));

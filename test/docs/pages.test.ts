@@ -45,7 +45,7 @@ describe.each(PAGES)('%s', (path) => {
 test('the commands of the page of the sandbox answer: two signals, and a pass', async ({ onTestFinished }) => {
   const sandbox = await startSandbox({ port: 0 });
   onTestFinished(sandbox.stop);
-  const [, query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
+  const [query = '', verification = ''] = readPage('src/sandbox/README.md').blocks.map(({ text }) =>
     text.replaceAll('http://127.0.0.1:4100', sandbox.urls.GLB),
   );
   const { code, data } = JSON.parse(await shell(query));

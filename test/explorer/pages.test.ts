@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, post, request } from '../support/requests.ts';
+import { ask, json, post, request } from '../support/requests.ts';
 
-/** The pages of `src/explorer/`: there in sandbox mode, and never in live mode. */
+/** The pages of `src/explorer/`, and what pages of other ports may ask: in sandbox mode, and never in live mode. */
 
 const sandbox = await startInSandboxMode();
 const live = await startWithoutUpstreams();
@@ -27,12 +27,16 @@ function jsonAfter(before: RegExp, page: string): unknown {
 
 describe('sandbox mode', () => {
   /** What each operation of a page is answered, as far as a person would look. */
+  const decision = { action: 'CHALLENGE', rule: 'serious' };
   const ANSWERS = {
     DeviceFingerprint: {
-      deviceFingerprint: { clientType: 'ANDROID', signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }] },
+      deviceFingerprint: { decision, clientType: 'ANDROID', signals: [{ name: 'EMULATOR' }, { name: 'VPN_ENABLED' }] },
     },
+    JudgeDevice: { deviceFingerprint: { judgement: { sealed: expect.stringMatching(/^eyJ/), decision } } },
+    StoredJudgement: { _entities: [{ eventType: 'checkout', decision, signals: [{ name: 'EMULATOR' }] }] },
     SignalCatalogue: { signalCatalogue: expect.any(Array) },
     ValidateCaptcha: { validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } },
+    AttestCaptcha: { validateCaptcha: { attestation: expect.stringMatching(/^eyJ/) } },
   };
 
   // Twice, because a challenge can be verified once.
@@ -98,6 +102,56 @@ describe('sandbox mode', () => {
       expect(errors).toBeUndefined();
       expect(data).toMatchObject(expected);
     }
+  });
+});
+
+describe('a page of another origin', () => {
+  /** What CORS says about an answer, for one to a preflight and one to a POST with this body. */
+  const corsOf = async (url: string, origin: string, body = '{}') => {
+    const asked = {
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type,x-user-id',
+    };
+    const preflight = await request(url, { method: 'OPTIONS', headers: { origin, ...asked } });
+    const answers = [preflight, await request(url, json(body, { origin }))];
+    const names = ['vary', ...['origin', 'methods', 'headers'].map((name) => `access-control-allow-${name}`)];
+    return answers.map(({ status, headers }) => [status, ...names.map((name) => headers.get(name))]);
+  };
+  const sandboxUrl = sandbox.sandboxUrls?.GLB;
+  const challenges = `${sandboxUrl}/sandbox/challenges?captcha_id=${'a'.repeat(32)}`;
+
+  test.each([
+    [sandbox.graphqlUrl, 'http://localhost:5173', '{"query":"{ __typename }"}', 200],
+    [sandbox.graphqlUrl, 'http://localhost', '{', 400],
+    [sandbox.graphqlUrl, 'http://127.0.0.1:3000', 'x'.repeat(600_000), 413],
+    [challenges, 'http://127.0.0.1:3000', '', 200],
+  ])('on this machine reads whatever %s answers: %s', async (url, origin, body, status) => {
+    const preflight = [204, 'origin', origin, 'POST', 'content-type,x-user-id'];
+    expect(await corsOf(url, origin, body)).toEqual([preflight, [status, 'origin', origin, null, null]]);
+  });
+
+  test.each([
+    'http://localhost.evil.example',
+    'http://localhost:1@evil.example',
+    'http://localhost:1, http://localhost:1',
+    'http://evil.example:4001',
+    'http://127.0.0.2:3000',
+    'https://localhost:3000',
+    'null',
+  ])('elsewhere reads nothing: %s', async (origin) => {
+    const nothing = ['origin', null, null, null];
+    expect(await corsOf(sandbox.graphqlUrl, origin)).toEqual([405, 400].map((status) => [status, ...nothing]));
+    expect(await corsOf(challenges, origin)).toEqual([404, 200].map((status) => [status, ...nothing]));
+  });
+
+  test('reads nothing else, and nothing in live mode', async () => {
+    for (const url of [
+      live.graphqlUrl,
+      `${live.url}/`,
+      `${sandbox.url}/.well-known/jwks.json`,
+      `${sandboxUrl}/validate`,
+    ])
+      for (const [, ...cors] of await corsOf(url, 'http://localhost:5173')) expect(cors).toEqual(Array(4).fill(null));
   });
 });
 

@@ -51,7 +51,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
   });
 
   test('a queued call whose client disconnects is never sent, and leaves the queue to the next one', async (context) => {
-    const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 1, upstreamMaxQueue: 1 });
+    const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 1 });
     const served = [askTimed(app, question)];
     await until(() => held.length === 1);
     const disconnect = startOperation(app.graphqlUrl, question);

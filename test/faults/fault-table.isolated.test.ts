@@ -210,7 +210,6 @@ async function startWithIds(ids: readonly string[]): Promise<TestApp> {
   onTestFinished(upstream.stop);
   const app = await startAgainst(upstream, DEADLINE, {
     upstreamCheck: 'all',
-    upstreamCheckGraceMs: 60_000,
     captchaConfigurations: ids.map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'GLB' })),
     attestationKeys: [generateKey('active')],
     attestation: {

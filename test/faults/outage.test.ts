@@ -114,7 +114,7 @@ describe.concurrent('a whole outage', () => {
   test('lets nobody proceed in a process that was started in it, and no rotation changes that', async (context) => {
     const upstream = await startSwitchable(unavailable, { probe: unavailable });
     context.onTestFinished(upstream.stop);
-    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheckGraceMs: 0 });
+    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first' });
     context.onTestFinished(app.stop);
     const outcomes: Outcome[] = [];
     await untilDown(app, async () => outcomes.push(await verify(app)));

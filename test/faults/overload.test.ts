@@ -21,8 +21,9 @@ import {
 
 /** What many calls at once mean for further calls: each service has a limit and a queue of its own in each region. */
 
-const SMALL = { upstreamMaxInFlight: 3, upstreamMaxQueue: 2 };
-const CAPACITY = SMALL.upstreamMaxInFlight + SMALL.upstreamMaxQueue;
+/** As many may wait. */
+const SMALL = { upstreamMaxInFlight: 3 };
+const CAPACITY = 2 * SMALL.upstreamMaxInFlight;
 
 /** An app before an upstream that holds every request until the test lets it answer, except those about these questions. */
 async function start(context: TestContext, deadlineMs = 10_000, exceptions: readonly Question[] = []) {
@@ -54,14 +55,14 @@ describe.concurrent.each(SERVICES)('%s', (_service, question) => {
       expectOverloaded(question, answered);
       expect(answered.waited).toBeLessThan(1_000);
     }
-    expect(await queuedCalls(app)).toBe(SMALL.upstreamMaxQueue);
+    expect(await queuedCalls(app)).toBe(SMALL.upstreamMaxInFlight);
     // Another region and the other service have limits of their own.
     for (const other of others)
       for (const answered of await crowd(app, other, SMALL.upstreamMaxInFlight)) expectGood(other, answered);
     const before = upstream.requests;
     answerAll(question);
     for (const answered of (await all).slice(3)) expectGood(question, answered);
-    expect(upstream.requests).toBe(before + SMALL.upstreamMaxQueue);
+    expect(upstream.requests).toBe(before + SMALL.upstreamMaxInFlight);
   });
 
   test('a call that had to wait and then is late ends at its deadline as OVERLOADED, which never proceeds', async (context) => {

@@ -53,15 +53,6 @@ describe('a judged device', () => {
     expect(additional.filter((keys) => keys !== null).length).toBeGreaterThan(0);
     for (const keys of additional) expect(keys).not.toEqual({});
   });
-
-  test('a second query has the same requestId and another eventId (section 4, rule 3)', async () => {
-    const [first, second] = [
-      await fingerprint({ token: 'sandbox:ios#1' }),
-      await fingerprint({ token: 'sandbox:ios#1' }),
-    ];
-    expect(second.data.deviceFingerprint.requestId).toBe(first.data.deviceFingerprint.requestId);
-    expect(second.data.deviceFingerprint.eventId).not.toBe(first.data.deviceFingerprint.eventId);
-  });
 });
 
 describe('signals, by level and confidence', () => {

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareApplication, toRequest } from '../../src/fingerprint/client.ts';
 import { Judgements, newSealingKey } from '../../src/fingerprint/judgement.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
-import { findSignal, SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE, SIGNALS_BY_NAME } from '../../src/fingerprint/signals.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS, sealRecord } from '../support/judgements.ts';
 import { DATA } from './support.ts';
@@ -305,7 +305,7 @@ describe('records of every version that was ever sealed open for ever', () => {
     test('gives each signal the meaning and the effect that the catalogue has now', () => {
       const { signals } = new Judgements([key], UNCOUNTED).open(sealed);
       for (const { name, code, effect, meaning } of signals ?? []) {
-        const row = findSignal(name);
+        const row = SIGNALS_BY_NAME.get(name);
         expect([code, effect, meaning]).toEqual([row?.code ?? null, row?.effect ?? null, row?.meaning ?? null]);
       }
     });

@@ -29,43 +29,43 @@ test('a rule with every key is accepted', () => {
 });
 
 test.each<[object, string]>([
-  [{ id: 'Upper' }, `rules.0.id: ${ID}, but got "Upper".`],
-  [{ id: 'otherwise' }, `rules.0.id: ${ID}, but got "otherwise".`],
-  [{ id: '' }, `rules.0.id: ${ID}, but got "".`],
-  [{ id: 'a'.repeat(49) }, `rules.0.id: ${ID}, but got "${'a'.repeat(39)}….`],
-  [{ id: undefined }, `rules.0.id: ${ID}, but got nothing.`],
-  [{ when: {} }, 'rules.0.when: expected an object with at least one condition, but got {}.'],
-  [{ when: undefined }, 'rules.0.when: expected an object with at least one condition, but got nothing.'],
-  [{ when: [] }, 'rules.0.when: expected an object with at least one condition, but got a list of 0.'],
+  [{ id: 'Upper' }, `rule 1: id: ${ID}, but got "Upper".`],
+  [{ id: 'otherwise' }, `rule 1: id: ${ID}, but got "otherwise".`],
+  [{ id: '' }, `rule 1: id: ${ID}, but got "".`],
+  [{ id: 'a'.repeat(49) }, `rule 1: id: ${ID}, but got "${'a'.repeat(39)}….`],
+  [{ id: undefined }, `rule 1: id: ${ID}, but got nothing.`],
+  [{ when: {} }, 'rule "a": when: expected an object with at least one condition, but got {}.'],
+  [{ when: undefined }, 'rule "a": when: expected an object with at least one condition, but got nothing.'],
+  [{ when: [] }, 'rule "a": when: expected an object with at least one condition, but got a list of 0.'],
   [
     { when: { anyof: ['EMULATOR'] } },
-    `rules.0.when: expected no key but ${KEYS}, but got "anyof". Did you mean anyOf?`,
+    `rule "a": when: expected no key but ${KEYS}, but got "anyof". Did you mean anyOf?`,
   ],
-  [{ when: { anyOf: ['EMULATER'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "EMULATER". Did you mean EMULATOR?`],
-  [{ when: { anyOf: ['emulator'] } }, `rules.0.when.anyOf.0: ${CODE}, but got "emulator". Did you mean EMULATOR?`],
-  [{ when: { noneOf: ['VPN_ENABLED', 7] } }, `rules.0.when.noneOf.1: ${CODE}, but got 7.`],
-  [{ when: { anyOf: [] } }, 'rules.0.when.anyOf: expected a list of signals, but got a list of 0.'],
-  [{ when: { anyOf: 'EMULATOR' } }, 'rules.0.when.anyOf: expected a list of signals, but got "EMULATOR".'],
-  [{ when: { effect: 'BLOCK' } }, 'rules.0.when.effect: expected RISK, DENY or ALLOW, but got "BLOCK".'],
+  [{ when: { anyOf: ['EMULATER'] } }, `rule "a": when.anyOf: ${CODE}, but got "EMULATER". Did you mean EMULATOR?`],
+  [{ when: { anyOf: ['emulator'] } }, `rule "a": when.anyOf: ${CODE}, but got "emulator". Did you mean EMULATOR?`],
+  [{ when: { noneOf: ['VPN_ENABLED', 7] } }, `rule "a": when.noneOf: ${CODE}, but got 7.`],
+  [{ when: { anyOf: [] } }, 'rule "a": when.anyOf: expected a list of signals, but got a list of 0.'],
+  [{ when: { anyOf: 'EMULATOR' } }, 'rule "a": when.anyOf: expected a list of signals, but got "EMULATOR".'],
+  [{ when: { effect: 'BLOCK' } }, 'rule "a": when.effect: expected RISK, DENY or ALLOW, but got "BLOCK".'],
   [
     { when: { minLevel: 'high' } },
-    'rules.0.when.minLevel: expected LOW, MEDIUM or HIGH, but got "high". Did you mean HIGH?',
+    'rule "a": when.minLevel: expected LOW, MEDIUM or HIGH, but got "high". Did you mean HIGH?',
   ],
-  [{ when: { minConfidence: 80 } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got 80.'],
-  [{ when: { minConfidence: null } }, 'rules.0.when.minConfidence: expected a number from 0 to 1, but got null.'],
-  [{ when: { atLeast: 0 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 0.'],
-  [{ when: { atLeast: 1.5 } }, 'rules.0.when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
-  [{ when: { eventType: '' } }, 'rules.0.when.eventType.0: expected a text of 1 to 100 characters, but got "".'],
-  [{ when: { eventType: ['a', {}] } }, 'rules.0.when.eventType.1: expected a text of 1 to 100 characters, but got {}.'],
+  [{ when: { minConfidence: 80 } }, 'rule "a": when.minConfidence: expected a number from 0 to 1, but got 80.'],
+  [{ when: { minConfidence: null } }, 'rule "a": when.minConfidence: expected a number from 0 to 1, but got null.'],
+  [{ when: { atLeast: 0 } }, 'rule "a": when.atLeast: expected a whole number from 1 to 51, but got 0.'],
+  [{ when: { atLeast: 1.5 } }, 'rule "a": when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
+  [{ when: { eventType: '' } }, 'rule "a": when.eventType: expected a text of 1 to 100 characters, but got "".'],
+  [{ when: { eventType: ['a', {}] } }, 'rule "a": when.eventType: expected a text of 1 to 100 characters, but got {}.'],
   [
     { when: { clientType: 'iOS' } },
-    'rules.0.when.clientType.0: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
+    'rule "a": when.clientType: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
   ],
-  [{ when: { clientType: [] } }, 'rules.0.when.clientType: expected a list of client types, but got a list of 0.'],
+  [{ when: { clientType: [] } }, 'rule "a": when.clientType: expected a list of client types, but got a list of 0.'],
   // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
-  [{ then: 'BLOCK' }, 'rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".'],
-  [{ shadow: 'yes' }, 'rules.0.shadow: expected true or false, but got "yes".'],
-  [{ note: 'why' }, 'rules.0: expected no key but id, when, then, shadow, but got "note".'],
+  [{ then: 'BLOCK' }, 'rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".'],
+  [{ shadow: 'yes' }, 'rule "a": shadow: expected true or false, but got "yes".'],
+  [{ note: 'why' }, 'rule "a": expected no key but id, when, then, shadow, but got "note".'],
 ])('%j is refused', (changes, sentence) => {
   expect(withRule(changes)).toEqual([sentence]);
 });
@@ -80,21 +80,25 @@ test.each<[unknown, string[]]>([
     { rules: Array.from({ length: 65 }, (_, at) => rule({ id: `r${at}` })), otherwise: 'ALLOW' },
     ['rules: expected a list of 1 to 64 rules, but got a list of 65.'],
   ],
-  [{ rules: ['a'], otherwise: 'ALLOW' }, ['rules.0: expected a rule, which is an object, but got "a".']],
+  [{ rules: ['a'], otherwise: 'ALLOW' }, ['rule 1: expected a rule, which is an object, but got "a".']],
 ])('%j is refused as a policy', (json, sentences) => {
   expect(problems(json)).toEqual(sentences);
 });
 
 test('every mistake is named at once', () => {
-  const rules = [rule({}), rule({ when: { effect: 'NO', minLevel: 1 }, note: '' }), rule({ id: 'b', shadow: 1 })];
-  expect(problems({ rules, otherwise: 'DROP', version: 1 }).map((sentence) => sentence.split(':')[0])).toEqual([
-    'rules.1.when.effect',
-    'rules.1.when.minLevel',
-    'rules.1',
-    'rules.2.shadow',
+  const wrong = { when: { effect: 'NO', minLevel: 1 }, note: '' };
+  const rules = [rule({}), rule(wrong), rule({ id: 'b', shadow: 1 }), rule({ id: 7, shadow: 1 })];
+  expect(problems({ rules, otherwise: 'DROP', version: 1 }).map((text) => text.split(/:? ?expected/)[0])).toEqual([
+    // The second rule with this id, so that its id alone would name the first one.
+    'rule 2: when.effect',
+    'rule 2: when.minLevel',
+    'rule 2',
+    'rule "b": shadow',
+    'rule 4: id',
+    'rule 4: shadow',
     'otherwise',
-    'expected no key but rules, otherwise, but got "version".',
-    'rules.1.id',
+    '',
+    'rule 2: id',
   ]);
 });
 

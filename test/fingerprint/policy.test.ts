@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, decide, type PolicyInput, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { findSignal } from '../../src/fingerprint/signals.ts';
+import { SIGNALS_BY_NAME } from '../../src/fingerprint/signals.ts';
 import { readPage } from '../docs/markdown.ts';
 
 /** What the built-in policy decides. `policy.properties.test.ts` has what each condition means. */
 
 /** A documented signal by its name, or one that is newer than the catalogue. */
 const signalOf = (name: string) => {
-  const row = findSignal(name);
+  const row = SIGNALS_BY_NAME.get(name);
   return row ? { ...row, name } : { name, code: null, effect: null, level: 'HIGH' as const, confidence: 0.7 };
 };
 const device = (names: readonly string[]): PolicyInput => ({

@@ -1,8 +1,5 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fingerprintProbe, prepareApplication } from '../../src/fingerprint/client.ts';
-import { Resolver } from '../../src/runtime/dns.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { sendProbe } from '../../src/upstream/probe.ts';
 import { ANDROID } from '../faults/documented.ts';
 import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
 
@@ -51,20 +48,4 @@ test('the question is about an empty token, which costs no event, with our crede
     headers: { authorization: 'Bearer sk_1', 'content-type': 'application/json' },
   });
   expect(JSON.parse(probe.body())).toEqual({ device_token: '' });
-});
-
-test('the sandbox answers it: for an application that works, with another secret, and for one that is disabled or unknown', async () => {
-  const sandbox = await startSandbox({ port: 0 });
-  onTestFinished(sandbox.stop);
-  const send = (publicKey: string, secret = 'sk_sandbox_glb') => {
-    const application = prepareApplication({ publicKey, secret, region: 'GLB', baseUrl: sandbox.urls.GLB });
-    const { signal } = new AbortController();
-    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 3_000 };
-    return sendProbe(fingerprintProbe(application), tools, signal);
-  };
-  expect(await send('pk_sandbox_glb')).toEqual(WELL);
-  expect(await send('pk_sandbox_glb', 'another secret')).toEqual(SHOWN[401]);
-  expect(await send('pk_sandbox_disabled')).toEqual(SHOWN[403]);
-  expect(await send('pk_sandbox_allowlist')).toEqual(SHOWN[403]);
-  expect(await send('pk_sandbox_na', 'sk_sandbox_na')).toEqual(SHOWN[404]);
 });

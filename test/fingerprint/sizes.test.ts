@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { ANDROID, altered, errorEnvelope, SIGNAL, spliced, WEB } from '../faults/documented.ts';
+import { readMetrics } from '../observability/exposition.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY } from '../support/graphql.ts';
@@ -104,6 +105,16 @@ describe('of one device', () => {
     const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, references(tokens));
     expect(data._entities).toMatchObject([{ version: '1.0' }, null, { version: '1.0' }]);
     expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
+  });
+
+  test('too large a report of a page is no mistake of the operator, so a bot wakes nobody with it', async () => {
+    const ofOperator = async () =>
+      (await readMetrics(app)).value('device_trust_operations_failed_total', { side: 'operator' });
+    const before = await ofOperator();
+    await ask(app.graphqlUrl, ENTITIES_QUERY, references(['1,000 values', '16,000 characters']));
+    expect(await ofOperator()).toBe(before);
+    await ask(app.graphqlUrl, ENTITIES_QUERY, references(['201 signals']));
+    expect(await ofOperator()).toBe(Number(before) + 1);
   });
 
   test.each(['201 errors', '80,000 broken errors'])('200 errors are passed on, and %s are not', async (refused) => {

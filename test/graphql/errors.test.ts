@@ -53,13 +53,16 @@ describe('literals of a wrong type', () => {
   });
 
   test.each([
-    ['a number for the token', fingerprint('token: 13800138000')],
-    ['an unquoted token', fingerprint('token: tok_canary_9f8e7d')],
-    ['an unknown level', signals('minLevel: tok_canary_9f8e7d')],
-  ])('%s', async (_what, document) => {
+    ['a number for the token', fingerprint('token: 13800138000'), 'token: expected String!.'],
+    ['an unquoted token', fingerprint('token: tok_canary_9f8e7d'), 'token: expected String!.'],
+    ['an unknown level', signals('minLevel: tok_canary_9f8e7d'), 'minLevel: expected a value of the enum SignalLevel.'],
+    ['a number in metadata', fingerprint('token: "x", metadata: { ja3: 13800138000 }'), 'ja3: expected String.'],
+    ['a bad time', fingerprint('token: "x", eventTime: 13800138000'), 'eventTime: expected DateTime, an RFC 3339'],
+  ])('%s', async (_what, document, says) => {
     const answer = await ask(app.graphqlUrl, document);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+    expect(answer.errors?.[0]?.message).toContain(says);
     expect(JSON.parse(answer.text).errors[0].locations).toEqual([
       { line: 1, column: document.search(/13800138000|tok_canary/) + 1 },
     ]);
@@ -124,14 +127,14 @@ describe('values that only a resolver can refuse leave the rest of the answer wh
   const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
   test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
-    ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'publicKey: expected'],
+    ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
     [
       'a documented key in additional',
       FINGERPRINT_QUERY,
       (c) => ({ token: c, metadata: { additional: { email: c } } }),
       'metadata.additional: expected',
     ],
-    ['captchaId', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, captchaId: c } }), 'input.captchaId: expected'],
+    ['captchaId', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, captchaId: c } }), 'add it to CAPTCHA_CONFIGURATIONS'],
     ['genTime', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, genTime: `${c}x` } }), 'input.genTime: expected'],
     [
       'a lone surrogate',
@@ -278,7 +281,7 @@ describe('mistakes that are found only during the execution', async () => {
       await judge(`token: "t", metadata: { additional: { a: { b: $${name} } } }`, 'Int');
       expect(upstream.received.map(({ body }) => JSON.parse(body))).toEqual([
         { device_token: 't' },
-        { device_token: 't', metadata: { a: { b: null } } },
+        { device_token: 't', metadata: { a: {} } },
       ]);
     });
   });

@@ -5,7 +5,7 @@ import { ANDROID, WEB } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
-import { ask, post } from '../support/requests.ts';
+import { ask, type GraphqlError, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /**
@@ -142,17 +142,33 @@ test('what cannot be opened is null with a code, beside others that can, and not
 });
 
 describe('keys', () => {
-  test('of which a replica has none give no judgements, and open none', async () => {
+  test('of which a replica has none are what its operator has to configure, for a judgement and to open one', async () => {
     const none = await start([]);
-    expect((await judge('phone', none)).judgement).toBeNull();
-    const { data, errors } = await openBy(none, await sealedBy(app));
-    expect([data._entities, errors?.[0]?.extensions.code]).toEqual([[null], 'JUDGEMENT_UNREADABLE']);
-  });
-
-  test('that two replicas share let each open what the other has sealed, whichever is first', async () => {
-    const other = await start([OLD_KEY, NEW_KEY]);
-    expect((await openBy(other, await sealedBy(app))).errors).toBeUndefined();
-    expect((await openBy(app, await sealedBy(other))).errors).toBeUndefined();
+    const expectNotConfigured = (errors: readonly GraphqlError[] | undefined, ...path: (string | number)[]) => {
+      const extensions = { code: 'NOT_CONFIGURED', retryable: false };
+      expect(errors).toMatchObject([{ path, extensions, message: expect.stringContaining('SEALING_KEYS') }]);
+    };
+    const judged = await ask(none.graphqlUrl, JUDGE, { token: 'phone' });
+    expect(judged.data.deviceFingerprint).toMatchObject({
+      device: { id: ANDROID.data.fp_detail.device_id },
+      judgement: null,
+    });
+    expectNotConfigured(judged.errors, 'deviceFingerprint', 'judgement');
+    const opened = await openBy(none, await sealedBy(app));
+    expect(opened.data).toEqual({ _entities: [null] });
+    expectNotConfigured(opened.errors, '_entities', 0);
+    // Both can be asked for at will, so neither wakes an operator.
+    expect((await counted(none))['unreadable']).toBe(0);
+    expect((await readMetrics(none)).value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
+    // A question about nothing else would use up the token, and could be billed.
+    upstream.received.length = 0;
+    const onlyJudgement = `{ deviceFingerprint(token: "phone") { ... on DeviceFingerprint { judgement { sealed } } } }`;
+    for (let time = 0; time < 5; time += 1) {
+      const { data, errors } = await ask(none.graphqlUrl, onlyJudgement);
+      expect(data).toEqual({ deviceFingerprint: { judgement: null } });
+      expectNotConfigured(errors, 'deviceFingerprint', 'judgement');
+    }
+    expect(upstream.received).toEqual([]);
   });
 
   test('are rotated without a restart: an old one opens until it is removed', async () => {
@@ -166,14 +182,6 @@ describe('keys', () => {
     const { data, errors } = await openBy(rotated, old, both);
     expect([data._entities[0], data._entities[1].sealed]).toEqual([null, both]);
     expect(errors).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'JUDGEMENT_UNREADABLE' } }]);
-  });
-
-  test('are made at the start of sandbox mode, one for each process', async () => {
-    const [one, another] = await Promise.all([startInSandboxMode(), startInSandboxMode()]);
-    apps.push(one, another);
-    const sealed = await sealedBy(one, 'sandbox:android');
-    expect((await openBy(one, sealed)).errors).toBeUndefined();
-    expect((await openBy(another, sealed)).errors?.[0]?.extensions.code).toBe('JUDGEMENT_UNREADABLE');
   });
 });
 

@@ -88,7 +88,7 @@ describe('JSONObject', () => {
     }`;
     expect(await forwarded(query, { a: 'A', b: [1, 2], c: { z: 1 } })).toEqual({
       device_token: 'x',
-      metadata: { a: 'A', inner: { b: [1, 2], c: { z: 1 }, d: null }, block: ' x ', kind: 'LOGIN' },
+      metadata: { a: 'A', inner: { b: [1, 2], c: { z: 1 } }, block: ' x ', kind: 'LOGIN' },
     });
   });
 

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { LIVE, parse } from '../config/support.ts';
-import { startInSandboxMode } from '../support/app.ts';
+import { startInLiveMode } from '../support/app.ts';
 import { verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { shell, startProcess } from '../support/process.ts';
@@ -42,7 +42,8 @@ test('a shell reads it as well', async () => {
 test('one of two servers opens what the other has sealed with the printed key, and nobody does without it', async () => {
   const { sealingKeys } = parse({ ...LIVE, SEALING_KEYS: String(env['SEALING_KEYS']) });
   const ofAnother = parse({ ...LIVE, SEALING_KEYS: String(again['SEALING_KEYS']) });
-  const first = await startInSandboxMode({ sealingKeys });
+  const sandbox = await startSandbox({ port: 0 });
+  const first = await startInLiveMode(sandbox.urls, { sealingKeys });
   const SEAL =
     '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { eventId judgement { sealed } } } }';
   const OPEN =
@@ -50,7 +51,7 @@ test('one of two servers opens what the other has sealed with the printed key, a
   const { eventId, judgement } = (await ask(first.graphqlUrl, SEAL)).data.deviceFingerprint;
   await first.stop();
   const opened = async (own: typeof sealingKeys) => {
-    const app = await startInSandboxMode({ sealingKeys: own });
+    const app = await startInLiveMode(sandbox.urls, { sealingKeys: own });
     const references = [{ __typename: 'DeviceJudgement', sealed: judgement.sealed }];
     const { data } = await ask(app.graphqlUrl, OPEN, { references });
     await app.stop();
@@ -58,6 +59,7 @@ test('one of two servers opens what the other has sealed with the printed key, a
   };
   expect(await opened(sealingKeys)).toEqual([{ eventId }]);
   expect(await opened(ofAnother.sealingKeys)).toEqual([null]);
+  await sandbox.stop();
 });
 
 test('a server attests with the keys of a file, which are replaced without a restart, and a broken file changes nothing', async () => {
@@ -75,7 +77,6 @@ test('a server attests with the keys of a file, which are replaced without a res
     CAPTCHA_URL_GLB: sandbox.urls.GLB,
     PORT: '0',
     SHUTDOWN_GRACE_MS: '0',
-    MAX_EVENT_LOOP_DELAY_MS: '10000',
     ATTESTATION: ATTESTATION.replace('"required"', '"optional"'),
     ATTESTATION_KEYS_FILE: file,
   });

@@ -4,7 +4,7 @@ import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { FAIL } from '../faults/documented.ts';
-import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
+import { DEFAULTS, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
@@ -117,7 +117,7 @@ test('a refused account keeps the process from becoming ready, with a line that 
   onTestFinished(upstream.stop);
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const started = await createApp({ ...liveConfig(upstream.url), upstreamCheckGraceMs: 30_000 }, log);
+  const started = await createApp(liveConfig(upstream.url), log, undefined, PATIENT);
   onTestFinished(started.stop);
   const app = { ...started, logged: () => lines.join('') };
   const probes = async (result: string) =>

@@ -58,10 +58,10 @@ describe('an upstream call', () => {
   });
 
   test('is in flight or queued until its response, in its service and region, or until its client disconnects', async () => {
-    const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3, upstreamMaxQueue: 2 });
+    const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3 });
     const callers = new AbortController();
     const asked = [
-      { query: queryForTokens(times(5)) },
+      { query: queryForTokens(times(6)) },
       { query: `{ deviceFingerprint(token: "a", publicKey: "pk_sandbox_eu") { __typename } }` },
       captcha,
     ].map((body) => send(app, body, {}, callers.signal));
@@ -70,7 +70,7 @@ describe('an upstream call', () => {
       const { value } = await readMetrics(app);
       return ['in_flight', 'queued'].map((what) => value(`device_trust_upstream_${what}`, GLB));
     };
-    await expect.poll(stateOfPolicy, { interval: 20 }).toEqual([3, 2]);
+    await expect.poll(stateOfPolicy, { interval: 20 }).toEqual([3, 3]);
     const inFlight = async () =>
       (await readMetrics(app)).samples.filter(({ name }) => name === 'device_trust_upstream_in_flight');
     await expect.poll(inFlight).toMatchObject([
@@ -86,7 +86,7 @@ describe('an upstream call', () => {
     expect(counts.map(({ labels, value }) => [labels['region'], labels['outcome'], value])).toEqual(
       expect.arrayContaining([['EU', 'CANCELLED', 1]]),
     );
-    // The three that were sent, and not the two that waited.
+    // The three that were sent, and not those that waited.
     expect(counts.find(({ labels }) => labels['region'] === 'GLB' && labels['service'] === 'fingerprint')?.value).toBe(
       3,
     );

@@ -184,7 +184,6 @@ test.each(['trace', 'warn', 'silent'] as const)('at level %s nothing is revealed
       routerSecrets: [routerSecret],
       otlpEndpoint: receiver.endpoint,
       otelTracesSampler: 'always_on',
-      upstreamTraceparent: true,
     },
   );
   onTestFinished(app.stop);

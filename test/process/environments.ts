@@ -15,8 +15,6 @@ export const LIVE = {
   UPSTREAM_CHECK: 'off',
   PORT: '0',
   SHUTDOWN_GRACE_MS: '0',
-  // On a busy machine the process would refuse requests for that alone.
-  MAX_EVENT_LOOP_DELAY_MS: '10000',
 };
 
 /** What `preload.ts` is for, as variables. */

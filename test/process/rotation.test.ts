@@ -126,7 +126,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   await put('captchas', '[{"captchaId":"half');
   await put('policy', policy('BLOCK'));
   await expect.poll(keptTimes, POLL).toEqual([1, 1]);
-  expect(child.stdout()).toContain('rules.0.then: expected ALLOW, CHALLENGE or DENY, but got ');
+  expect(child.stdout()).toContain(': then: expected ALLOW, CHALLENGE or DENY, but got ');
   const rotations = written('"secrets rotated"');
   await becomes('CHALLENGE');
 

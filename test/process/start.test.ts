@@ -3,8 +3,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { verifyAttestation } from '../support/attestations.ts';
+import { solveChallenge } from '../support/challenges.ts';
 import { listen } from '../support/loopback.ts';
-import { MAIN, shell, startProcess } from '../support/process.ts';
+import { MAIN, ROOT, shell, startCommand, startProcess } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
 import { type Context, LIVE, SANDBOX, startServing } from './environments.ts';
 
 /** How a process starts, from its environment to its greeting and its first requests, and what it writes if it refuses to. */
@@ -36,8 +39,8 @@ describe.concurrent('a configuration that is wrong', () => {
     await writeFile(path, '{"rules":[{"id":"a","when":{"anyOf":["EMULATER"]},"then":"BLOCK"}]}');
     expect(await refusalOf(context, { ...SANDBOX, RISK_POLICY_FILE: path })).toBe(
       'The configuration has to be corrected:\n' +
-        '  RISK_POLICY_FILE: rules.0.when.anyOf.0: expected the code of a documented signal, but got "EMULATER". Did you mean EMULATOR?\n' +
-        '  RISK_POLICY_FILE: rules.0.then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".\n' +
+        '  RISK_POLICY_FILE: rule "a": when.anyOf: expected the code of a documented signal, but got "EMULATER". Did you mean EMULATOR?\n' +
+        '  RISK_POLICY_FILE: rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "BLOCK".\n' +
         '  RISK_POLICY_FILE: otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
     );
   });
@@ -57,6 +60,37 @@ test('a port that is taken, in each mode: a sentence that names its variable', a
     `The subgraph cannot listen:\n  PORT: expected a free port, but ${taken} is taken.\n`,
     `The subgraph cannot listen:\n  SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.\n`,
   ]);
+});
+
+test('`npm run dev` on a port that is taken ends with 1 as well, and waits for no change', async ({
+  onTestFinished,
+}) => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  const PORT = String(await listen(server));
+  const env = { PATH: process.env['PATH'], PORT, ADMIN_PORT: '0', SANDBOX_PORT: '0' };
+  const child = startCommand(['npm', 'run', '--silent', 'dev'], { cwd: ROOT, env });
+  onTestFinished(child.stop);
+  expect([await child.ended, child.stdout()]).toEqual([1, '']);
+  expect(child.stderr()).toContain(`PORT: expected a free port, but ${PORT} is taken.\n`);
+});
+
+test('what sandbox mode sealed and attested is good after a restart', async (context) => {
+  const first = await startServing(context, SANDBOX);
+  const [, sandboxUrl = ''] = /POST '(.*)\/sandbox\/challenges/.exec(first.child.stdout()) ?? [];
+  const input = { ...(await solveChallenge(sandboxUrl)), audience: 'orders', action: 'placeOrder' };
+  const attest = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
+  const { attestation } = (await ask(first.graphqlUrl, attest, { input })).data.validateCaptcha;
+  const judge =
+    '{ deviceFingerprint(token: "sandbox:ios") { ... on DeviceFingerprint { judgement { __typename sealed } } } }';
+  const { judgement } = (await ask(first.graphqlUrl, judge)).data.deviceFingerprint;
+  expect(await first.child.end('SIGTERM')).toBe(0);
+
+  const { graphqlUrl, urlOf } = await startServing(context, SANDBOX);
+  const jwks = await (await fetch(urlOf('/.well-known/jwks.json'))).text();
+  expect(await verifyAttestation(attestation, jwks)).toMatchObject({ act: 'placeOrder' });
+  const open = 'query ($of: [_Any!]!) { _entities(representations: $of) { ... on DeviceJudgement { clientType } } }';
+  expect((await ask(graphqlUrl, open, { of: [judgement] })).data._entities).toEqual([{ clientType: 'IOS' }]);
 });
 
 test('in sandbox mode it says where it is and what to ask, and all of that works, twice, until a SIGINT', async (context) => {

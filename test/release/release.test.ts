@@ -25,9 +25,9 @@ test('the version is the same in the package, the lock file, the manifests and t
   expect([locked, packages[''].version]).toEqual([version, version]);
   const shown = [
     ...allIn('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/g),
-    ...allIn('deploy/README.md', /(?:device-trust-subgraph:|refs\/tags\/v|git tag -s v)(\d[\w.-]*)/g),
+    ...allIn('deploy/README.md', /(?:device-trust-subgraph:|refs\/tags\/v)(\d[\w.-]*)/g),
   ];
-  expect(shown.length).toBeGreaterThan(5);
+  expect(shown.length).toBeGreaterThan(2);
   expect(new Set(shown)).toEqual(new Set([version]));
 });
 

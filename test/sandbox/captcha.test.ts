@@ -1,6 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { issueChallenge } from '../../src/sandbox/captcha.ts';
-import { Memory } from '../../src/sandbox/memory.ts';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { A, B, C, D, E, formOf, issue, outcomeOf, requestChallenge, sign, validate } from './support.ts';
 
@@ -63,29 +61,11 @@ describe('where the parameters are', () => {
     expect(outcomeOf(await response.json())).toBe('pass');
   });
 
-  test('a POST has all parameters in the form, except the captcha id', async () => {
-    const form = formOf(await issue(url));
-    const response = await fetch(`${url}/validate?captcha_id=${A}&${form}`, {
-      method: 'POST',
-      body: new URLSearchParams(),
-    });
-    expect(outcomeOf(await response.json())).toBe('-50005');
-  });
-
   test('a body of more than 256 KiB gets a 413 with an exception', async () => {
-    const post = (bytes: number) => {
-      const body = new URLSearchParams({ lot_number: 'x'.repeat(bytes - 'lot_number='.length) });
-      return fetch(`${url}/validate?captcha_id=${A}`, { method: 'POST', body });
-    };
-    expect((await post(256 * 1024)).status).toBe(200);
-    const response = await post(256 * 1024 + 1);
+    const body = new URLSearchParams({ lot_number: 'x'.repeat(256 * 1024) });
+    const response = await fetch(`${url}/validate?captcha_id=${A}`, { method: 'POST', body });
     expect(response.status).toBe(413);
-    expect(await response.json()).toEqual({
-      status: 'error',
-      code: '-50000',
-      msg: 'runtime error',
-      desc: { type: 'undefined error' },
-    });
+    expect(await response.json()).toMatchObject({ status: 'error', code: '-50000', msg: 'runtime error' });
   });
 });
 
@@ -127,16 +107,10 @@ describe('a challenge', () => {
   });
 
   test('expires', async () => {
-    const brief = await startSandbox({ port: 0, challengeLifetimeMs: 0 });
-    onTestFinished(brief.stop);
-    const answer = await validate(brief.urls.GLB, formOf(await issue(brief.urls.GLB)));
-    expect(outcomeOf(answer)).toBe('pass_token expire');
-  });
-
-  test('is not known to another sandbox', async () => {
-    const other = await startSandbox({ port: 0 });
-    onTestFinished(other.stop);
-    expect(outcomeOf(await validate(other.urls.GLB, formOf(await issue(url))))).toBe('-50301');
+    const challenge = await issue(url);
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect(await outcome(formOf(challenge))).toBe('pass_token expire');
   });
 });
 
@@ -165,15 +139,4 @@ describe('a lot number that forces an outcome', () => {
       expect(await outcome(madeUp(lot, { sign_token: sign(lot, 'wrong') }))).toBe('illegal sign_token');
     },
   );
-});
-
-test('of more than ten thousand challenges the oldest is forgotten', () => {
-  const memory = new Memory(60_000);
-  const issueOne = () => issueChallenge(new URLSearchParams({ captcha_id: A }), 'GLB', memory);
-  issueOne();
-  const [oldest = ''] = memory.challenges.keys();
-  for (let issued = 1; issued < 10_000; issued++) issueOne();
-  expect(memory.challenges.has(oldest)).toBe(true);
-  issueOne();
-  expect(memory.challenges.has(oldest)).toBe(false);
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import type { Config } from '../../src/config/variables.ts';
+import { startSandbox } from '../../src/sandbox/server.ts';
 import { INPUT } from '../captcha/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
@@ -66,10 +67,14 @@ describe('in sandbox mode, without any configuration', async () => {
     }
   });
 
-  test('nothing is signed without an audience, or where the field is not selected', async () => {
+  test('nothing is signed without an audience, which an error says, or where the field is not selected', async () => {
     const before = await issuedBy(app, 'verified');
-    const without = await validate(await solve());
-    expect(without.data.validateCaptcha).toEqual({ __typename: 'CaptchaPassed', proceed: true, attestation: null });
+    for (const changes of [{}, {}, {}, {}, { lotNumber: 'sandbox:fail:pass_token expire' }]) {
+      const { data, errors } = await validate({ ...(await solve()), ...changes });
+      expect(data.validateCaptcha).toMatchObject({ proceed: !('lotNumber' in changes), attestation: null });
+      const code = 'BAD_USER_INPUT';
+      expect(errors).toMatchObject([{ path: ['validateCaptcha', 'attestation'], extensions: { code } }]);
+    }
     const unselected = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { proceed } }';
     const { data } = await validate({ ...(await solve()), ...NAMED }, unselected);
     expect(data.validateCaptcha).toEqual({ proceed: true });
@@ -81,7 +86,8 @@ describe('in sandbox mode, without any configuration', async () => {
     const before = Number(await refusedBy(app, 'audience'));
     const { data, errors } = await validate({ ...challenge, audience: 'payments', action: 'placeOrder' });
     expect(data).toEqual({ validateCaptcha: null });
-    expect(errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT', retryable: false }]);
+    const message = expect.stringMatching(/the operator .* has to add it to ATTESTATION/);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
     expect(await refusedBy(app, 'audience')).toBe(before + 1);
     expect((await validate({ ...challenge, ...NAMED })).data.validateCaptcha).toMatchObject({
       __typename: 'CaptchaPassed',
@@ -102,12 +108,20 @@ const attestation: NonNullable<Config['attestation']> = {
   ],
 };
 
-test('in live mode without a configuration no audience is known, and there are no keys', async () => {
+test('in live mode without a configuration an audience is NOT_CONFIGURED before anything is asked, and there are no keys', async () => {
   const bare = await startInLiveMode({ GLB: NOWHERE, NA: NOWHERE, EU: NOWHERE }, { upstreamCheck: 'off' });
   onTestFinished(bare.stop);
-  const { errors } = await ask(bare.graphqlUrl, MUTATION, { input: { ...INPUT, ...NAMED } });
-  expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['BAD_USER_INPUT']);
-  expect((await request(bare.url + JWKS)).status).toBe(404);
+  for (const input of [
+    { ...INPUT, ...NAMED },
+    { ...INPUT, audience: 'orders' },
+  ]) {
+    const { data, errors } = await ask(bare.graphqlUrl, MUTATION, { input });
+    expect(data).toEqual({ validateCaptcha: null });
+    const message = expect.stringMatching(/ATTESTATION and ATTESTATION_KEYS/);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'NOT_CONFIGURED', retryable: false } }]);
+  }
+  const { status, text } = await request(bare.url + JWKS);
+  expect([status, JSON.parse(text).errors[0].extensions.code]).toEqual([404, 'NOT_CONFIGURED']);
 });
 
 test('sandbox mode attests what is configured with a key of its own, which a rotation of other secrets leaves alone', async () => {
@@ -121,24 +135,19 @@ test('sandbox mode attests what is configured with a key of its own, which a rot
   expect(exp - iat).toBe(attestation.lifetimeSeconds);
 });
 
-test('a start with the limit of version 0.2.0 says that it has no effect', async () => {
-  const app = await startInSandboxMode({ attestation: { ...attestation, unverifiedPerMinute: 60 } });
-  onTestFinished(app.stop);
-  expect(app.logged()).toMatch(/"level":"warn".*unverifiedPerMinute/);
-});
-
 describe('behind a router', async () => {
   const router = { 'router-authorization': 'the-secret-of-the-router' };
-  const app = await startInSandboxMode({
+  const sandbox = await startSandbox({ port: 0 });
+  const app = await startInLiveMode(sandbox.urls, {
     attestation,
     attestationKeys: [active, next, retired],
     routerSecrets: [router['router-authorization']],
     trustedHeaders: { subject: 'x-user-id', scopes: undefined },
   });
-  afterAll(app.stop);
+  afterAll(() => Promise.all([app.stop(), sandbox.stop()]));
   const NAMED_BANK = { audience: 'bank', action: 'pay' };
   async function validate(audience: object, headers: Record<string, string>) {
-    const input = { ...(await solveChallenge(String(app.sandboxUrls?.GLB))), ...audience };
+    const input = { ...(await solveChallenge(sandbox.urls.GLB)), ...audience };
     return post(app.graphqlUrl, JSON.stringify({ query: MUTATION, variables: { input } }), headers);
   }
 

@@ -27,7 +27,8 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   // As much as the service may hold.
   const long = `{"query":"{ long(length: ${8 * MB - 20}) }"}`;
   const unread = [open(url, long, 'orders'), open(url, long, 'orders')];
-  for (const { socket } of unread) await once(socket, 'data').then(() => socket.pause());
+  // Both from the first byte on: waiting for one after the other, this process can read all of the second.
+  await Promise.all(unread.map(({ socket }) => once(socket, 'data').then(() => socket.pause())));
   const since = performance.now();
   expect(await statusOf(url, 'orders', long)).toBe(503);
   await expect.poll(() => statusOf(url, 'orders', long), { timeout: 30_000, interval: 500 }).toBe(200);

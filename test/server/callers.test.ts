@@ -110,12 +110,6 @@ describe('whoever presents', () => {
     expect(await callerOf(server.graphqlUrl, [`${right}`, `${wrong}`])).toBe('401');
     expect(await callerOf(server.graphqlUrl, [`${wrong}`, `${right}`])).toBe('401');
   });
-
-  test('nothing may ask whether the process lives', async () => {
-    for (const path of ['/healthz', '/readyz']) {
-      expect((await request(new URL(path, server.graphqlUrl).href)).status).toBe(200);
-    }
-  });
 });
 
 test('the router gets an inline trace if it asks for one, and nobody else does', async () => {

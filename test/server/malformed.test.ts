@@ -10,9 +10,6 @@ import { expectRawRefusal, startWithoutUpstreams } from './support.ts';
 const app = await startWithoutUpstreams();
 afterAll(() => app.stop());
 
-const QUERY = '{"query":"{ __typename }"}';
-const POST = `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${QUERY.length}\r\n`;
-
 test.each([
   ['no HTTP at all', 'hello canary-7f3a\r\n\r\n', 400],
   ['a header that is none', 'GET /healthz HTTP/1.1\r\nhost: x\r\ncanary-7f3a\r\n\r\n', 400],
@@ -26,40 +23,6 @@ test.each([
   expectRawRefusal(answer, status);
   expect(await refusals()).toBe((before ?? 0) + 1);
   expect(answer + app.logged()).not.toContain('canary-7f3a');
-});
-
-describe('requests that Node itself answers', () => {
-  test.each([
-    ['another expectation', `${POST}connection: close\r\nexpect: 200-ok\r\n\r\n${QUERY}`, /^HTTP\/1.1 417 /],
-    ['no Host, and a body to come', 'POST /graphql HTTP/1.1\r\nexpect: 100-continue\r\n\r\n', /^HTTP\/1.1 400 /],
-    ['a tunnel', 'CONNECT x.example:443 HTTP/1.1\r\nhost: x.example\r\n\r\n', /^$/],
-  ])('%s is refused', async (_what, bytes, answer) => {
-    expect(await sendBytes(app.url, bytes)).toMatch(answer);
-  });
-
-  test('HTTP/1.0 needs no Host, and its expectations are ignored', async () => {
-    const answer = await sendBytes(app.url, 'GET /healthz HTTP/1.0\r\nexpect: 100-continue\r\n\r\n');
-    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n/);
-    expect(answer).toMatch(/\r\n\r\nalive\n$/);
-  });
-
-  test('an offer to upgrade is ignored', async () => {
-    const answer = await sendBytes(
-      app.url,
-      'GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: upgrade, close\r\nupgrade: websocket\r\n\r\n',
-    );
-    expect(answer).toMatch(/^HTTP\/1.1 200 OK\r\n[\s\S]*\r\n\r\nalive\n$/);
-  });
-
-  test('a body that waits for 100 Continue is asked for, and answered', async () => {
-    const { socket, received, closed } = openConnection(
-      app.url,
-      `${POST}connection: close\r\nexpect: 100-continue\r\n\r\n`,
-    );
-    await expect.poll(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
-    socket.write(QUERY);
-    expect(await closed).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 OK\r\n[\s\S]*{"__typename":"Query"}}$/);
-  });
 });
 
 describe.concurrent('deadlines that nobody can configure', () => {

@@ -5,7 +5,7 @@ import { createApp } from '../../src/app.ts';
 import type { Config } from '../../src/config/variables.ts';
 import type { GraphQLContext } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
+import { liveConfig, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, startHostile } from '../support/hostile.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
@@ -42,8 +42,8 @@ export async function startChecking({ onTestFinished }: Pick<TestContext, 'onTes
   const upstream = await startHostile(all, { probe: all });
   onTestFinished(upstream.stop);
   const { url } = upstream;
-  const config = liveConfig({ GLB: url, NA: url, EU: url }, { upstreamCheckGraceMs: 60_000 });
-  const app = await createApp(config, pino({ level: 'silent' }));
+  const config = liveConfig({ GLB: url, NA: url, EU: url });
+  const app = await createApp(config, pino({ level: 'silent' }), undefined, PATIENT);
   onTestFinished(app.stop);
   return { app, upstreamIs, upstream };
 }

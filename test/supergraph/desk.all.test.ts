@@ -13,7 +13,7 @@ const pages = await startTestPages();
 const { supergraph, desk, deskGateway, shopGateway, tab: page } = pages;
 afterAll(() => pages.stop());
 
-const EMULATOR = 'sandbox:android:EMULATOR,VPN_ENABLED';
+const EMULATOR = 'sandbox:android:EMULATOR,VPN_ENABLED@emulator';
 const MARKUP = '<img src=x onerror=alert(1)>';
 const VALIDATE = `mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }`;
 
@@ -43,7 +43,7 @@ await buyWithCaptcha();
 await supergraph.recover();
 await buyWithCaptcha();
 await buy('sandbox:error:500');
-await buy('made-up');
+await buy('made-up', { item: 'Desk' });
 await buy('sandbox:web:BROWSER_INCOGNITO_MODE,WHITELIST_IP');
 await buy(EMULATOR);
 await buy('sandbox:ios');
@@ -93,46 +93,64 @@ const facts = async () => {
 test('the table says what became of each checkout, what was decided by which rule, and what the captcha was', async () => {
   await open();
   expect((await rows()).slice(0, 9)).toEqual([
-    'Vase | Ada | Placed | Allow | otherwise | none',
-    'Vase | Ada | Challenged | Challenge | serious | none',
-    'Vase | Ada | Refused | Deny | listed | none',
-    'Vase | Ada | Challenged | Not judged: forged token | none | none',
-    'Vase | Ada | Challenged | Not judged: outage | none | none',
+    'Vase | Ada | Placed | Allow | otherwise | not asked',
+    'Vase | Ada | Challenged | Challenge | serious | asked, not solved',
+    'Vase | Ada | Refused | Deny | listed | not asked',
+    'Desk | Ada | Refused | Not judged: forged token | none | not asked',
+    'Vase | Ada | Challenged | Not judged: outage | none | asked, not solved',
     'Vase | Ada | Placed | Challenge | serious | verified',
     'Vase | Ada | Placed | Challenge | serious | unverified',
-    'Vase | Ada | Placed | Allow | otherwise | none',
+    'Vase | Ada | Placed | Allow | otherwise | not asked',
     // A record that cannot be opened spoils its own row alone.
-    'Vase | Ada | Placed | Allow | unreadable | none',
+    'Vase | Ada | Placed | Allow | unreadable | not asked',
   ]);
 });
 
 test('a judgement is there as it was', async () => {
   await open();
-  expect(await openRow(2)).toMatch(/^Vase for Ada\n/);
+  const text = await openRow(2);
+  expect(text).toMatch(/^Vase for Ada\n/);
+  expect(text).toMatch(/\nAs judged at \d\d \w{3,4} \d{4}, \d\d:\d\d:\d\d GMT[+-]\d\d:\d\d\.\n+Signals: 2\n/);
   expect(await facts()).toMatchObject({
     Outcome: 'Refused',
+    'Refused because': 'the decision is Deny; no captcha changes that',
     Decision: 'Deny',
     Rule: 'listed',
     Policy: 'bec7b5666fdf',
-    Captcha: 'none',
+    Captcha: 'not asked',
     Client: 'Web page',
     Browser: 'Chrome 131.0.6778.86',
     'IP address': '203.0.113.30',
-    'Judged at': expect.stringMatching(/^\d\d \w{3,4} \d{4}, \d\d:\d\d:\d\d GMT[+-]\d\d:\d\d$/),
     'Device id': expect.stringMatching(/^[0-9a-f]{64}$/),
     'Event id': expect.stringMatching(/^evt_/),
   });
   expect((await page.locator('#detail li').allInnerTexts()).sort()).toEqual([
     'BROWSER_INCOGNITO_MODE LOW, confidence 80 %: counts towards risk. The browser window is a private one.',
-    'WHITELIST_IP HIGH, confidence 100 %: on your blacklist, in spite of the name: refuse. The IP address is on your blacklist, in spite of the name.',
+    'WHITELIST_IP HIGH, confidence 100 %: refuse. The IP address is on your blacklist, in spite of the name.',
   ]);
+});
+
+test('the detail leads to the other orders from the device, whoever placed them', async () => {
+  await open();
+  await openRow(6);
+  expect((await page.locator('#detail ul').last().locator('li').allInnerTexts()).map((text) => text.slice(16))).toEqual(
+    [
+      'Kettle for Ada: Challenge, captcha unverified',
+      'Gift card for Grace: Challenge, captcha verified',
+      'Gift card for Mallory: Challenge, captcha verified',
+      'Vase for Ada: Challenge, captcha verified',
+    ],
+  );
+  await page.locator('#detail ul a').last().click();
+  await expect.poll(facts).toMatchObject({ Captcha: 'verified' });
 });
 
 test('the detail says why there is no judgement, and what that means', async () => {
   await open();
   for (const [row, sentence] of [
     [0, 'Signals: 0'],
-    [3, 'probably forged'],
+    [3, 'so it is probably forged. Without a judgement the shop asks for a captcha, and refuses items above €50.00.'],
+    [3, 'the device or the captcha could not be verified, and the item is above €50.00'],
     [4, 'This is on our side, and says nothing about the customer'],
     [8, 'The record cannot be opened: it was altered, or the key that sealed it has been destroyed.'],
   ] as const) {

@@ -1,5 +1,6 @@
 import { createApp } from '../../src/app.ts';
 import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { loadPolicy } from '../../src/fingerprint/policy.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { composeShopVariant, composeSupergraph } from './compose.ts';
@@ -27,8 +28,7 @@ async function start(): Promise<string> {
       PORT: process.env['PORT'] || '4000',
       SANDBOX_PORT: process.env['SANDBOX_PORT'],
       ADMIN_PORT: '0',
-      // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
-      MAX_EVENT_LOOP_DELAY_MS: '10000',
+      RISK_POLICY_FILE: process.env['RISK_POLICY_FILE'],
       SHUTDOWN_GRACE_MS: '0',
       // The gateways say who is signed in, and the attestation names this person.
       TRUSTED_HEADERS: JSON.stringify(TRUSTED_HEADERS),
@@ -39,7 +39,9 @@ async function start(): Promise<string> {
   );
   const portAfter = (offset: number) => (config.port === 0 ? 0 : config.port + offset);
   const log = await createLogger({ level: 'warn', pretty: true });
-  const app = await createApp({ ...config, port: portAfter(1) }, log);
+  const policy = config.riskPolicyFile === undefined ? undefined : loadPolicy(config.riskPolicyFile);
+  // Beside a gateway that composes and plans, an event loop that is late says nothing about the load.
+  const app = await createApp({ ...config, port: portAfter(1) }, log, policy, 10_000);
   const users = await startUsers({ secret: secrets.users, port: portAfter(2) });
   const { issuer } = SANDBOX_ATTESTATION;
   const orders = await startOrders({
@@ -68,6 +70,7 @@ The shop:           ${shop.origin}
 The analyst's desk: ${desk.origin}
 The supergraph:     ${gateway.url}
   for curl:         -H "Authorization: Bearer $(curl -s -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
+Apollo Sandbox:     npm run dev has it; here ${app.url} answers gateways alone
 
 `;
 }

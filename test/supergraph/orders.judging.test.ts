@@ -61,7 +61,7 @@ const twentyTries = (input: ReturnType<typeof orderInput>) =>
 const ask = (query: string, variables = {}, scopes = 'risk:read') =>
   post(url, query, variables, subgraphHeaders('orders', { id: 'staff-grace', scopes }));
 const LIST = `query ($first: Int! = 50) { checkouts(first: $first) {
-  id startedAt item customer { id } status order { id } captcha decision notJudged judgement { sealed }
+  id startedAt item customer { id } status refusal order { id } captcha decision notJudged judgement { sealed }
 } }`;
 const list = async (variables = {}) => (await ask(LIST, variables)).data.checkouts;
 const newest = async () => (await list({ first: 1 }))[0];
@@ -69,8 +69,8 @@ const newest = async () => (await list({ first: 1 }))[0];
 describe('a checkout', () => {
   const judged = { notJudged: null, judgement: { sealed: expect.stringMatching(/^eyJ[\w-]+(\.[\w-]+){4}$/) } };
   const notJudged = { decision: 'NOT_JUDGED', judgement: null };
-  const open = { status: 'CHALLENGED', order: null, captcha: null };
-  const refused = { status: 'REFUSED', order: null, captcha: null };
+  const open = { status: 'CHALLENGED', refusal: null, order: null, captcha: 'NOT_SOLVED' };
+  const refused = { status: 'REFUSED', refusal: 'UNDER_REVIEW', order: null, captcha: null };
   test.each([
     ['of a clean device', CLEAN, 'Vase', { ...judged, status: 'PLACED', decision: 'ALLOW', captcha: null }],
     ['of an emulator', EMULATOR, 'Vase', { ...judged, ...open, decision: 'CHALLENGE' }],
@@ -128,7 +128,7 @@ describe('a checkout', () => {
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
     supergraph.outage.all = true;
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
-    expect(await newest()).toMatchObject({ notJudged, status: 'REFUSED' });
+    expect(await newest()).toMatchObject({ notJudged, status: 'REFUSED', refusal: 'UNVERIFIED' });
     expect(await orderOutcome(url, orderInput({ deviceToken, attestation, item: 'Lamp' }))).toMatchObject(PLACED);
   });
 
@@ -155,7 +155,7 @@ describe('an outage', () => {
     expect(await orderOutcome(url, input)).toMatchObject(CHALLENGE);
     await supergraph.recover();
     expect(await orderOutcome(url, input)).toMatchObject(PLACED);
-    expect(await newest()).toMatchObject({ decision: 'ALLOW', notJudged: null });
+    expect(await newest()).toMatchObject({ decision: 'ALLOW', notJudged: null, captcha: 'NOT_SOLVED' });
   });
 
   test('of the captcha service lets people order without a challenge, each once with their own values', async () => {
@@ -187,6 +187,9 @@ describe('an outage', () => {
     const [again, spent] = await order(ada, 'user-1', 'Pen');
     expect(again.jti).toBe(ofAda.jti);
     expect(spent).toMatchObject({ __typename: 'ChallengeRequired', reason: 'SPENT' });
+    const [, expensive] = await order(randomUUID(), 'user-2', 'Desk');
+    expect(expensive).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
+    expect(await newest()).toMatchObject({ captcha: 'UNVERIFIED', refusal: 'UNVERIFIED', order: null });
   });
 });
 

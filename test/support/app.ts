@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
 import { parseConfig } from '../../src/config/parser.ts';
@@ -19,11 +20,10 @@ export const DEFAULTS: Config = {
   adminPort: 0,
   sandboxPort: 0,
   shutdownGraceMs: 0,
-  // An upstream that a test takes away before the start is no reason to wait for it.
-  upstreamCheckGraceMs: 1_000,
-  // A test's clients and upstreams run in this process as well, so its event loop may be late for no fault of ours.
-  maxEventLoopDelayMs: 10_000,
 };
+
+/** A test's clients and upstreams run in this process as well, so its event loop may be late for no fault of ours. */
+export const PATIENT = 10_000;
 
 /** The app as `npm run dev` starts it: with the embedded sandbox. */
 export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<TestApp> {
@@ -33,8 +33,8 @@ export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<Tes
 type BaseUrls = Readonly<Record<'GLB' | 'NA' | 'EU', string>>;
 
 /** The app in live mode against whatever listens at these addresses, with the accounts of the sandbox. */
-export function startInLiveMode(baseUrls: BaseUrls, overrides: Partial<Config> = {}): Promise<TestApp> {
-  return start(liveConfig(baseUrls, overrides));
+export function startInLiveMode(baseUrls: BaseUrls, overrides: Partial<Config> = {}, maxDelayMs?: number) {
+  return start(liveConfig(baseUrls, overrides), maxDelayMs);
 }
 
 /** Its configuration, which a test can rotate. */
@@ -54,8 +54,7 @@ export function liveConfig(baseUrls: BaseUrls, overrides: Partial<Config> = {}):
   };
 }
 
-async function start(config: Config): Promise<TestApp> {
-  // So that the third time is the one at which a document is compiled, and not a later one.
+async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -63,7 +62,9 @@ async function start(config: Config): Promise<TestApp> {
       done();
     },
   });
-  const app = await createApp(config, pino({ ...loggerOptions(), level: config.logLevel }, sink));
-  await app.ready;
+  const log = pino({ ...loggerOptions(), level: config.logLevel }, sink);
+  const app = await createApp(config, log, undefined, maxDelayMs);
+  // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
+  await (config.upstreamCheck === 'all' ? app.ready : Promise.race([app.ready, setTimeout(1_000)]));
   return { ...app, logged: () => lines.join('') };
 }

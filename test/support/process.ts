@@ -36,14 +36,12 @@ export interface TestProcess {
 
 /**
  * Starts a script of this project, by its path from the root, with this environment and little else; metrics on a free port.
- * A test machine that is busy makes the process late for no fault of its own, and a request that is refused for that (503)
- * leaves no log line. So it may be late, unless a test is about that.
  */
 export function startProcess(script: string, env: Readonly<Record<string, string>> = {}): TestProcess {
   const { PATH = '' } = process.env;
-  return startCommand([process.execPath, script], {
+  return startCommand([process.execPath, '--import=./test/support/patient.ts', script], {
     cwd: ROOT,
-    env: { PATH, ADMIN_PORT: '0', MAX_EVENT_LOOP_DELAY_MS: '10000', ...COMPILED, ...env },
+    env: { PATH, ADMIN_PORT: '0', ...COMPILED, ...env },
   });
 }
 

@@ -38,7 +38,6 @@ test('a host name stays the name that the certificate is for, and the one in the
   const resolver = new Resolver((_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
   const client = createTestClient({ resolver });
   onTestFinished(() => client.close());
-  onTestFinished(() => resolver.close());
   const post = (host: string) => client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()));
   expect(await post('upstream.example')).toMatchObject({ status: 200 });
   expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
@@ -53,7 +52,6 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   const expired = await start('localhost', -3, -2);
   trust(good, otherHost, expired);
   const resolver = new Resolver();
-  onTestFinished(() => resolver.close());
   const { signal } = new AbortController();
   const tools = { resolver, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 5_000 };
   const kinds: string[] = [];

@@ -20,7 +20,6 @@ async function start(behave: Behaviour, options: Parameters<typeof startHostile>
 function startClient(lookup: Lookup, timeoutMs = 5_000) {
   const resolver = new Resolver(lookup);
   const client = createTestClient({ resolver, timeoutMs, upstreamMaxInFlight: 1_000 });
-  onTestFinished(() => resolver.close());
   onTestFinished(() => client.close());
   return {
     resolver,
@@ -151,10 +150,10 @@ describe('a socket', () => {
   test('of a call that ended serves one of the queue, so that there are never more than calls under way', async () => {
     const waiting: (() => void)[] = [];
     const upstream = await start((exchange) => void waiting.push(() => good(exchange)));
-    const client = createTestClient({ upstreamMaxInFlight: 8, upstreamMaxQueue: 200 });
+    const client = createTestClient({ upstreamMaxInFlight: 50 });
     onTestFinished(() => client.close());
     const calls = Array.from({ length: 100 }, () => client.post(requestTo(upstream.url, createContext())));
-    await expect.poll(() => waiting.length).toBe(8);
+    await expect.poll(() => waiting.length).toBe(50);
     let served = 0;
     await expect
       .poll(
@@ -169,6 +168,6 @@ describe('a socket', () => {
       )
       .toBe(100);
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(Array(100).fill(200));
-    expect(upstream.connections).toBe(8);
+    expect(upstream.connections).toBe(50);
   });
 });

@@ -32,7 +32,6 @@ function resolverOf(ms: number, found: typeof LOOPBACK | string): Resolver {
     else setTimeout(done, ms, null, found);
   };
   const resolver = new Resolver(lookup);
-  onTestFinished(() => resolver.close());
   return resolver;
 }
 

@@ -36,7 +36,7 @@ async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>
     ...serviceOptions(),
     probes: probesOf(...Object.keys(accounts)),
     upstreamCheck: check,
-    upstreamCheckGraceMs: graceMs,
+    graceMs,
     timeoutMs: 1_000,
     log: pino({ level: 'debug' }, { write }),
   });
@@ -111,13 +111,6 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
     behaviours['a'] = well;
     await ready;
     expect(stateOf('a')).toBe('well');
-  });
-
-  test('and not at all if that time is 0', async ({ expect }) => {
-    const { service } = await start('first', { a: hang }, 0);
-    const elapsed = startStopwatch();
-    await service.start();
-    expect(elapsed()).toBeLessThan(1_000);
   });
 });
 

@@ -14,7 +14,6 @@ export function serviceOptions() {
     probes: [],
     upstreamMode: 'live',
     upstreamCheck: 'off',
-    upstreamCheckGraceMs: 0,
     timeoutMs: 5_000,
     resolver: new Resolver(),
     eventLoop: { totalLagMs: () => 0 },
@@ -26,7 +25,7 @@ export function serviceOptions() {
 /** A client of an upstream service, with what a test says. */
 export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> & { metrics?: Partial<Metrics> }) {
   const usual = serviceOptions();
-  const limits = { upstreamMaxInFlight: 10, upstreamMaxQueue: 10, quotaLimits: undefined, quotaStore: undefined };
+  const limits = { upstreamMaxInFlight: 10, quotaLimits: undefined, quotaStore: undefined };
   return new UpstreamClient({ ...usual, ...limits, ...options, metrics: { ...usual.metrics, ...options.metrics } });
 }
 
@@ -86,11 +85,7 @@ export function accountStarter() {
         probeIfStale: () => {},
       },
     );
-    closers.push(
-      upstream.stop,
-      () => resolver.close(),
-      () => health.close(),
-    );
+    closers.push(upstream.stop, () => health.close());
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 

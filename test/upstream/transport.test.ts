@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Resolver } from '../../src/runtime/dns.ts';
 import { toUpstreamError, UpstreamPool } from '../../src/upstream/transport.ts';
-import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
 /** How responses are read at the level of HTTP, and whose failure an error of the transport is. test/faults has what an upstream can do wrong. */
 
@@ -60,14 +60,6 @@ describe('a body', () => {
 });
 
 describe('an abort', () => {
-  test('rejects with its reason at once, and closes the socket', async () => {
-    const { upstream, response, abort } = await start(hang);
-    await expect.poll(() => upstream.open).toBe(1);
-    abort();
-    await expect(response).rejects.toThrow('disconnected');
-    await expect.poll(() => upstream.open).toBe(0);
-  });
-
   test('before there is a connection keeps the request from being sent', async () => {
     const { upstream, response, abort } = await start(answer(200, '{}'));
     abort();

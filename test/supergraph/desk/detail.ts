@@ -1,7 +1,13 @@
 import { make } from '../shop/dom.ts';
-import type { CheckoutQuery, DeviceClientType, DeviceSignalEffect, JudgementFragment } from './generated/graphql.ts';
+import type {
+  CheckoutQuery,
+  DeviceClientType,
+  DeviceSignalEffect,
+  JudgementFragment,
+  SummaryFragment,
+} from './generated/graphql.ts';
 import { troubleView } from './trouble.ts';
-import { captchaOf, decisionView, known, OUTCOMES, reasonOf, timeView } from './words.ts';
+import { captchaOf, customerOf, decisionView, known, OUTCOMES, REFUSALS, reasonOf, timeView } from './words.ts';
 
 type Fact = readonly [name: string, value: Node | string];
 
@@ -11,12 +17,13 @@ type Fact = readonly [name: string, value: Node | string];
  * @param code why the judgement could not be opened, if it could not
  */
 export function detailView(checkout: NonNullable<CheckoutQuery['checkout']>, code: string | undefined): Node[] {
-  const { judgement, startedAt, id, order, decision } = checkout;
+  const { judgement, startedAt, id, order, decision, refusal } = checkout;
   const rule = judgement?.decision;
   const isReadable = judgement !== null || decision === 'NOT_JUDGED';
   return [
     facts(
       ['Outcome', OUTCOMES[checkout.status]],
+      ...(refusal ? [['Refused because', REFUSALS[refusal]] as const] : []),
       ['Order', order ? make('code', '', order.id) : 'none'],
       ['Decision', decisionView(checkout)],
       ['Rule', rule ? make('code', '', rule.rule) : 'none'],
@@ -25,10 +32,17 @@ export function detailView(checkout: NonNullable<CheckoutQuery['checkout']>, cod
       ['Started at', timeView(startedAt, 'long')],
       ['Checkout', make('code', '', id)],
     ),
-    ...(judgement ? judgementView(judgement) : []),
-    ...(decision === 'NOT_JUDGED' ? [make('p', '', reasonOf(checkout))] : []),
+    ...(judgement ? judgementView(judgement, id) : []),
+    ...(decision === 'NOT_JUDGED' ? [make('p', '', `${reasonOf(checkout)} No device is known.`)] : []),
     ...(isReadable ? [] : [troubleView(code ?? 'NO_CODE')]),
   ];
+}
+
+function orderView(checkout: SummaryFragment): HTMLElement {
+  const link = make('a', '', timeView(checkout.startedAt, 'short'));
+  link.href = `#${checkout.id}`;
+  const captcha = `, captcha ${captchaOf(checkout)}`;
+  return make('li', '', link, ` ${checkout.item} for ${customerOf(checkout)}: `, decisionView(checkout), captcha);
 }
 
 const CLIENTS: Readonly<Record<DeviceClientType, string>> = {
@@ -38,9 +52,12 @@ const CLIENTS: Readonly<Record<DeviceClientType, string>> = {
 };
 const WITHHELD = 'not shown to you';
 
-function judgementView(judgement: JudgementFragment): Node[] {
+function judgementView(judgement: JudgementFragment, checkoutId: string): Node[] {
+  const orders = judgement.device?.orders.flatMap(({ checkout }) => checkout ?? []) ?? [];
+  const others = orders.filter(({ id }) => id !== checkoutId);
   const { signals, clientType, ipInfo, judgedAt, eventType, device, eventId, requestId } = judgement;
   return [
+    make('p', '', 'As judged at ', timeView(judgedAt, 'long'), '.'),
     make('h3', '', `Signals: ${signals?.length ?? WITHHELD}`),
     make('ul', '', ...(signals ?? []).map(signalView)),
     make('h3', '', 'Device and event'),
@@ -48,12 +65,13 @@ function judgementView(judgement: JudgementFragment): Node[] {
       ['Client', CLIENTS[clientType]],
       ...machineOf(judgement),
       ['IP address', ipInfo?.ip ?? WITHHELD],
-      ['Judged at', timeView(judgedAt, 'long')],
       ['Event', eventType ?? 'not named'],
       ['Device id', make('code', '', device?.id ?? WITHHELD)],
       ['Event id', make('code', '', eventId)],
       ['Request id', make('code', '', requestId)],
     ),
+    make('h3', '', `Other orders placed from this device: ${others.length}`),
+    make('ul', '', ...others.map(orderView)),
   ];
 }
 
@@ -68,9 +86,8 @@ function machineOf({ deviceBasic }: JudgementFragment): Fact[] {
 
 const EFFECTS: Readonly<Record<DeviceSignalEffect, string>> = {
   RISK: 'counts towards risk',
-  // The service calls its blacklists WHITELIST_ and its whitelists BLACKLIST_.
-  DENY: 'on your blacklist, in spite of the name: refuse',
-  ALLOW: 'on your whitelist, in spite of the name: let through',
+  DENY: 'refuse',
+  ALLOW: 'let through',
 };
 
 function signalView(signal: NonNullable<JudgementFragment['signals']>[number]): HTMLElement {

@@ -16,6 +16,7 @@ export const CHECKOUTS = graphql(`
     item
     customer { id name }
     status
+    refusal
     order { id }
     captcha
     decision
@@ -39,7 +40,7 @@ export const CHECKOUT = graphql(`
       ... on Mobile { model architecture os { name version } }
       ... on Web { browser { name version } device { vendor model } os { name version } }
     }
-    device { id }
+    device { id orders { checkout { ...Summary } } }
     ipInfo { ip }
     signals { name level confidence effect meaning }
     decision { rule policy }

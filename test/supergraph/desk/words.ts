@@ -1,4 +1,6 @@
+import { MAX_UNVERIFIED_CENTS } from '../orders/goods.ts';
 import { make } from '../shop/dom.ts';
+import { inCurrency } from '../shop/outcome.ts';
 import type * as Graph from './generated/graphql.ts';
 
 /** What the desk calls things. */
@@ -10,16 +12,12 @@ const DECISIONS: Readonly<Record<Graph.CheckoutDecision, string>> = {
   NOT_JUDGED: 'Not judged',
 };
 
+const LIMIT = inCurrency(MAX_UNVERIFIED_CENTS);
+
 /** Why there is no judgement: in a word, and in a sentence. */
 const NOT_JUDGED: Readonly<Record<Graph.NotJudgedReason, readonly [string, string]>> = {
-  TOKEN_REJECTED: [
-    'forged token',
-    'The fingerprint service never issued this token, so it is probably forged. The customer has to solve a captcha.',
-  ],
-  OUTAGE: [
-    'outage',
-    'There was no answer about the device. This is on our side, and says nothing about the customer, who has to solve a captcha.',
-  ],
+  TOKEN_REJECTED: ['forged token', 'The fingerprint service never issued this token, so it is probably forged.'],
+  OUTAGE: ['outage', 'There was no answer about the device. This is on our side, and says nothing about the customer.'],
 };
 
 /** The decision as text and colour, with the reason if there is none. */
@@ -29,7 +27,8 @@ export function decisionView({ decision, notJudged }: Graph.SummaryFragment): HT
 }
 
 export function reasonOf({ notJudged }: Graph.SummaryFragment): string {
-  return notJudged ? NOT_JUDGED[notJudged][1] : 'Why it was not judged is not known.';
+  const reason = notJudged ? NOT_JUDGED[notJudged][1] : 'Why it was not judged is not known.';
+  return `${reason} Without a judgement the shop asks for a captcha, and refuses items above ${LIMIT}.`;
 }
 
 export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
@@ -38,8 +37,18 @@ export const OUTCOMES: Readonly<Record<Graph.CheckoutStatus, string>> = {
   REFUSED: 'Refused',
 };
 
-const CAPTCHAS: Readonly<Record<Graph.CaptchaAssurance, string>> = { VERIFIED: 'verified', UNVERIFIED: 'unverified' };
-export const captchaOf = ({ captcha }: Graph.SummaryFragment): string => (captcha ? CAPTCHAS[captcha] : 'none');
+export const REFUSALS: Readonly<Record<Graph.OrderRefusalCode, string>> = {
+  UNKNOWN_ITEM: 'the shop has no such item',
+  UNVERIFIED: `the device or the captcha could not be verified, and the item is above ${LIMIT}`,
+  UNDER_REVIEW: 'the decision is Deny; no captcha changes that',
+};
+
+const CAPTCHAS: Readonly<Record<Graph.CaptchaAssurance, string>> = {
+  NOT_SOLVED: 'asked, not solved',
+  VERIFIED: 'verified',
+  UNVERIFIED: 'unverified',
+};
+export const captchaOf = ({ captcha }: Graph.SummaryFragment): string => (captcha ? CAPTCHAS[captcha] : 'not asked');
 export const customerOf = ({ customer }: Graph.SummaryFragment): string => customer?.name ?? 'Unknown customer';
 
 const CLOCK = { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;

@@ -52,13 +52,14 @@ export interface Checkout {
   readonly sealed: string | null;
   /** What the customer was answered last. */
   readonly outcome: 'PLACED' | 'CHALLENGED' | OrderRefusalCode | null;
+  /** Null if it was never asked for. */
   readonly captcha: Captcha | null;
   readonly orderId: string | null;
 }
 
 export type NotJudged = 'TOKEN_REJECTED' | 'OUTAGE';
 export type OrderRefusalCode = 'UNKNOWN_ITEM' | 'UNVERIFIED' | 'UNDER_REVIEW';
-export type Captcha = 'VERIFIED' | 'UNVERIFIED';
+export type Captcha = 'NOT_SOLVED' | 'VERIFIED' | 'UNVERIFIED';
 
 export type Database = ReturnType<typeof openDatabase>;
 
@@ -76,8 +77,12 @@ export function openDatabase(file: string) {
   const find = prepare(`${CHECKOUT} WHERE id = ?`);
   const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
   const order = prepare(`${CHECKOUT} WHERE order_id = ?`);
-  const ordersFrom = prepare(`${CHECKOUT} WHERE device_id = ? AND order_id IS NOT NULL ORDER BY order_id`);
-  const ordersOf = prepare(`${CHECKOUT} WHERE customer_id = ? AND order_id IS NOT NULL ORDER BY id`);
+  // The newest hundred, by time: whoever orders without end must not make an analyst's answer too large.
+  const ordersBy = (column: string) =>
+    prepare(
+      `SELECT * FROM (${CHECKOUT} WHERE ${column} = ? AND order_id IS NOT NULL ORDER BY id DESC LIMIT 100) ORDER BY id`,
+    );
+  const [ordersFrom, ordersOf] = [ordersBy('device_id'), ordersBy('customer_id')];
   // An id begins with the time, so the newest checkout has the greatest one.
   const newest = prepare(`${CHECKOUT} WHERE outcome IS NOT NULL ORDER BY id DESC LIMIT ?`);
   const start = prepare(`INSERT INTO checkouts (id, customer_id, checkout_id, item, price_cents, started_at)
@@ -89,8 +94,9 @@ export function openDatabase(file: string) {
   const notJudged = prepare(`UPDATE checkouts SET asked_at = 0,
     not_judged = CASE not_judged WHEN 'TOKEN_REJECTED' THEN not_judged ELSE ? END
     WHERE id = ? AND asked_at = ? AND order_id IS NULL`);
-  const end = prepare('UPDATE checkouts SET outcome = ?, captcha = ? WHERE id = ? AND order_id IS NULL');
-  const place = prepare(`UPDATE checkouts SET outcome = 'PLACED', captcha = ?, order_id = ?
+  const end = prepare(`UPDATE checkouts SET outcome = ?, captcha = COALESCE(?, captcha)
+    WHERE id = ? AND order_id IS NULL`);
+  const place = prepare(`UPDATE checkouts SET outcome = 'PLACED', captcha = COALESCE(?, captcha), order_id = ?
     WHERE id = ? AND order_id IS NULL AND decision = ?`);
 
   // The columns are named like the fields, and the tables hold nothing that was not inserted above.

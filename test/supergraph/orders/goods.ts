@@ -14,21 +14,26 @@ export const ITEMS: readonly Item[] = [
   { name: 'Desk', priceCents: 24_900 },
 ];
 
+/** Up to this value an order is placed while the device cannot be judged, or with a captcha that cannot be verified. */
+export const MAX_UNVERIFIED_CENTS = 5_000;
+
 /** An order of a new shop, and the token of the device that it was placed from. */
 export interface Seed {
   readonly orderId: string;
   readonly customerId: string;
   readonly item: string;
   readonly deviceToken: string;
+  /** It was placed in an outage of the captcha service. */
+  readonly captcha?: 'UNVERIFIED';
 }
 
-const SHARED = 'sandbox:android:EMULATOR,VPN_ENABLED';
+const SHARED = 'sandbox:once:android:EMULATOR,VPN_ENABLED@emulator';
 
 /** Three customers share an emulator. */
 export const ORDERS: readonly Seed[] = [
-  { orderId: 'order-1', customerId: 'user-1', item: 'Kettle', deviceToken: SHARED },
+  { orderId: 'order-1', customerId: 'user-1', item: 'Kettle', deviceToken: `${SHARED}#1`, captcha: 'UNVERIFIED' },
   { orderId: 'order-2', customerId: 'user-1', item: 'Lamp', deviceToken: 'sandbox:ios' },
-  { orderId: 'order-3', customerId: 'user-2', item: 'Gift card', deviceToken: SHARED },
-  { orderId: 'order-4', customerId: 'user-3', item: 'Gift card', deviceToken: SHARED },
-  { orderId: 'order-5', customerId: 'user-3', item: 'Gift card', deviceToken: 'not-a-token' },
+  { orderId: 'order-3', customerId: 'user-2', item: 'Gift card', deviceToken: `${SHARED}#2` },
+  { orderId: 'order-4', customerId: 'user-3', item: 'Gift card', deviceToken: `${SHARED}#3` },
+  { orderId: 'order-5', customerId: 'user-3', item: 'Lamp', deviceToken: 'not-a-token' },
 ];

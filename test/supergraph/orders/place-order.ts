@@ -3,7 +3,7 @@ import { failure } from '../subgraph.ts';
 import type { createVerifier } from './attestation.ts';
 import type { createJudging } from './checkouts.ts';
 import type { Captcha, Checkout, Database, OrderRefusalCode } from './database.ts';
-import { ITEMS } from './goods.ts';
+import { ITEMS, MAX_UNVERIFIED_CENTS } from './goods.ts';
 
 /** From a wish to an order: who may have what, with which proof. */
 
@@ -28,9 +28,6 @@ type Result =
   | { readonly __typename: 'ChallengeRequired'; readonly reason: ChallengeReason; audience: string; action: string }
   | { readonly __typename: 'OrderRefused'; readonly code: OrderRefusalCode };
 type ChallengeReason = 'MISSING' | 'INVALID' | 'EXPIRED' | 'SPENT';
-
-/** Up to this value an order is placed while the device cannot be judged, or with a captcha that cannot be verified. */
-const MAX_UNVERIFIED_CENTS = 5_000;
 
 const ACTION = 'placeOrder';
 const MAX_DEVICE_TOKEN_LENGTH = 8_192;
@@ -59,7 +56,7 @@ async function buy(shop: Shop, started: Checkout, input: PlaceOrderInput): Promi
   const { database, audience } = shop;
   const { id, customerId, priceCents } = started;
   const challenge = (reason: ChallengeReason): Result => {
-    database.end(id, 'CHALLENGED', null);
+    database.end(id, 'CHALLENGED', 'NOT_SOLVED');
     return { __typename: 'ChallengeRequired', reason, audience, action: ACTION };
   };
   const refuse = (code: OrderRefusalCode, captcha: Captcha | null = null): Result => {

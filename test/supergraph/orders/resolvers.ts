@@ -39,11 +39,16 @@ export function createResolvers(shop: Shop) {
         requireScope(context);
         return judgementOf(order);
       },
+      checkout: (order: Checkout, _args: unknown, context: SubgraphContext) => {
+        requireScope(context);
+        return order;
+      },
     },
     Checkout: {
       startedAt: ({ startedAt }: Checkout) => new Date(startedAt).toISOString(),
       customer: customerOf,
       status: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? outcome : 'REFUSED'),
+      refusal: ({ outcome }: Checkout) => (outcome === 'PLACED' || outcome === 'CHALLENGED' ? null : outcome),
       order: (checkout: Checkout) => (checkout.orderId === null ? null : checkout),
       // Without a reason, whoever asked has ended without an answer.
       notJudged: ({ sealed, notJudged }: Checkout) => (sealed === null ? (notJudged ?? 'OUTAGE') : null),

@@ -1,15 +1,18 @@
 /**
  * Stands in for the device and for the client SDK on it, which in production makes an opaque token of what it finds out. The
- * sandbox judges a token by what the token itself says.
+ * sandbox judges a token by what the token itself says, and calls it expired or reused if it is judged twice (`once`).
  */
 export const DEVICES: readonly (readonly [name: string, token: string])[] = [
-  ['A clean phone', 'sandbox:ios'],
-  ['A clean laptop', 'sandbox:web'],
-  ['A phone behind a VPN', 'sandbox:android:VPN_ENABLED'],
-  ['An emulator', 'sandbox:android:EMULATOR'],
-  ['A phone on a blacklist', 'sandbox:ios:WHITELIST_DEVICE_FINGERPRINT'],
+  ['A clean phone', 'sandbox:once:ios@phone'],
+  ['A clean laptop', 'sandbox:once:web@laptop'],
+  ['A phone behind a VPN', 'sandbox:once:android:VPN_ENABLED@vpn'],
+  ['An emulator', 'sandbox:once:android:EMULATOR@emulator'],
+  ['A phone on a blacklist', 'sandbox:once:ios:WHITELIST_DEVICE_FINGERPRINT@listed'],
   ['A device with a forged token', 'made-up'],
 ];
 
-/** A token of a device that nobody has seen before, for one purchase. */
-export const makeToken = (token: string): string => `${token}#${crypto.randomUUID()}`;
+/** Each browser has devices of its own, and keeps them, so that the analyst's desk shows what else was ordered from one. */
+localStorage['browser'] ??= crypto.randomUUID();
+
+/** A token of a device, for one try of a purchase. */
+export const makeToken = (token: string): string => `${token}-${localStorage['browser']}#${crypto.randomUUID()}`;

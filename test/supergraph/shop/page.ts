@@ -17,7 +17,7 @@ const placed = find('placed', HTMLElement);
 for (const price of form.querySelectorAll('data')) price.textContent = inCurrency(Number(price.value));
 device.append(...DEVICES.map(([name, token]) => new Option(name, token)));
 
-/** A purchase keeps its number and its token until it is placed or changed, so that a retry never orders or judges twice. */
+/** A purchase keeps its number until it is placed or changed, so that a retry never orders or judges twice. */
 let purchase = startPurchase();
 /** The proof outlives an attempt that failed. The shop says when it needs another one. */
 let attestation: string | null | undefined;
@@ -29,7 +29,7 @@ function startPurchase() {
   find('chosen', HTMLElement).replaceChildren(item, ' ', make('b', '', price));
   outcome.replaceChildren();
   button.textContent = 'Place order';
-  return { checkoutId: crypto.randomUUID(), item, deviceToken: makeToken(device.value) };
+  return { checkoutId: crypto.randomUUID(), item };
 }
 
 form.addEventListener('change', () => {
@@ -55,7 +55,9 @@ find('again', HTMLButtonElement).addEventListener('click', () => {
 
 async function order(): Promise<Outcome> {
   const solveCaptcha = () => solveChallenge(purchase.checkoutId, () => show(NO_WIDGET));
-  const checkout = await checkOut(client, { ...purchase, attestation }, solveCaptcha);
+  // A token of its own: one that was asked about, in a try without an answer as well, would look reused.
+  const wish = { ...purchase, deviceToken: makeToken(device.value), attestation };
+  const checkout = await checkOut(client, wish, solveCaptcha);
   attestation = unspentProof(checkout);
   return outcomeOf(checkout);
 }

@@ -1,0 +1,41 @@
+import type { Config } from './variables.ts';
+
+/** What is on and what is off, in one line; `policy` is the id of the risk policy. */
+export function summaryOf(config: Config, policy: string): string {
+  const { attestation, sealingKeys, fingerprintQuota, captchaQuota, quotaStoreUrl, riskPolicyFile } = config;
+  const otherwise = config.upstreamMode === 'sandbox' ? 'of the sandbox' : 'off';
+  const quotas = [fingerprintQuota && 'fingerprint', captchaQuota && 'captcha'].filter(Boolean).join(' and ');
+  const replicas = quotaStoreUrl === undefined ? 'each replica alone' : 'all replicas together';
+  const callers = [...(config.routerSecrets.length > 0 ? ['router'] : []), ...config.services.map(({ name }) => name)];
+  return [
+    `callers: ${[...new Set(callers)].join(' and ') || 'anyone'}`,
+    `scopes: ${scopesOf(config) ?? 'not enforced'}`,
+    `sealing: ${sealingKeys.length > 0 ? 'on' : otherwise}`,
+    `attestation: ${attestation ? `for ${attestation.audiences.map(({ id }) => id).join(' and ')}` : otherwise}`,
+    `quotas: ${quotas ? `${quotas}, ${replicas}` : 'off'}`,
+    `policy: ${riskPolicyFile === undefined ? 'built-in' : `${policy} in ${riskPolicyFile}`}`,
+    `fail-open: ${config.captchaFailOpen}${config.captchaFailOpen === 'faults' ? `, ${sharesOf(config)}` : ''}`,
+  ].join('; ');
+}
+
+/** How scopes are enforced; undefined if they are not. */
+function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string | undefined {
+  if (trustedHeaders?.scopes !== undefined) return `enforced by the header ${trustedHeaders.scopes}`;
+  if (services.length === 0) return undefined;
+  return routerSecrets.length > 0 ? 'enforced, and nobody behind the router has one' : 'enforced';
+}
+
+/** Who shares what may proceed in an outage. Only trusted headers tell one asker from another. */
+function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): string {
+  if (subject !== undefined) return 'three a minute for each person';
+  const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
+  return hasAddress ? 'three a minute for each client address' : 'and a single flood can take all that may proceed';
+}
+
+/** Who may read signals and perhaps should not, and what the operator can do; undefined if nobody. */
+export function exposureOf(config: Config): string | undefined {
+  if (config.upstreamMode === 'sandbox' || scopesOf(config)) return undefined;
+  return config.allowDirectAccess
+    ? 'Anyone who reaches this port may ask and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
+    : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
+}

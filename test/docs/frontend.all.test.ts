@@ -1,0 +1,140 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { build, type PreviewServer, preview } from 'vite';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { createVerifier } from '../supergraph/orders/attestation.ts';
+import { startInSandboxMode } from '../support/app.ts';
+import { launchChromium, visit } from '../support/chromium.ts';
+import { ROOT, shell } from '../support/process.ts';
+import { readPage } from './markdown.ts';
+
+/** The files of the page for frontends, pasted into a folder, fit its types and work in a browser, on an origin of their own. */
+
+/** What only the reader's app has: its page and, for React, its root. */
+const OURS: Readonly<Record<string, string>> = {
+  'plain.html':
+    '<link rel="icon" href="data:,"><form><input name="email"><button>Log in</button><p role="status"></p></form><script type="module" src="plain.ts"></script>',
+  'react.html': '<link rel="icon" href="data:,"><div></div><script type="module" src="main.tsx"></script>',
+  'main.tsx': `
+    import { ApolloProvider } from '@apollo/client/react';
+    import { createRoot } from 'react-dom/client';
+    import { client } from './client.ts';
+    import { Login } from './Login.tsx';
+    createRoot(document.querySelector('div')!).render(<ApolloProvider client={client}><Login /></ApolloProvider>);`,
+};
+
+const files = readPage('schema/FRONTEND.md').blocks.flatMap(({ text }) => {
+  const [, name] = /^\/\/ (\S+)/.exec(text) ?? [];
+  return name ? [[name, text] as const] : [];
+});
+const [app, browser] = await Promise.all([startInSandboxMode(), launchChromium()]);
+let folder: string;
+let server: PreviewServer;
+/** For whom the service that logs in is away. */
+const AWAY = 'away@example.com';
+/** What the service that logs in got. */
+let received: Record<string, string>[] = [];
+
+beforeAll(async () => {
+  // Git ignores `dist/`, and packages are found from there.
+  await mkdir(join(ROOT, 'dist'), { recursive: true });
+  folder = await mkdtemp(join(ROOT, 'dist/frontend-'));
+  const here = (content: string) =>
+    content
+      .replaceAll('http://127.0.0.1:4001', app.url)
+      .replaceAll('http://127.0.0.1:4100', String(app.sandboxUrls?.GLB));
+  for (const [name, content] of [...files, ...Object.entries(OURS)]) await writeFile(join(folder, name), here(content));
+  const input = ['plain.html', 'react.html'].map((name) => join(folder, name));
+  const shared = { root: folder, configFile: false, logLevel: 'warn' } as const;
+  await build({ ...shared, build: { outDir: 'built', rolldownOptions: { input } } });
+  const service = {
+    name: 'log-in',
+    configurePreviewServer: ({ middlewares }: PreviewServer) => {
+      middlewares.use('/log-in', (request, response) => {
+        text(request).then((body) => {
+          received.push(JSON.parse(body));
+          if (body.includes(AWAY)) response.destroy();
+          response.end();
+        });
+      });
+    },
+  };
+  server = await preview({
+    ...shared,
+    build: { outDir: 'built' },
+    preview: { host: '127.0.0.1', port: 0 },
+    plugins: [service],
+  });
+});
+afterEach(() => {
+  received = [];
+});
+afterAll(async () => {
+  await Promise.all([browser.close(), server.close(), app.stop()]);
+  await rm(folder, { recursive: true });
+});
+
+test('the files fit the types of Apollo Client and React, as strictly as this project', async () => {
+  const options =
+    '--ignoreConfig --noEmit --strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --skipLibCheck';
+  const modules =
+    '--target es2024 --module esnext --moduleResolution bundler --allowImportingTsExtensions --jsx react-jsx';
+  const names = files.map(([name]) => join(folder, name)).join(' ');
+  expect(await shell(`npx tsc ${options} ${modules} --lib es2024,dom,dom.iterable --types react ${names}`)).toBe('');
+});
+
+/** Logs in, and gives what the page then says. With `widget` the sandbox's captcha is replaced. */
+async function logIn(name: string, widget?: (challenge: object) => object, email = 'ada@example.com') {
+  const { page, complaints, requested } = await visit(browser, `${server.resolvedUrls?.local[0]}${name}.html`);
+  page.on('console', (line) => line.type() === 'warning' && complaints.push(line.text()));
+  if (widget) {
+    // Not by a route, because with one Playwright answers the preflights itself.
+    await page.evaluate(`const { fetch } = globalThis; const widget = ${widget};
+      globalThis.fetch = async (url, init) => {
+        const answer = await fetch(url, init);
+        return String(url).includes('/sandbox/challenges') ? Response.json(widget(await answer.json())) : answer;
+      };`);
+  }
+  const [input, button] = [page.locator('input'), page.getByRole('button')];
+  await input.fill(email);
+  // Three clicks, and no answer arrives between them. A button that is disabled does nothing.
+  await page.evaluate(`(async () => {
+    for (let left = 3; left > 0; left--) await document.querySelector('button').click();
+  })()`);
+  const said = await page.getByRole('status').filter({ hasText: /./ }).innerText();
+  const left = { email: await input.inputValue(), canTry: await button.isEnabled() };
+  await page.context().close();
+  const challenges = requested.filter((url) => url.includes('/sandbox/challenges')).length;
+  return { said, complaints, left, challenges };
+}
+
+test.each(['plain', 'react'])('%s: the service gets the device token, and a proof that it can verify', async (name) => {
+  const { said, complaints } = await logIn(name);
+  expect([said, complaints]).toEqual(['Welcome!', []]);
+  const [{ email, deviceToken, attestation = '' } = {}] = received;
+  expect([email, deviceToken]).toEqual(['ada@example.com', expect.stringMatching(/^sandbox:once:web@ada#/)]);
+  const jwksUrl = `${app.url}/.well-known/jwks.json`;
+  const issuer = 'https://device-trust.sandbox';
+  const verify = createVerifier({ jwksUrl, issuer, audience: 'accounts', subject: 'optional' });
+  expect(await verify(attestation, 'logIn', 'ada')).toMatchObject({ assurance: 'verified' });
+});
+
+test.each(['plain', 'react'])(
+  '%s: clicks ask once, and after an outage of the service the form is as it was',
+  async (name) => {
+    const { said, left, challenges } = await logIn(name, undefined, AWAY);
+    expect([said, left, challenges]).toEqual(['Please try again.', { email: AWAY, canTry: true }, 1]);
+  },
+);
+
+test.each([
+  ['that is rejected', (one: object) => ({ ...one, lot_number: 'sandbox:fail:pass_token expire' }), 'once more'],
+  ['that was used before', (one: object) => ({ ...one, lot_number: 'sandbox:exception:-50003' }), 'once more'],
+  ['whose service fails', (one: object) => ({ ...one, lot_number: 'sandbox:exception:-50000' }), 'in a minute'],
+  ['that cannot be asked about', (one: object) => ({ ...one, gen_time: 'now' }), 'in a minute'],
+  ['whose widget does not load', () => JSON.parse(''), 'ad blocker'],
+])('after a captcha %s nobody logs in, and the page says what to do', async (_what, widget, advice) => {
+  expect((await logIn('plain', widget)).said).toContain(advice);
+  expect(received).toEqual([]);
+});
