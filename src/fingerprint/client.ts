@@ -115,14 +115,14 @@ export function createFingerprintLoader(
   context: CallContext,
 ): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
   let calls = 0;
-  const load = async (request: FingerprintRequest): Promise<FingerprintOutcome> => {
+  const load = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
     if (calls <= maxCalls) return client.query(request, context);
     const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
-    throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+    return Promise.reject(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   };
   // One that fails makes no other one fail: a value that is an Error rejects its own request.
-  return new DataLoader(async (requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
+  return new DataLoader((requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
     cacheKeyFn: ({ key }) => key,
   });
 }
