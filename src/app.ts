@@ -6,8 +6,8 @@ import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-k
 import type { Config } from './config/variables.ts';
 import { exampleCommands } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
-import { Judgements } from './fingerprint/judgement.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
+import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { TokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';

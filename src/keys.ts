@@ -1,5 +1,5 @@
 import { generateKey } from './captcha/attestation.ts';
-import { newSealingKey } from './fingerprint/judgement.ts';
+import { newSealingKey } from './fingerprint/sealed-judgement.ts';
 
 /** `npm run keys` prints fresh secrets for a shell, a Secret or a `.env` file. It writes no file, so nothing is left behind. */
 

@@ -15,7 +15,7 @@ const RULES = `
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
   graphql: fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
-  keys: captcha/attestation, fingerprint/judgement
+  keys: captcha/attestation, fingerprint/sealed-judgement
   server: graphql, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,

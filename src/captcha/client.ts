@@ -9,7 +9,6 @@ import type { CallContext, UpstreamClient } from '../upstream/client.ts';
 import { AccountPausedError, OutageError } from '../upstream/health.ts';
 import { type Probe, WELL } from '../upstream/probe.ts';
 import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
-import { OutageAllowance } from './allowance.ts';
 import {
   EXCEPTIONS,
   FORM_HEADERS,
@@ -19,6 +18,7 @@ import {
   VALIDATE_TEMPLATE,
   validatePath,
 } from './contract.ts';
+import { OutageAllowance } from './outage-allowance.ts';
 import {
   type CaptchaVerdict,
   type FailOpenPolicy,
@@ -187,8 +187,8 @@ export class CaptchaClient {
     if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
     else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
     if (verdict.__typename === 'CaptchaPassed') this.#allowance.recordPass(captchaId, health?.msWithoutOutages ?? 0);
-    const isClients = verdict.__typename === 'NoVerdict' && verdict.cause === 'CLIENT';
-    if (isClients && response.status !== 429) health?.admitAnother();
+    const isByClient = verdict.__typename === 'NoVerdict' && verdict.cause === 'CLIENT';
+    if (isByClient && response.status !== 429) health?.admitAnother();
   }
 }
 

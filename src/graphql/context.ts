@@ -9,24 +9,21 @@ import {
   type FingerprintClient,
   type FingerprintRequest,
 } from '../fingerprint/client.ts';
-import { type Judgements, noSealingKeys } from '../fingerprint/judgement.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
+import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
 import type {
   CaptchaValidation,
   DeviceJudgement,
+  DeviceMetadataInput,
   DeviceRiskDecision,
-  QueryDeviceFingerprintArgs,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext } from '../upstream/client.ts';
 
-/** What is known about the person or the request of a question. */
-export type DeviceMetadata = NonNullable<QueryDeviceFingerprintArgs['metadata']>;
-
 /** A documented key of the metadata. */
-export type MetadataKey = Exclude<keyof DeviceMetadata, 'additional'>;
+export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
 
 /** Who sent a GraphQL request, and what this caller may see. */
 export interface Caller {
@@ -37,7 +34,7 @@ export interface Caller {
   /** Undefined if scopes are not enforced. */
   readonly scopes: ReadonlySet<string> | undefined;
   /** Completes the metadata of a question by what trusted headers say. Undefined if no header is configured for it. */
-  readonly completeMetadata?: ((given: DeviceMetadata | null | undefined) => DeviceMetadata) | undefined;
+  readonly completeMetadata?: ((given: DeviceMetadataInput | null | undefined) => DeviceMetadataInput) | undefined;
 }
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { DeviceMetadata, MetadataKey } from '../graphql/context.ts';
+import type { Caller, MetadataKey } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */
@@ -83,9 +83,7 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
 }
 
 /** Gives the function that completes the metadata of one request's questions. Without a request, all headers are absent. */
-export type MetadataReader = (
-  request: IncomingMessage | undefined,
-) => (given: DeviceMetadata | null | undefined) => DeviceMetadata;
+export type MetadataReader = (request: IncomingMessage | undefined) => NonNullable<Caller['completeMetadata']>;
 
 /** What a header says: the value of one of its keys. */
 type Found = Partial<Record<MetadataKey, string>> | undefined;

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { generateKey } from '../../src/captcha/attestation.ts';
-import { newSealingKey } from '../../src/fingerprint/judgement.ts';
+import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { problemsOf, SERVICE } from '../config/support.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { newSealingKey } from '../../src/fingerprint/judgement.ts';
+import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import given from '../fixtures/configuration-0.2.0.json' with { type: 'json' };
 import { MAIN, startProcess } from '../support/process.ts';
 import { objectsOn } from './environments.ts';

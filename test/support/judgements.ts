@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompactEncrypt } from 'jose';
-import type { SealingKey } from '../../src/fingerprint/judgement.ts';
+import type { SealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 
 /** Keys that seal judgements in tests. */
 

@@ -1,7 +1,7 @@
 import type { GraphQLSchemaModule } from '@apollo/subgraph';
 import { pino } from 'pino';
-import { Judgements } from '../../src/fingerprint/judgement.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
+import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { loggerOptions, TokenHash } from '../../src/observability/logger.ts';

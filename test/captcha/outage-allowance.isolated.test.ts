@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { OutageAllowance } from '../../src/captcha/allowance.ts';
+import { OutageAllowance } from '../../src/captcha/outage-allowance.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 
