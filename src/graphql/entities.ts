@@ -3,6 +3,7 @@ import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graph
 import { asError, badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { GraphQLContext } from './context.ts';
+import { restrictReferences } from './scopes.ts';
 
 /**
  * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
@@ -42,7 +43,7 @@ function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferen
     // Sound: this is the type that @apollo/subgraph documents for its extensions.
     const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<GraphQLContext>;
     const resolve = apollo?.subgraph?.resolveReference;
-    if (resolve) resolvers.set(type.name, resolve);
+    if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));
   }
   return resolvers;
 }

@@ -1,4 +1,4 @@
-import type { ApolloGraphQLObjectTypeExtensions } from '@apollo/subgraph';
+import type { GraphQLReferenceResolver } from '@apollo/subgraph';
 import {
   defaultFieldResolver,
   type FieldNode,
@@ -21,7 +21,8 @@ import { fieldsOf } from './selections.ts';
 
 /**
  * Changes the schema so that everything with the tag `risk` needs the scope `risk:read`. Without it, such a field and a field
- * of such a type is null with FORBIDDEN, and so is a reference to such a type. A new field needs nothing but its tag.
+ * of such a type is null with FORBIDDEN, and so is a reference to such a type, by `restrictReferences`. A new field needs nothing
+ * but its tag.
  *
  * It is done here and not by a directive, because gateways ignore directives that they do not know, or refuse the supergraph.
  *
@@ -30,10 +31,9 @@ import { fieldsOf } from './selections.ts';
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
     if (isAbstractType(type) && type.name !== '_Entity') checkMembers(type, schema.getPossibleTypes(type));
-    if (!isObjectType(type)) continue;
     // The fields of such a type need nothing themselves, because whatever leads to the type does.
-    if (isRisk(type)) restrictReferences(type);
-    else for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(type, field);
+    if (!isObjectType(type) || isRisk(type)) continue;
+    for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(type, field);
   }
   return schema;
 }
@@ -69,12 +69,13 @@ function restrict({ name }: GraphQLObjectType, field: GraphQLField<unknown, Grap
     context.maySeeRisk ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
-function restrictReferences({ extensions }: GraphQLObjectType): void {
-  // Sound: this is the type that @apollo/subgraph documents for its extensions.
-  const { subgraph } = (extensions as ApolloGraphQLObjectTypeExtensions<GraphQLContext>).apollo ?? {};
-  const resolve = subgraph?.resolveReference;
-  if (!resolve) return;
-  subgraph.resolveReference = (reference, context, info) =>
+/** The reference resolver of a type, which needs the scope if the type does. */
+export function restrictReferences(
+  type: GraphQLObjectType,
+  resolve: GraphQLReferenceResolver<GraphQLContext>,
+): GraphQLReferenceResolver<GraphQLContext> {
+  if (!isRisk(type)) return resolve;
+  return (reference, context, info) =>
     context.maySeeRisk ? resolve(reference, context, info) : context.refuseField(forbidden);
 }
 

@@ -1,6 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { EXCEPTIONS } from '../captcha/contract.ts';
+import { EXCEPTIONS, signToken } from '../captcha/contract.ts';
 import type { Region } from '../config/values.ts';
 import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
@@ -49,7 +49,7 @@ export async function validateChallenge(
   const claimed = challengeIn(form);
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
-  if (form.get('sign_token') !== signatureOf(claimed.lot_number, captcha.captchaKey)) {
+  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey)) {
     return failed('illegal sign_token', claimed.lot_number);
   }
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
@@ -93,11 +93,6 @@ function forcedOutcome(lotNumber: string): JsonResponse | undefined {
   const [, outcome, value = ''] = /^sandbox:(fail|exception):(.+)$/s.exec(lotNumber) ?? [];
   if (outcome === 'fail') return failed(value, lotNumber);
   return outcome === 'exception' && EXCEPTIONS.has(value) ? exception(value) : undefined;
-}
-
-/** The HMAC-SHA256 of the lot number under the key, in lower-case hexadecimal (section 5). */
-function signatureOf(lotNumber: string, captchaKey: string): string {
-  return createHmac('sha256', captchaKey).update(lotNumber).digest('hex');
 }
 
 /** Compares the values with the challenge that was issued. Only a pass consumes it. */
