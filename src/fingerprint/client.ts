@@ -106,8 +106,8 @@ function toMetadata(given: NonNullable<QueryDeviceFingerprintArgs['metadata']>):
 
 /**
  * Makes the loader of one GraphQL operation, in which equal requests share a call. It is never shared itself, because
- * outcomes belong to one client. The service judges one token per call, so nothing is batched, and a quick response is not
- * held up by a slow one. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
+ * outcomes belong to one client. The service judges one token per call, so a batch is as many calls, and the operation waits
+ * for all of them anyway. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
  */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,

@@ -117,9 +117,9 @@ export function checkCost(
   for (const { name, fallback, uses, lists, perReference } of variables) {
     const value = Object.hasOwn(given, name) ? given[name] : fallback;
     // A single value stands for a list of one.
-    const length = lists * (Array.isArray(value) ? value.length : Number(value != null));
-    count += length;
-    cost += (lists && (length / lists) * perReference) + uses * sizeOf(value, CHARACTERS_PER_UNIT);
+    const length = Array.isArray(value) ? value.length : Number(value != null);
+    count += length * lists;
+    cost += length * perReference + uses * sizeOf(value, CHARACTERS_PER_UNIT);
   }
   if (count > maxRepresentations)
     throw badUserInput('representations', `at most ${maxRepresentations} in a request`, 'more');

@@ -81,7 +81,10 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
   return refused ? 'BAD_USER_INPUT' : 'INTERNAL_SERVER_ERROR';
 }
 
-/** What to say of a literal that does not fit, because graphql-js quotes it. Of input objects it names missing fields alone. */
+/**
+ * What to say of a literal that does not fit, in place of graphql-js's own message, which quotes it. Its message about an input
+ * object stays, because that names missing fields alone.
+ */
 const expectations = new WeakMap<ASTNode, string>();
 
 /** Refuses nothing, and remembers what the schema expects of each literal: an error knows the literal alone. */
