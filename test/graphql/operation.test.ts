@@ -6,7 +6,8 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 
 /** Which operations are known, and what each of them is in words of the schema. */
 
-const execution = new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
+const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
+const started = () => new Execution(buildSchema(), LIMITS, pino({ enabled: false }));
 
 function add(to: Execution, source: string): void {
   const document = parse(source);
@@ -16,9 +17,6 @@ function add(to: Execution, source: string): void {
 }
 
 describe('a document', () => {
-  const started = () =>
-    new Execution(buildSchema(), { maxCost: 1_000, maxRepresentations: 10 }, pino({ enabled: false }));
-
   test('stays as it is when Apollo Server takes it in again, as for a trace', () => {
     const known = started();
     const source = 'query ($t: String!) { deviceFingerprint(token: $t) { __typename } }';
@@ -62,6 +60,7 @@ describe('a document', () => {
 });
 
 describe('the kind of an operation', () => {
+  const execution = started();
   const kindIn = (source: string) => {
     const document = parse(source);
     const operation = document.definitions.find((definition) => definition.kind === 'OperationDefinition');
