@@ -38,12 +38,12 @@ test('rover is the same in the page, in both workflows, and in its test', () => 
 });
 
 const CHANGELOG =
-  '# Changelog\n\n## [1.1.0] - 2026-11-30\n\n- A field.\n\n## [1.0.0] - 2026-01-02\n\n- The first.\n\n## [0.9.0]\n\n- x\n';
+  '# Changelog\n\n## [1.1.0] - 2026-11-30\n\n- A [field](schema/README.md#a).\n\n## [1.0.0] - 2026-01-02\n\n- The first.\n\n## [0.9.0]\n\n- x\n';
 
 test('the notes of a release are the section of its version', () => {
-  expect(releaseNotes('v1.1.0', '1.1.0', CHANGELOG)).toBe('- A field.');
+  expect(releaseNotes('v1.1.0', '1.1.0', CHANGELOG, 'https://x')).toBe('- A [field](https://x/schema/README.md#a).');
   for (const name of allIn('CHANGELOG.md', /^## \[(\d.+?)\]/gm))
-    expect(releaseNotes(`v${name}`, `${name}`, read('CHANGELOG.md'))).toContain('- ');
+    expect(releaseNotes(`v${name}`, `${name}`, read('CHANGELOG.md'), '')).toContain('- ');
 });
 
 test.each([
@@ -51,5 +51,5 @@ test.each([
   ['a version that is not there', 'v1.1', '1.1', 'expected a section "## [1.1] - "'],
   ['a section without a date', 'v0.9.0', '0.9.0', 'expected a section "## [0.9.0] - "'],
 ])('a tag of %s is refused', (_what, tag, own, message) => {
-  expect(() => releaseNotes(tag, own, CHANGELOG)).toThrow(message);
+  expect(() => releaseNotes(tag, own, CHANGELOG, '')).toThrow(message);
 });
