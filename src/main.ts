@@ -108,7 +108,6 @@ if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo S
 // Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
 watchConfig(config, {
   read: readConfig,
-  everyMs: 2_000,
   onChange: app.rotate,
   onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use'),
 });
@@ -116,7 +115,6 @@ watchConfig(config, {
 // Watched apart from the secrets, so that a mistake in one does not keep the other from being replaced.
 watchConfig(policy, {
   read: () => readPolicy(config),
-  everyMs: 2_000,
   onChange: (next) => {
     app?.usePolicy(next);
     log?.info({ policy: next.id }, 'risk policy replaced');

@@ -1,20 +1,22 @@
 import { ConfigError } from './parser.ts';
 
+/** How often a value is read again, in ms. */
+const INTERVAL_MS = 2_000;
+
 interface Options<Value> {
   /** Reads the value again, files included. Throws a ConfigError if it is wrong. */
   readonly read: () => Value;
-  readonly everyMs: number;
   readonly onChange: (value: Value) => void;
   /** The new value is wrong. Called once for each change, so that a log does not fill up. */
   readonly onProblems: (problems: readonly string[]) => void;
 }
 
 /**
- * Reads the configuration, or another value with a JSON text of its own, every `everyMs` ms and reports a change once two reads in
- * a row agree about it: a file that is half-written is another one at the next read. Only values in files can have changed. It
- * polls, because file events miss how a mounted secret changes: one symbolic link replaces another.
+ * Reads a value that has a JSON text again and again, and reports a change once two reads in a row agree about it: a file that is
+ * half-written is another one at the next read. Only values in files can have changed. It polls, because file events miss how
+ * a mounted secret changes: one symbolic link replaces another.
  */
-export function watchConfig<Value>(first: Value, { read, everyMs, onChange, onProblems }: Options<Value>): void {
+export function watchConfig<Value>(first: Value, { read, onChange, onProblems }: Options<Value>): void {
   let reported = JSON.stringify(first);
   let lastRead = reported;
   const report = (state: string, act: () => void) => {
@@ -33,5 +35,5 @@ export function watchConfig<Value>(first: Value, { read, everyMs, onChange, onPr
       report(error.message, () => onProblems(error.problems));
     }
   };
-  setInterval(poll, everyMs).unref();
+  setInterval(poll, INTERVAL_MS).unref();
 }

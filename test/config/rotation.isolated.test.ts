@@ -14,7 +14,7 @@ const wrong =
   () => {
     throw new ConfigError(problems);
   };
-const EVERY_MS = 2_000;
+const INTERVAL_MS = 2_000;
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -24,10 +24,10 @@ function reportsOf(finds: readonly (() => Config)[]): (Config | readonly string[
   const reported: (Config | readonly string[])[] = [];
   const report = (found: Config | readonly string[]) => void reported.push(found);
   let now = (): Config => first;
-  watchConfig(first, { read: () => now(), everyMs: EVERY_MS, onChange: report, onProblems: report });
+  watchConfig(first, { read: () => now(), onChange: report, onProblems: report });
   for (const find of finds) {
     now = find;
-    vi.advanceTimersByTime(EVERY_MS);
+    vi.advanceTimersByTime(INTERVAL_MS);
   }
   return reported;
 }
