@@ -20,20 +20,11 @@ import {
 } from 'graphql';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
-import type { GraphQLContext } from './context.ts';
+import type { GraphQLContext, RequestLimits } from './context.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
-/** How much one request may ask, whatever its operation is. */
-export interface CostLimits {
-  /**
-   * The default of 119,000 is for the largest request that should pass: everything about 1,000 references. Everything about
-   * one costs 107, of which 71 are ten signals with six fields each. The references themselves cost 12,000 if they have
-   * 128 KiB. A field takes about 1 µs, so this is some 120 ms.
-   */
-  readonly maxCost: number;
-  /** Entity references in all fields of a request together. */
-  readonly maxRepresentations: number;
-}
+/** What is checked before an operation is executed. */
+export type CostLimits = Pick<RequestLimits, 'maxCost' | 'maxRepresentations'>;
 
 /** What an operation costs, as a function of its variables. It is computed once for each document. */
 export interface OperationCost {

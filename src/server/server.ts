@@ -4,7 +4,6 @@ import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
-import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { answerLocalPage } from '../runtime/http.ts';
@@ -38,7 +37,7 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
  * A `Config` has all of these values up to `shutdownGraceMs`. Every GraphQL request must present one of the secrets; with none,
  * anyone may ask.
  */
-export interface ServerOptions extends CallerSecrets, CostLimits {
+export interface ServerOptions extends CallerSecrets {
   readonly trustedHeaders: TrustedHeaders | undefined;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
@@ -65,7 +64,7 @@ export interface ServerOptions extends CallerSecrets, CostLimits {
 export async function createServer(schema: GraphQLSchema, capabilities: Capabilities, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
-  const execution = new Execution(schema, options, log);
+  const execution = new Execution(schema, capabilities.limits, log);
   const apollo = await startApollo(schema, {
     log,
     execution,

@@ -9,7 +9,7 @@ import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID, PASS, WEB } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
-import { startInLiveMode } from '../support/app.ts';
+import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { sealedJudgements } from '../support/judgements.ts';
 import { ask, post, startOperation } from '../support/requests.ts';
@@ -33,7 +33,7 @@ const application = prepareApplication({
 
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
 const capabilities: Capabilities = {
-  limits: { maxUpstreamCalls: 3, maxCaptchas: 2, maxCost: 119_000 },
+  limits: { ...DEFAULTS, maxUpstreamCalls: 3, maxCaptchas: 2 },
   applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
   attestations: {
     check: ({ audience }) =>
