@@ -23,11 +23,11 @@ interface Service {
   readonly scopes: readonly string[];
 }
 
-interface Options extends CallerSecrets {
+/** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
+export interface CallerOptions extends CallerSecrets {
   readonly trustedHeaders: TrustedHeaders | undefined;
   /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
   readonly trustsLoopback?: boolean;
-  readonly metrics: Pick<Metrics, 'recordDroppedMetadata'>;
 }
 
 /** The name of the router in the log and the metrics, which no service may have. */
@@ -61,11 +61,12 @@ export class Callers {
   #routers: readonly KnownSender[] = [];
   #services: readonly KnownSender[] = [];
 
-  constructor({ trustedHeaders = {}, trustsLoopback = false, metrics, ...secrets }: Options) {
+  constructor(options: CallerOptions, metrics: Pick<Metrics, 'recordDroppedMetadata'>) {
+    const { trustedHeaders = {}, trustsLoopback = false } = options;
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
     this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata, metrics);
-    this.replaceSecrets(secrets);
+    this.replaceSecrets(options);
   }
 
   /** Replaces all secrets at once, for a rotation. Requests under way keep the caller that they have. */

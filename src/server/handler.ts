@@ -18,7 +18,7 @@ import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal 
 import { refusalOfDocument, weightOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
-interface HandlerOptions {
+export interface HandlerOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
   readonly execution: Execution;
   readonly capabilities: Capabilities;

@@ -31,7 +31,7 @@ const MALFORMED_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-interface Options {
+export interface ListenerOptions {
   /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
   /** How long an idle connection is kept, in ms, once its last response was sent. */
@@ -54,17 +54,17 @@ interface Options {
 export class Listener {
   readonly connections: Connections;
   readonly #server: Server;
-  readonly #handle: Options['handle'];
+  readonly #handle: ListenerOptions['handle'];
   /** When each connection is old enough to end, on the clock of `performance.now()`. */
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
   /** How many requests of each connection wait for the answer to an earlier one. */
   readonly #waiting = new WeakMap<Socket, number>();
-  readonly #metrics: Options['metrics'];
+  readonly #metrics: ListenerOptions['metrics'];
   #isDraining = false;
 
-  constructor(options: Options) {
+  constructor(options: ListenerOptions) {
     const { maxConnectionAgeMs = MAX_CONNECTION_AGE_MS, hasRouter = () => true, metrics } = options;
     this.#handle = options.handle;
     this.#metrics = metrics;

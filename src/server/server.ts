@@ -5,17 +5,15 @@ import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
-import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { answerLocalPage } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
-import { type CallerSecrets, Callers } from './callers.ts';
-import { handleGraphql } from './handler.ts';
+import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
+import { type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
-import { Listener } from './listener.ts';
+import { Listener, type ListenerOptions } from './listener.ts';
 import type { Telemetry } from './operation-log.ts';
-import type { TrustedHeaders } from './trusted-headers.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -33,23 +31,13 @@ const DRAIN_MS = 7_000;
 /** Pages for people, by path. */
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
-/**
- * A `Config` has all of these values up to `shutdownGraceMs`. Every GraphQL request must present one of the secrets; with none,
- * anyone may ask.
- */
-export interface ServerOptions extends CallerSecrets {
-  readonly trustedHeaders: TrustedHeaders | undefined;
-  readonly maxBodyBytes: number;
-  readonly maxAnswerBytes: number;
-  readonly maxConnections: number;
+/** What is configured of the parts of a server, and what it is told of the process. */
+export interface ServerOptions
+  extends CallerOptions,
+    Pick<ListenerOptions, 'maxConnections' | 'maxConnectionAgeMs'>,
+    Pick<HandlerOptions, 'maxBodyBytes' | 'maxAnswerBytes' | 'eventLoop' | 'telemetry'> {
   /** The time between failing readiness and refusing connections, in ms. */
   readonly shutdownGraceMs: number;
-  /** See `Listener`. */
-  readonly maxConnectionAgeMs?: number;
-  /** Trusts the headers of senders on this machine if there are no secrets. */
-  readonly trustsLoopback?: boolean;
-  readonly telemetry: Telemetry;
-  readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. With them, introspection is allowed, and pages of other ports of this machine may ask. */
@@ -72,7 +60,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = new Callers({ ...options, metrics });
+  const callers = new Callers(options, metrics);
   const skipsApollo = plugins.length === 0;
   const hasRouter = () => callers.hasRouter;
   const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);

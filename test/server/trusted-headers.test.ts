@@ -27,13 +27,8 @@ describe('anyone, if no secret is configured', () => {
   });
 
   const trustedHeaders = { ...HEADERS.trustedHeaders, metadata: { ipAddr: { header: 'x-client-ip' } } };
-  const callers = new Callers({
-    routerSecrets: [],
-    services: [],
-    trustsLoopback: true,
-    trustedHeaders,
-    metrics: createMetrics(),
-  });
+  const options = { routerSecrets: [], services: [], trustsLoopback: true, trustedHeaders };
+  const callers = new Callers(options, createMetrics());
   /** Who sends this request from this address. No test can have a peer on another machine, so the socket only has its address. */
   function identify(remoteAddress: string | undefined) {
     const request = new IncomingMessage(Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress }));
