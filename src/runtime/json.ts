@@ -24,13 +24,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const IS_MARK = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
+/** For each byte, 1 if it is a character that stands before a value or a key. */
+const STANDS_BEFORE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
 
-/** How many values and keys a JSON text has, by the marks before them, in its texts as well. */
-export function countMarks(json: Uint8Array): number {
-  let marks = 0;
-  for (let at = 0; at < json.length; at += 1) marks += IS_MARK[json[at] ?? 0] ?? 0;
-  return marks;
+/** How many values and keys a JSON text has at most, by the characters before them, which its texts can have as well. */
+export function countValues(json: Uint8Array): number {
+  let count = 0;
+  for (let at = 0; at < json.length; at += 1) count += STANDS_BEFORE[json[at] ?? 0] ?? 0;
+  return count;
 }
 
 /** Is this JSON value an object, and no list? */

@@ -1,7 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
-import { countMarks } from '../runtime/json.ts';
 import { isService } from './callers.ts';
 
 /** What one request or connection has reserved of a capacity that all callers share. */
@@ -67,17 +66,6 @@ export class SharedCapacity {
  * of 512 MiB has space for both several times over, and no usual load comes near them: 4,096 requests with 16 KiB each.
  */
 export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
-
-/** As much as one body may hold: what every caller may, without 4 MiB for the document in it. */
-const LARGEST = (BYTES_UNDER_WAY * 3) / 16;
-
-/** What each mark of a JSON text takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
-const BYTES_PER_MARK = 64;
-
-/** What a JSON text takes in bytes, with what is made of it. However many values it has, a single one is never too large. */
-export function weightOf(json: Uint8Array): number {
-  return Math.min(json.length + countMarks(json) * BYTES_PER_MARK, LARGEST);
-}
 
 /** Gives back what an answer holds once the client has taken its last byte, or is gone. */
 export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
-import { decodeUtf8, parseJson } from '../runtime/json.ts';
-import { type Reservation, weightOf } from './caller-limits.ts';
+import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { BYTES_UNDER_WAY, type Reservation } from './caller-limits.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -16,6 +16,10 @@ const MAX_SENT_AS_TEXT = 65_536;
 
 /** What a piece of a body takes at least. A client may send its bytes one by one, as chunks. */
 const BYTES_PER_PIECE = 256;
+/** What each value and key of a body takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
+const BYTES_PER_VALUE = 64;
+/** As much as one body may take: what every caller may hold, without 4 MiB for the document in it. */
+const MAX_BODY_WEIGHT = (BYTES_UNDER_WAY * 3) / 16;
 
 /** An answer of which nothing is read for this long closes its connection, in ms. */
 const UNREAD_MS = 10_000;
@@ -80,7 +84,9 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
         // The request refers to these as long as its operation is under way.
         chunks.length = 0;
         reservation.release();
-        if (!reservation.take(weightOf(bytes))) return reject(overloaded());
+        // However many values it has, a single body is never too large.
+        const weight = Math.min(bytes.length + countValues(bytes) * BYTES_PER_VALUE, MAX_BODY_WEIGHT);
+        if (!reservation.take(weight)) return reject(overloaded());
         const text = decodeUtf8(bytes);
         const json = text === undefined ? undefined : parseJson(text);
         if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));

@@ -3,7 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
-import { countMarks, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -25,13 +25,11 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
 
-/**
- * What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most, because what takes as long
- * as bytes of plain text weighs as much: a mark of its JSON, and a piece in which it arrives.
- */
+/** What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
-const [WEIGHT_OF_MARK, WEIGHT_OF_PIECE] = [6, 512];
-/** The marks of an answer up to this length take no time that counts. */
+/** Beside its bytes, what takes as long as so many bytes of plain text: a value of its JSON, and a piece in which it arrives. */
+const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
+/** The values of an answer up to this length take no time that counts. */
 const UNCOUNTED_BYTES = 2_048;
 
 /** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
@@ -190,7 +188,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     const bytes = this.#bytes();
-    if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countMarks(bytes) * WEIGHT_OF_MARK);
+    if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
     if (this.#isOver) return;
     const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
     const json = text === undefined ? undefined : parseJson(text);
