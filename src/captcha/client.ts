@@ -4,9 +4,9 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
+import { AccountPausedError, OutageError } from '../upstream/account-health.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
-import { AccountPausedError, OutageError } from '../upstream/health.ts';
 import { type Probe, WELL } from '../upstream/probe.ts';
 import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
 import {

@@ -2,9 +2,9 @@ import DataLoader from 'dataloader';
 import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
+import { AccountPausedError } from '../upstream/account-health.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
-import { AccountPausedError } from '../upstream/health.ts';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {

@@ -1,10 +1,11 @@
 import { DeviceTrustError } from '../errors.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import type { StartCall } from '../observability/tracing.ts';
 import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { ServiceHealth, type ServiceHealthOptions } from './health.ts';
 import { Quota, type QuotaLimits } from './quota.ts';
 import type { QuotaStore } from './quota-store.ts';
+import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type AnswerBudget, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** The operation for which calls are made. */
@@ -36,6 +37,7 @@ export interface UpstreamRequest {
 
 /** What a client needs to know about its service and its limits, and where it reports. */
 export interface UpstreamOptions extends ServiceHealthOptions {
+  readonly metrics: Metrics;
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined if as many as come. */

@@ -5,7 +5,7 @@ import { judgeStatus, sendProbe } from '../../src/upstream/probe.ts';
 import { answer, type Behaviour, bytes, closeConnection, hang, reset, startHostile } from '../support/hostile.ts';
 import { probeOf } from './support.ts';
 
-/** How a probe is sent, and what its end shows. `health.test.ts` has what follows from several of them. */
+/** How a probe is sent, and what its end shows. `account-health.test.ts` has what follows from several of them. */
 
 const LOOPBACK = [{ address: '127.0.0.1', family: 4 }];
 

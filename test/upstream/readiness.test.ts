@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
-import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/health.ts';
+import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/service-health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
 import { down, probeOf, serviceOptions, well } from './support.ts';

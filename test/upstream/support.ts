@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { AccountHealth } from '../../src/upstream/account-health.ts';
 import { type CallContext, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
-import { AccountHealth } from '../../src/upstream/health.ts';
 import { judgeStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';

@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
 import type { HealthState, Metrics } from '../observability/metrics.ts';
 import { type Probe, type ProbeOptions, type ProbeResult, sendProbe } from './probe.ts';
@@ -19,7 +18,7 @@ export interface HealthStatus {
   readonly state: HealthState;
   /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
   readonly hasWorked: boolean;
-  /** Why it is refused or down, for the log. It is the code of the exception if the service refuses with one. */
+  /** What is wrong, for the log; empty if nothing is. It is the code of the exception if the service refuses with one. */
   readonly reason: string;
   /** How many outages were confirmed so far. */
   readonly outages: number;
@@ -42,10 +41,19 @@ export class AccountPausedError extends DeviceTrustError {
 }
 
 /** What the accounts of a service have in common. */
-type AccountOptions = ProbeOptions & Pick<ServiceHealthOptions, 'service' | 'metrics'>;
+export interface AccountOptions extends ProbeOptions {
+  /** The name of the service, for the metrics and the log. */
+  readonly service: string;
+  readonly metrics: Pick<Metrics, 'recordProbe'>;
+}
 
-/** What an account tells its service: a change, and about once a second that it is down. */
-type Service = Pick<ServiceHealth, 'report' | 'probeIfStale'>;
+/** What an account tells its service. */
+export interface AccountObserver {
+  /** Its status has changed. */
+  report(health: AccountHealth, before: HealthStatus): void;
+  /** It is down, so every other account has to be known as well. It says so about once a second. */
+  probeIfStale(): void;
+}
 
 /**
  * The health of one account. A call that fails says nothing certain about the service, because a bot chooses its content, its
@@ -56,7 +64,7 @@ type Service = Pick<ServiceHealth, 'report' | 'probeIfStale'>;
 export class AccountHealth {
   readonly account: string;
   readonly #options: AccountOptions;
-  readonly #service: Service;
+  readonly #observer: AccountObserver;
   #probe: Probe;
   #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '', outages: 0 };
   /** Documented answers so far, of calls and of probes. */
@@ -78,11 +86,11 @@ export class AccountHealth {
   /** Ends the wait for the next probe. */
   #wake = () => {};
 
-  constructor(account: string, probe: Probe, options: AccountOptions, service: Service) {
+  constructor(account: string, probe: Probe, options: AccountOptions, observer: AccountObserver) {
     this.account = account;
     this.#probe = probe;
     this.#options = options;
-    this.#service = service;
+    this.#observer = observer;
   }
 
   /** The question, with the region and the address of the account. */
@@ -174,7 +182,7 @@ export class AccountHealth {
       if (isOver()) break;
       this.#lastProbeAt = performance.now();
       void this.#ask();
-      if (this.#status.state === 'outage') this.#service.probeIfStale();
+      if (this.#status.state === 'outage') this.#observer.probeIfStale();
       const usualMs = this.#status.state === 'refused' ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
       await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
     }
@@ -225,7 +233,7 @@ export class AccountHealth {
       if (state === 'outage') this.#outageSince = performance.now();
       if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
     }
-    if (state !== before.state || reason !== before.reason) this.#service.report(this, before);
+    if (state !== before.state || reason !== before.reason) this.#observer.report(this, before);
   }
 
   /** Waits until somebody calls `#wake`, and at most so long. It does not keep the process alive. */
@@ -237,164 +245,3 @@ export class AccountHealth {
     clearTimeout(timer);
   }
 }
-
-/** Each account with the question that probes it. The first one is the default account. */
-type Probes = readonly (readonly [account: string, probe: Probe])[];
-
-/** Longer than a short failure of a service lasts, and short enough for a rollout in its outage, in which replicas are needed. */
-const GRACE_MS = 15_000;
-
-/** What a service's health is established for, and where it is reported. */
-export interface ServiceHealthOptions extends ProbeOptions {
-  /** The name of the service, for the metrics and the log. */
-  readonly service: string;
-  readonly metrics: Metrics;
-  readonly probes: Probes;
-  /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
-  readonly upstreamCheck: 'first' | 'all' | 'off';
-  /** How long what could be an outage delays readiness, in ms; 15 s if it is not given. */
-  readonly graceMs?: number;
-  /** The sandbox has accounts that are meant to be refused. */
-  readonly upstreamMode: 'sandbox' | 'live';
-  readonly log: Logger;
-}
-
-/** The health of the accounts of one upstream service, and whether they let this process become ready. */
-export class ServiceHealth {
-  readonly #options: ServiceHealthOptions;
-  #accounts: ReadonlyMap<string, AccountHealth> = new Map();
-  readonly #ready = Promise.withResolvers<void>();
-  #isReady = false;
-  #isGraceOver = false;
-  #graceTimer: NodeJS.Timeout | undefined;
-  /** Accounts about which the log has said that something is wrong. */
-  readonly #complained = new WeakSet<AccountHealth>();
-
-  constructor(options: ServiceHealthOptions) {
-    this.#options = options;
-    this.replace(options.probes);
-  }
-
-  /** Has this service let the process become ready? What happens later changes nothing, because it would end all replicas. */
-  get isReady(): boolean {
-    return this.#isReady;
-  }
-
-  /** The health of an account; undefined if a rotation has removed it. */
-  find(account: string): AccountHealth | undefined {
-    return this.#accounts.get(account);
-  }
-
-  /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
-  requestProbe(account: string): void {
-    this.find(account)?.requestProbe();
-    this.probeIfStale();
-  }
-
-  /** Has every account probed that was not lately, so that one which nobody uses is known when another one is down. */
-  probeIfStale(): void {
-    for (const health of this.all()) health.probeIfStale();
-  }
-
-  all(): Iterable<AccountHealth> {
-    return this.#accounts.values();
-  }
-
-  /**
-   * Checks every account, unless the check is off. One that does not work is checked until it does.
-   *
-   * @returns resolves once `isReady` is true
-   */
-  start(): Promise<void> {
-    const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
-    if (upstreamCheck === 'off') this.#becomeReady();
-    else {
-      this.#graceTimer = setTimeout(() => {
-        this.#isGraceOver = true;
-        this.#updateReadiness();
-      }, graceMs);
-      for (const health of this.all()) health.requestProbe();
-      this.#updateReadiness();
-    }
-    return this.#ready.promise;
-  }
-
-  /** Replaces all accounts at once, and probes them. One that stays keeps what is known about it. */
-  replace(probes: Probes): void {
-    const before = this.#accounts;
-    this.#accounts = new Map(
-      probes.map(([account, probe]) => {
-        const known = before.get(account);
-        // At another address the account begins anew: what the old address has shown says nothing about the new one.
-        if (known?.probe.origin === probe.origin) return [account, known];
-        return [account, new AccountHealth(account, probe, this.#options, this)];
-      }),
-    );
-    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.close();
-    if (before.size === 0) return;
-    for (const [account, probe] of probes) this.#accounts.get(account)?.replaceProbe(probe);
-    // What kept the process from becoming ready may have been an account that is gone.
-    this.#updateReadiness();
-  }
-
-  close(): void {
-    clearTimeout(this.#graceTimer);
-    for (const health of this.all()) health.close();
-  }
-
-  /** The accounts that have to work before the process becomes ready. */
-  #required(): AccountHealth[] {
-    const all = [...this.all()];
-    return this.#options.upstreamCheck === 'all' ? all : all.slice(0, 1);
-  }
-
-  /**
-   * An account that has worked is no obstacle any more. One that is refused always is, so that a rollout with a mistake
-   * never replaces a good one. Anything else could be an outage, which is an obstacle for the time of grace only.
-   */
-  #updateReadiness(): void {
-    const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
-      !hasWorked && (state === 'refused' || !this.#isGraceOver);
-    if (!this.#required().some(isObstacle)) this.#becomeReady();
-  }
-
-  #becomeReady(): void {
-    clearTimeout(this.#graceTimer);
-    this.#isReady = true;
-    this.#ready.resolve();
-  }
-
-  /** Logs a change, in one line that says whose fault it is and what to do. */
-  report(health: AccountHealth, before: HealthStatus): void {
-    this.#updateReadiness();
-    const { service, log, upstreamMode } = this.#options;
-    const { account, probe } = health;
-    const { state, hasWorked, reason } = health.status;
-    const ids = { service, region: probe.region, account, health: state };
-    if (state === 'well') {
-      const hadFailed = this.#complained.delete(health);
-      if (hadFailed) log.info({ ...ids, before: before.state }, 'The account works again. Nothing has to be done.');
-      else log.debug(ids, 'The account works.');
-      return;
-    }
-    // The probes of one outage can fail in several ways, and a line for each would be a line a second.
-    if (state === 'outage' && before.state === 'outage') return;
-    this.#complained.add(health);
-    if (state === 'refused') {
-      const isObstacle = !this.#isReady && this.#required().includes(health);
-      const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
-      log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
-    } else if (state === 'outage') log.warn({ ...ids, reason }, hasWorked ? DOWN : NEVER_ANSWERED);
-    else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
-  }
-}
-
-const REFUSED =
-  'The service refuses this account, which is our mistake or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
-const DOWN =
-  'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
-const NEVER_ANSWERED =
-  'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
-const UNKNOWN =
-  'Our probes cannot find out whether the service works for this account, because of a limit or of this machine. The reason says which. It is checked again every second.';
-const NOT_READY = 'Until then this process does not become ready, and a rollout stops here.';

@@ -1,0 +1,158 @@
+import type { Logger } from 'pino';
+import { AccountHealth, type AccountObserver, type AccountOptions, type HealthStatus } from './account-health.ts';
+import type { Probe } from './probe.ts';
+
+/** Each account with the question that probes it. The first one is the default account. */
+type Probes = readonly (readonly [account: string, probe: Probe])[];
+
+/** Longer than a short failure of a service lasts, and short enough for a rollout in its outage, in which replicas are needed. */
+const GRACE_MS = 15_000;
+
+/** What a service's health is established for, and where it is reported. */
+export interface ServiceHealthOptions extends AccountOptions {
+  readonly probes: Probes;
+  /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
+  readonly upstreamCheck: 'first' | 'all' | 'off';
+  /** How long what could be an outage delays readiness, in ms; 15 s if it is not given. */
+  readonly graceMs?: number;
+  /** The sandbox has accounts that are meant to be refused. */
+  readonly upstreamMode: 'sandbox' | 'live';
+  readonly log: Logger;
+}
+
+/** The health of the accounts of one upstream service, and whether they let this process become ready. */
+export class ServiceHealth implements AccountObserver {
+  readonly #options: ServiceHealthOptions;
+  #accounts: ReadonlyMap<string, AccountHealth> = new Map();
+  readonly #ready = Promise.withResolvers<void>();
+  #isReady = false;
+  #isGraceOver = false;
+  #graceTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ServiceHealthOptions) {
+    this.#options = options;
+    this.replace(options.probes);
+  }
+
+  /** Has this service let the process become ready? What happens later changes nothing, because it would end all replicas. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** The health of an account; undefined if a rotation has removed it. */
+  find(account: string): AccountHealth | undefined {
+    return this.#accounts.get(account);
+  }
+
+  /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
+  requestProbe(account: string): void {
+    this.find(account)?.requestProbe();
+    this.probeIfStale();
+  }
+
+  /** Has every account probed that was not lately, so that one which nobody uses is known when another one is down. */
+  probeIfStale(): void {
+    for (const health of this.all()) health.probeIfStale();
+  }
+
+  all(): Iterable<AccountHealth> {
+    return this.#accounts.values();
+  }
+
+  /**
+   * Checks every account, unless the check is off. One that does not work is checked until it does.
+   *
+   * @returns resolves once `isReady` is true
+   */
+  start(): Promise<void> {
+    const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
+    if (upstreamCheck === 'off') this.#becomeReady();
+    else {
+      this.#graceTimer = setTimeout(() => {
+        this.#isGraceOver = true;
+        this.#updateReadiness();
+      }, graceMs);
+      for (const health of this.all()) health.requestProbe();
+      this.#updateReadiness();
+    }
+    return this.#ready.promise;
+  }
+
+  /** Replaces all accounts at once, and probes them. One that stays keeps what is known about it. */
+  replace(probes: Probes): void {
+    const before = this.#accounts;
+    this.#accounts = new Map(
+      probes.map(([account, probe]) => {
+        const known = before.get(account);
+        // At another address the account begins anew: what the old address has shown says nothing about the new one.
+        if (known?.probe.origin === probe.origin) return [account, known];
+        return [account, new AccountHealth(account, probe, this.#options, this)];
+      }),
+    );
+    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.close();
+    if (before.size === 0) return;
+    for (const [account, probe] of probes) this.#accounts.get(account)?.replaceProbe(probe);
+    // What kept the process from becoming ready may have been an account that is gone.
+    this.#updateReadiness();
+  }
+
+  close(): void {
+    clearTimeout(this.#graceTimer);
+    for (const health of this.all()) health.close();
+  }
+
+  /** The accounts that have to work before the process becomes ready. */
+  #required(): AccountHealth[] {
+    const all = [...this.all()];
+    return this.#options.upstreamCheck === 'all' ? all : all.slice(0, 1);
+  }
+
+  /**
+   * An account that has worked is no obstacle any more. One that is refused always is, so that a rollout with a mistake
+   * never replaces a good one. Anything else could be an outage, which is an obstacle for the time of grace only.
+   */
+  #updateReadiness(): void {
+    const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
+      !hasWorked && (state === 'refused' || !this.#isGraceOver);
+    if (!this.#required().some(isObstacle)) this.#becomeReady();
+  }
+
+  #becomeReady(): void {
+    clearTimeout(this.#graceTimer);
+    this.#isReady = true;
+    this.#ready.resolve();
+  }
+
+  /** Logs a change, in one line that says whose fault it is and what to do. */
+  report(health: AccountHealth, before: HealthStatus): void {
+    this.#updateReadiness();
+    const { service, log, upstreamMode } = this.#options;
+    const { account, probe } = health;
+    const { state, hasWorked, reason } = health.status;
+    const ids = { service, region: probe.region, account, health: state };
+    if (state === 'well') {
+      if (before.reason !== '')
+        log.info({ ...ids, before: before.state }, 'The account works again. Nothing has to be done.');
+      else log.debug(ids, 'The account works.');
+      return;
+    }
+    // The probes of one outage can fail in several ways, and a line for each would be a line a second.
+    if (state === 'outage' && before.state === 'outage') return;
+    if (state === 'refused') {
+      const isObstacle = !this.#isReady && this.#required().includes(health);
+      const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
+      log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
+    } else if (state === 'outage') log.warn({ ...ids, reason }, hasWorked ? DOWN : NEVER_ANSWERED);
+    else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
+  }
+}
+
+const REFUSED =
+  'The service refuses this account, which is our mistake or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
+const DOWN =
+  'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
+const NEVER_ANSWERED =
+  'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
+const UNKNOWN =
+  'Our probes cannot find out whether the service works for this account, because of a limit or of this machine. The reason says which. It is checked again every second.';
+const NOT_READY = 'Until then this process does not become ready, and a rollout stops here.';
