@@ -47,7 +47,7 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
+  const { maxBodyBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
   const body = options.bodies.reserveFor(caller.name);
   try {
@@ -63,9 +63,9 @@ export async function handleGraphql(
       const context = new GraphQLContext(options.capabilities, operation, caller);
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
-      const { result, text } = written(answer.result, context, options.capabilities.limits.maxCost, maxAnswerBytes);
+      const { result, text, bytes } = serialise(answer.result, context, options);
       const unread = options.answers.reserveFor(caller.name);
-      if (!unread.take(Buffer.byteLength(text))) throw overloaded();
+      if (!unread.take(bytes)) throw overloaded();
       operation.recordResult(result);
       send(response, status, { ...answer.headers, 'content-type': contentType }, text);
       releaseWhenRead(response, unread);
@@ -156,28 +156,38 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
   return map;
 }
 
-/** The answer as JSON, with its errors first and in the order of the fields; or what is sent in place of too large a one. */
-function written(given: FormattedExecutionResult, context: GraphQLContext, maxCost: number, maxBytes: number) {
-  const { errors, ...rest } = given;
+/** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
+function serialise(
+  { errors, ...rest }: FormattedExecutionResult,
+  context: GraphQLContext,
+  { maxAnswerBytes, capabilities }: HandlerOptions,
+) {
+  const { maxCost } = capabilities.limits;
   if (context.isOverspent && rest.data) {
-    return refused(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
+    return tooMuch(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
   }
   const result = errors ? { errors: inOrder(errors), ...rest } : rest;
-  // An answer has no more values than it costs, and no text in it is longer than all that came in. Where both are large, each value
-  // and each character counts as a byte, so that a long text under many aliases is never written.
-  const cameIn = MAX_ANSWERS_WEIGHT - context.recorder.answersWeightLeft + CHARACTERS_PER_UNIT * context.spent;
-  if (context.spent * cameIn <= maxBytes || sizeOf(result, 1, maxBytes) <= maxBytes) {
+  // What may be too large is measured first, so that a long text under many aliases is never written.
+  if (maxSizeOf(context) <= maxAnswerBytes || sizeOf(result, 1, maxAnswerBytes) <= maxAnswerBytes) {
     const text = JSON.stringify(result);
-    // UTF-8 takes at most three bytes for each UTF-16 unit of a text.
-    if (text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes) return { result, text };
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= maxAnswerBytes) return { result, text, bytes };
   }
-  return refused(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
+  return tooMuch(
+    `The answer is larger than ${maxAnswerBytes} bytes. Ask for fewer fields or references in one request.`,
+  );
 }
 
-function refused(message: string) {
+/** How many values and characters an answer can have: no more values than it costs, and no text longer than all that came in. */
+function maxSizeOf({ spent, recorder }: GraphQLContext): number {
+  return spent * (MAX_ANSWERS_WEIGHT - recorder.answersWeightLeft + CHARACTERS_PER_UNIT * spent);
+}
+
+function tooMuch(message: string) {
   const { extensions } = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
   const result = { errors: [{ message, extensions }], data: null };
-  return { result, text: JSON.stringify(result) };
+  const text = JSON.stringify(result);
+  return { result, text, bytes: Buffer.byteLength(text) };
 }
 
 /** The media types of a GraphQL response, in the order of preference. */
