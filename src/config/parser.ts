@@ -1,6 +1,6 @@
-import leven, { closestMatch } from 'leven';
 import type { z } from 'zod';
-import { isRemoved, withoutRemovedKeys } from './removed.ts';
+import { type Environment, unknownNames } from './names.ts';
+import { withoutRemovedKeys } from './removed.ts';
 import { brokenRules } from './rules.ts';
 import { looksLikeWord } from './structures.ts';
 import { expectedBut } from './values.ts';
@@ -16,8 +16,6 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the configuration from environment variables; an empty one counts as not set.
@@ -105,54 +103,4 @@ function textsIn(text: string): (readonly [path: string, text: string])[] {
     const parts = text.split(',').map((part) => part.trim());
     return within(parts.length > 1 ? parts : text, []);
   }
-}
-
-const KNOWN = Object.values<Variable>(VARIABLES).flatMap(({ name, secret }) =>
-  secret ? [name, `${name}_FILE`] : name,
-);
-/** First words that only our names have. Other software uses these four in an environment as well. */
-const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
-  Object.values<Variable>(VARIABLES)
-    .flatMap(({ name }) => (name.includes('_') ? firstWordOf(name) : []))
-    .filter((word) => !['LOG', 'OTEL', 'ADMIN', 'TRUSTED'].includes(word)),
-);
-
-/**
- * A sentence for each unknown name that has the first word of one of ours (`MAX_`), or is nearly one of ours. If one were
- * accepted, a default would stay in use and nobody would notice.
- */
-export function unknownNames(env: Environment): string[] {
-  return Object.entries(env).flatMap(([name, value = '']) => {
-    if (KNOWN.includes(name) || isRemoved(name) || isOfKubernetes(name, value)) return [];
-    const upper = name.toUpperCase();
-    // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
-    const near = KNOWN.find((known) => isNear(known.includes('_') ? upper : name, known));
-    if (!near && !(name.includes('_') && OWN_FIRST_WORDS.has(firstWordOf(upper)))) return [];
-    const meant = near ?? closestMatch(upper, KNOWN, { maxDistance: Math.floor(name.length / 4) });
-    return [
-      `${name}: there is no such variable. ${meant ? `Did you mean ${meant}?` : 'Correct the name or remove it.'}`,
-    ];
-  });
-}
-
-function firstWordOf(name: string): string {
-  return name.split('_', 1).join();
-}
-
-/**
- * Is a name probably a known one that was mistyped? Other words resemble a short name by chance, so a name that resembles
- * a short one, or one of one word, has to have the same letters: PROT counts as PORT, but POST does not, and HOSTS does not
- * count as HOST.
- */
-function isNear(name: string, known: string): boolean {
-  const distance = leven(name, known, { maxDistance: 3 });
-  const lettersOf = (text: string) => [...text].sort().join('');
-  if (distance <= 2 && lettersOf(name) === lettersOf(known)) return true;
-  return known.length >= 8 && known.includes('_') && distance <= (known.length < 16 ? 1 : 2);
-}
-
-/** Kubernetes puts these into every container for each service of the namespace, and a service may be called `captcha`. */
-function isOfKubernetes(name: string, value: string): boolean {
-  if (/_(SERVICE_(HOST|PORT)(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_\w+)?)$/.test(name)) return true;
-  return /_PORT$/.test(name) && /^(tcp|udp|sctp):\/\//.test(value);
 }

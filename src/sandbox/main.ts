@@ -1,4 +1,4 @@
-import { unknownNames } from '../config/parser.ts';
+import { unknownNames } from '../config/names.ts';
 import { listenProblem } from '../config/rules.ts';
 import { expectedBut } from '../config/values.ts';
 import { VARIABLES } from '../config/variables.ts';
