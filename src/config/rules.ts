@@ -7,10 +7,8 @@ import { type Config, VARIABLES } from './variables.ts';
  * them set an address that cannot be listened on.
  */
 
-const SUFFIXES = { GLB: 'Glb', NA: 'Na', EU: 'Eu' } as const satisfies Record<Region, string>;
-
 /** The key of the address of a service in a region. */
-const urlKey = (service: 'fingerprint' | 'captcha', region: Region) => `${service}Url${SUFFIXES[region]}` as const;
+const urlKey = (service: 'fingerprint' | 'captcha', region: Region) => `${service}Url${region}` as const;
 
 type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | ReturnType<typeof urlKey>>;
 

@@ -11,9 +11,9 @@ describe('defaults', () => {
       upstreamMode: 'live',
       port: 4001,
       fingerprintApplications: [APPLICATION],
-      fingerprintUrlGlb: 'https://fp.test',
+      fingerprintUrlGLB: 'https://fp.test',
       captchaConfigurations: [CAPTCHA],
-      captchaUrlGlb: 'https://captcha.test',
+      captchaUrlGLB: 'https://captcha.test',
     });
   });
 
@@ -152,5 +152,5 @@ test('each account gets the address of its own region, in the order of the list'
 });
 
 test('a region without an address is an error, and not an empty address', () => {
-  expect(() => accountsOf({ ...parse(LIVE), captchaUrlGlb: undefined })).toThrow('expected an address for region GLB');
+  expect(() => accountsOf({ ...parse(LIVE), captchaUrlGLB: undefined })).toThrow('expected an address for region GLB');
 });

@@ -22,11 +22,11 @@ describe('what is accepted', () => {
     ['CAPTCHA_QUOTA', '{"perSecond":999999999}', { captchaQuota: { perSecond: 999_999_999 } }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:4318/', { otlpEndpoint: 'http://collector:4318' }],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', 'https://otlp.test/base', { otlpEndpoint: 'https://otlp.test/base' }],
-    ['FINGERPRINT_URL_GLB', 'https://fp.test:8443/', { fingerprintUrlGlb: 'https://fp.test:8443' }],
-    ['FINGERPRINT_URL_GLB', 'https://fp.test/base//', { fingerprintUrlGlb: 'https://fp.test/base' }],
-    ['FINGERPRINT_URL_GLB', 'http://127.8.9.10', { fingerprintUrlGlb: 'http://127.8.9.10' }],
-    ['FINGERPRINT_URL_GLB', 'http://localhost:1', { fingerprintUrlGlb: 'http://localhost:1' }],
-    ['FINGERPRINT_URL_GLB', 'http://[::1]:1', { fingerprintUrlGlb: 'http://[::1]:1' }],
+    ['FINGERPRINT_URL_GLB', 'https://fp.test:8443/', { fingerprintUrlGLB: 'https://fp.test:8443' }],
+    ['FINGERPRINT_URL_GLB', 'https://fp.test/base//', { fingerprintUrlGLB: 'https://fp.test/base' }],
+    ['FINGERPRINT_URL_GLB', 'http://127.8.9.10', { fingerprintUrlGLB: 'http://127.8.9.10' }],
+    ['FINGERPRINT_URL_GLB', 'http://localhost:1', { fingerprintUrlGLB: 'http://localhost:1' }],
+    ['FINGERPRINT_URL_GLB', 'http://[::1]:1', { fingerprintUrlGLB: 'http://[::1]:1' }],
   ])('%s=%s', (name, text, expected) => {
     expect(parse({ ...LIVE, [name]: text })).toMatchObject(expected);
   });

@@ -106,7 +106,7 @@ describe.concurrent('an outage of one captcha id', () => {
   /** Two captcha ids, each at a service of its own. */
   async function startTwo(context: TestContext) {
     const [first, second] = [await startSwitchable(serves), await startSwitchable(serves)];
-    const app = await startAgainst(first, 1_000, { ...ATTESTING, captchaUrlNa: second.url });
+    const app = await startAgainst(first, 1_000, { ...ATTESTING, captchaUrlNA: second.url });
     for (const { stop } of [first, second, app]) context.onTestFinished(stop);
     return { first, second, app };
   }

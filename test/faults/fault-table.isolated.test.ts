@@ -132,12 +132,12 @@ describe.each(inGroups([...CONNECTION_FAULTS, ...HTTP_FAULTS, ...FINGERPRINT_FAU
       // Without a check at the start, an upstream that is dead from then on delays nothing.
       app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
         upstreamCheck: 'off',
-        fingerprintUrlGlb: urlOf('deviceFingerprint', 'GLB'),
-        fingerprintUrlNa: urlOf('deviceFingerprint', 'NA'),
-        fingerprintUrlEu: urlOf('deviceFingerprint', 'EU'),
-        captchaUrlGlb: urlOf('validateCaptcha', 'GLB'),
-        captchaUrlNa: urlOf('validateCaptcha', 'NA'),
-        captchaUrlEu: urlOf('validateCaptcha', 'EU'),
+        fingerprintUrlGLB: urlOf('deviceFingerprint', 'GLB'),
+        fingerprintUrlNA: urlOf('deviceFingerprint', 'NA'),
+        fingerprintUrlEU: urlOf('deviceFingerprint', 'EU'),
+        captchaUrlGLB: urlOf('validateCaptcha', 'GLB'),
+        captchaUrlNA: urlOf('validateCaptcha', 'NA'),
+        captchaUrlEU: urlOf('validateCaptcha', 'EU'),
       });
     });
 

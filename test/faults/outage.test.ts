@@ -190,7 +190,7 @@ describe.concurrent('a whole outage', () => {
         await startSwitchable(serves),
         await startHostile(answer(429, ''), { probe: answer(429, '') }),
       ];
-      const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first', captchaUrlNa: never.url });
+      const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first', captchaUrlNA: never.url });
       for (const { stop } of [upstream, never, app]) context.onTestFinished(stop);
       upstream.fail(unavailable);
       expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
@@ -205,7 +205,7 @@ describe.concurrent('a whole outage', () => {
         good(exchange.request.startsWith('POST /validate') ? CAPTCHA : FINGERPRINT)(exchange);
       const [dead, alive] = [await startSwitchable(pass), await startSwitchable(pass)];
       const only: Partial<Config> =
-        service === 'captcha' ? { captchaUrlGlb: dead.url } : { fingerprintUrlGlb: dead.url };
+        service === 'captcha' ? { captchaUrlGLB: dead.url } : { fingerprintUrlGLB: dead.url };
       // The first answer to the probes of all accounts is a good one.
       const app = await startAgainst(alive, LONG, {
         ...CHECKED,

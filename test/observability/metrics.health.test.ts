@@ -30,9 +30,9 @@ function liveConfig(url: string): Config {
     upstreamMode: 'live',
     fingerprintApplications: [APPLICATION],
     captchaConfigurations: [CAPTCHA],
-    fingerprintUrlGlb: url,
-    captchaUrlNa: url,
-    captchaUrlEu: url,
+    fingerprintUrlGLB: url,
+    captchaUrlNA: url,
+    captchaUrlEU: url,
     // Silence that lasts for 40 % of it is a failure.
     captchaTimeoutMs: 1_000,
   };

@@ -44,12 +44,12 @@ export function liveConfig(baseUrls: BaseUrls, overrides: Partial<Config> = {}):
     upstreamMode: 'live',
     fingerprintApplications: SANDBOX_APPLICATIONS,
     captchaConfigurations: SANDBOX_CAPTCHAS,
-    fingerprintUrlGlb: baseUrls.GLB,
-    fingerprintUrlNa: baseUrls.NA,
-    fingerprintUrlEu: baseUrls.EU,
-    captchaUrlGlb: baseUrls.GLB,
-    captchaUrlNa: baseUrls.NA,
-    captchaUrlEu: baseUrls.EU,
+    fingerprintUrlGLB: baseUrls.GLB,
+    fingerprintUrlNA: baseUrls.NA,
+    fingerprintUrlEU: baseUrls.EU,
+    captchaUrlGLB: baseUrls.GLB,
+    captchaUrlNA: baseUrls.NA,
+    captchaUrlEU: baseUrls.EU,
     ...overrides,
   };
 }
