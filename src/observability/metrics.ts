@@ -83,6 +83,7 @@ export function createMetrics() {
   collectDefaultMetrics({ register: openMetrics });
   const metrics = defineMetrics(openMetrics);
   const names = openMetrics.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
+  // A registry has one format, so each metric is in two of them.
   const text = new Registry();
   for (const { name } of names) {
     const metric = openMetrics.getSingleMetric(name);
