@@ -7,13 +7,14 @@ import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import { AccountPausedError, OutageError } from '../upstream/account-health.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
-import { type Probe, WELL } from '../upstream/probe.ts';
+import type { Probe } from '../upstream/probe.ts';
 import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
 import {
+  type CaptchaAnswer,
   EXCEPTIONS,
   FORM_HEADERS,
-  isDocumentedRejection,
   passBody,
+  readAnswer,
   toForm,
   VALIDATE_TEMPLATE,
   validatePath,
@@ -22,11 +23,11 @@ import { OutageAllowance } from './outage-allowance.ts';
 import {
   type CaptchaVerdict,
   type FailOpenPolicy,
+  healthOf,
   indeterminate,
-  judgeCaptcha,
   type NoVerdict,
   noVerdict,
-  readVerdict,
+  verdictOf,
 } from './verdict.ts';
 
 /** A captcha id as it is configured. */
@@ -61,7 +62,8 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
     const genTime = String(Math.floor(Date.now() / 1_000));
     return toForm({ lotNumber, captchaOutput: MADE_UP, passToken: MADE_UP, genTime }, captchaKey);
   };
-  return { region, origin, path, headers: FORM_HEADERS, body, judge: judgeCaptcha };
+  const judge = (response: UpstreamResponse) => healthOf(readAnswer(response), response.status);
+  return { region, origin, path, headers: FORM_HEADERS, body, judge };
 }
 
 /** The operator of the service sees in it what the request is for. */
@@ -169,26 +171,27 @@ export class CaptchaClient {
       const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error instanceof CutOffError;
       return noVerdict('TRANSPORT', { isUnreadable });
     }
-    const verdict = readVerdict(response, input.lotNumber);
-    this.#recordHealth(verdict, response, captchaId);
-    logProblems(verdict, response, input.lotNumber, ids, log);
+    const answer = readAnswer(response);
+    const verdict = verdictOf(answer, response.status, input.lotNumber);
+    this.#recordHealth(captchaId, answer, verdict, response.status);
+    logProblems(verdict, answer, response, input.lotNumber, ids, log);
     return verdict;
   }
 
   /**
-   * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
+   * Records what an answer shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
    * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. What a
    * client sends can be refused for its own sake, so that another call has to find out whether the service verifies again.
    */
-  #recordHealth(verdict: CaptchaVerdict | NoVerdict, response: UpstreamResponse, captchaId: string): void {
+  #recordHealth(captchaId: string, answer: CaptchaAnswer, verdict: CaptchaVerdict | NoVerdict, status: number): void {
     const { upstream } = this.#options;
     const health = upstream.health.find(captchaId);
-    const { kind } = verdict.__typename === 'CaptchaPassed' ? WELL : judgeCaptcha(response);
+    const { kind } = healthOf(answer, status);
     if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
     else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
     if (verdict.__typename === 'CaptchaPassed') this.#allowance.recordPass(captchaId, health?.msWithoutOutages ?? 0);
     const isByClient = verdict.__typename === 'NoVerdict' && verdict.cause === 'CLIENT';
-    if (isByClient && response.status !== 429) health?.admitAnother();
+    if (isByClient && status !== 429) health?.admitAnother();
   }
 }
 
@@ -217,6 +220,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
  */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
+  answer: CaptchaAnswer,
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; captchaId: string },
@@ -228,7 +232,7 @@ function logProblems(
       log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
     else if (verdict.details.lotNumber !== lotNumber)
       log.warn({ ...ids, status }, 'captcha service answered for another lot number');
-    else if (!isDocumentedRejection(json))
+    else if (answer.kind === 'rejection' && !answer.isDocumented)
       log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
   }
   if (verdict.__typename === 'NoVerdict') {

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
 
@@ -74,7 +75,7 @@ const FAMILIES = /^-50(00|1\d|3\d)\d$/;
  * Who can cause an exception (7.2). A code that is not documented has the cause of its family, so that a new code for
  * something that a bot can provoke does not become a failure of the service.
  *
- * @param code as `readException` reads it
+ * @param code as `readAnswer` reads it
  */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
@@ -97,23 +98,54 @@ export const passBody = z.object({
   }),
 });
 
-/** The fields of a rejection (2.3, 2.4); undefined if the body is none. Lenient: with wrong details it is still a rejection. */
-export function readRejection(body: unknown) {
-  if (!isRejection(body)) return undefined;
-  const { reason, captcha_args: args } = Object(body);
-  const { used_type: usedType, user_ip: userIp, lot_number: lotNumber } = Object(args);
-  return {
-    reason: textOf(reason) ?? '',
-    usedType: textOf(usedType),
-    userIp: textOf(userIp),
-    lotNumber: textOf(lotNumber),
-  };
+/** The fields of an exception (7.2). */
+export interface Exception {
+  readonly code: string | null;
+  readonly type: string | null;
+}
+
+/** What an answer says, whatever its HTTP status is. */
+export type CaptchaAnswer =
+  /** It is in another form than JSON, for this reason. */
+  | { readonly kind: 'unreadable'; readonly reason: string }
+  | {
+      readonly kind: 'rejection';
+      /** Are `status` and `result` the documented ones? */
+      readonly isDocumented: boolean;
+      readonly reason: string;
+      readonly details: Readonly<Record<'usedType' | 'userIp' | 'lotNumber', string | null>>;
+    }
+  | (Exception & { readonly kind: 'exception' })
+  | (z.infer<typeof passBody>['captcha_args'] & { readonly kind: 'pass' })
+  /** It says that the challenge was passed, but not entirely as documented. */
+  | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
+  /** It is none of the documented answers. */
+  | { readonly kind: 'other'; readonly lot_number: unknown };
+
+/**
+ * Reads an answer. With wrong details a rejection is still one, a numeric `code` of an exception is read as its text, and one of a
+ * documented family needs no `status`. Otherwise a rejection in another form, or an exception that a client caused, would be an
+ * unusable answer, which a policy may let proceed.
+ */
+export function readAnswer({ json: body, unreadable }: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaAnswer {
+  if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
+  const { status, result, reason, captcha_args: args } = Object(body);
+  const { used_type, user_ip, lot_number } = Object(args);
+  if (isRejection(body)) {
+    const details = { usedType: textOf(used_type), userIp: textOf(user_ip), lotNumber: textOf(lot_number) };
+    const isDocumented = status === 'success' && result === 'fail';
+    return { kind: 'rejection', isDocumented, reason: textOf(reason) ?? '', details };
+  }
+  const exception = readException(body);
+  if (result !== 'success') return exception ? { kind: 'exception', ...exception } : { kind: 'other', lot_number };
+  const { data: pass } = passBody.safeParse(body);
+  if (pass && !exception) return { kind: 'pass', ...pass.captcha_args };
+  return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
 
 /**
  * Does this body reject the challenge? `fail` is documented (2.3), but any result that is not the pass counts, and so does a
- * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4). Otherwise a
- * rejection in another form would be an unusable response, which a policy may let proceed.
+ * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4).
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = Object(body);
@@ -122,29 +154,8 @@ function isRejection(body: unknown): boolean {
   return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
-/** Does this body reject the challenge with the `status` and the `result` that are documented for it (2.4)? */
-export function isDocumentedRejection(body: unknown): boolean {
-  const { status, result } = Object(body);
-  return status === 'success' && result === 'fail';
-}
-
-/** Does this body, which is no rejection, say that the challenge was passed, whether or not it does so as documented? */
-export function claimsPass(body: unknown): boolean {
-  return Object(body).result === 'success';
-}
-
-/** The fields of an exception (7.2). */
-export interface Exception {
-  readonly code: string | null;
-  readonly type: string | null;
-}
-
-/**
- * The fields of an exception (7.2); undefined if the body is none. Lenient as well: a numeric `code` is read as its text, and
- * one of a documented family needs no `status`. Otherwise an exception that a client caused would be an unusable response,
- * which a policy may let proceed.
- */
-export function readException(body: unknown): Exception | undefined {
+/** The fields of an exception (7.2); undefined if the body is none. */
+function readException(body: unknown): Exception | undefined {
   const { status, code: given, desc } = Object(body);
   const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();
   if (status !== 'error' && !FAMILIES.test(code)) return undefined;

@@ -1,21 +1,13 @@
 import type {
   CaptchaFailed,
+  CaptchaFailureCategory,
+  CaptchaFailureDetails,
   CaptchaIndeterminate,
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
 import { judgeStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
-import type { UpstreamResponse } from '../upstream/transport.ts';
-import {
-  causeOfException,
-  claimsPass,
-  type Exception,
-  FAILURE_CATEGORIES,
-  isDocumentedRejection,
-  passBody,
-  readException,
-  readRejection,
-} from './contract.ts';
+import { type CaptchaAnswer, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 /** The three outcomes of a verification. */
 export type CaptchaVerdict =
@@ -36,79 +28,78 @@ export interface NoVerdict extends Exception {
 }
 
 /**
- * Reads a response of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
+ * The verdict of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
  * number of the request. A rejection counts whatever the HTTP status, the spelling and the other fields are. So a verdict
- * is never better than the response.
+ * is never better than the answer.
  *
  * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
  * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
  * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
- * - A proxy may change a long response, and a bot can make a response long.
+ * - A proxy may change a long answer, and a bot can make an answer long.
  * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
  *   could let people through until this subgraph knows the new form. The log names the fields that differ.
  *
  * An answer in another form than JSON may be a rejection, and so may anything with status 200 that is none of the documented
  * answers. Another status with such a body is the error page of a proxy.
  */
-export function readVerdict(response: UpstreamResponse, lotNumber: string): CaptchaVerdict | NoVerdict {
-  const { status, json: body, unreadable } = response;
-  if (unreadable !== undefined) return noVerdict('CLIENT', { isUnreadable: true });
-  const rejection = readRejection(body);
-  if (rejection) {
-    const { reason, usedType, userIp } = rejection;
+export function verdictOf(answer: CaptchaAnswer, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
+  if (answer.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });
+  if (answer.kind === 'rejection') {
+    const { reason, details } = answer;
     const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
-    const details = { usedType, userIp, lotNumber: rejection.lotNumber ?? lotNumber };
-    return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
+    return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
   }
-  const exception = readException(body);
-  if (exception) return noVerdict(causeOf(status, body, exception), exception);
-
-  const received: unknown = Object(Object(body).captcha_args).lot_number ?? lotNumber;
-  if (received !== lotNumber) {
-    return {
-      __typename: 'CaptchaFailed',
-      proceed: false,
-      reason: 'the service answered for another lot_number',
-      category: 'LOT_NUMBER_MISMATCH',
-      details: { lotNumber: typeof received === 'string' ? received : 'something else than a text' },
-    };
-  }
-  const pass = passBody.safeParse(body);
-  if (status !== 200 || !pass.success) {
-    return noVerdict(causeOf(status, body), { isUnreadable: status === 200 && !claimsPass(body) });
-  }
-  const { used_type: usedType, user_ip: userIp, scene, referer } = pass.data.captcha_args;
-  const details = { usedType, userIp, lotNumber, scene, referer };
-  return { __typename: 'CaptchaPassed', proceed: true, details };
-}
-
-/** Who can have caused a response that is neither a pass nor a rejection. */
-function causeOf(status: number, body: unknown, exception?: Exception): CaptchaIndeterminateCause {
-  if (claimsPass(body)) return 'CLIENT';
-  const cause = exception ? causeOfException(exception.code ?? '') : 'TRANSPORT';
   // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
   // firewall's 403 or a rate limit's 429 at will.
-  return status >= 400 && status < 500 && cause !== 'CONFIGURATION' ? 'CLIENT' : cause;
+  const isBlamed = status >= 400 && status < 500;
+  if (answer.kind === 'exception') {
+    const cause = causeOfException(answer.code ?? '');
+    return noVerdict(isBlamed && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, answer);
+  }
+  const received = answer.lot_number ?? lotNumber;
+  if (received !== lotNumber) {
+    const about = typeof received === 'string' ? received : 'something else than a text';
+    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
+  }
+  if (answer.kind === 'other') return noVerdict(isBlamed ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+  if (answer.kind === 'flawed pass') return noVerdict('CLIENT', answer);
+  if (status !== 200) return noVerdict('CLIENT');
+  const { used_type: usedType, user_ip: userIp, scene, referer } = answer;
+  return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+}
+
+function failed(reason: string, category: CaptchaFailureCategory, details: CaptchaFailureDetails): CaptchaVerdict {
+  return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
 /** What an answer shows about the account and the service, whoever has asked (captcha document, section 7). */
-export function judgeCaptcha({ status, json: body, unreadable }: UpstreamResponse): ProbeResult {
-  // The service is not down, but nobody can tell what it says.
-  if (unreadable !== undefined && status < 500) return { kind: 'inconclusive', reason: unreadable };
-  const rejection = readRejection(body);
-  if (rejection?.reason === 'illegal sign_token') return { kind: 'refused', reason: 'illegal sign_token' };
-  if (isDocumentedRejection(body) || passBody.safeParse(body).success) return WELL;
-  // A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage.
-  if (rejection || claimsPass(body)) return { kind: 'inconclusive', reason: 'an undocumented judgement' };
-  const exception = readException(body);
-  if (!exception) return judgeStatus(status);
-  const code = exception.code ?? '';
-  // The risk type belongs to the challenge, not to the account.
-  if (code === '-50001') return WELL;
-  const cause = causeOfException(code);
-  if (cause === 'CONFIGURATION') return { kind: 'refused', reason: code };
-  return cause === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
+export function healthOf(answer: CaptchaAnswer, status: number): ProbeResult {
+  switch (answer.kind) {
+    case 'pass':
+      return WELL;
+    case 'flawed pass':
+      return UNDOCUMENTED;
+    case 'rejection':
+      if (answer.reason === 'illegal sign_token') return { kind: 'refused', reason: answer.reason };
+      return answer.isDocumented ? WELL : UNDOCUMENTED;
+    case 'exception': {
+      const code = answer.code ?? '';
+      // The risk type belongs to the challenge, not to the account.
+      if (code === '-50001') return WELL;
+      const cause = causeOfException(code);
+      if (cause === 'CONFIGURATION') return { kind: 'refused', reason: code };
+      return cause === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
+    }
+    case 'unreadable':
+      // The service is not down, but nobody can tell what it says.
+      return status < 500 ? { kind: 'inconclusive', reason: answer.reason } : judgeStatus(status);
+    case 'other':
+      return judgeStatus(status);
+  }
 }
+
+/** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
+const UNDOCUMENTED: ProbeResult = { kind: 'inconclusive', reason: 'an undocumented judgement' };
 
 /** A verification that ended without a verdict. */
 export function noVerdict(

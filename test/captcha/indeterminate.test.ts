@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type FailOpenPolicy, indeterminate, judgeCaptcha, noVerdict, readVerdict } from '../../src/captcha/verdict.ts';
+import { readAnswer } from '../../src/captcha/contract.ts';
+import { type FailOpenPolicy, healthOf, indeterminate, noVerdict, verdictOf } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { ARGS, PASS } from './support.ts';
 
@@ -99,8 +100,8 @@ test('no verdict is better than the response', () => {
       failOpen,
       fc.boolean(),
       (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
-        const response = isUnreadable ? { status, json: undefined, unreadable: 'JSONP' } : { status, json: body };
-        const read = readVerdict(response, 'lot-1');
+        const answer = readAnswer(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
+        const read = verdictOf(answer, status, 'lot-1');
         const verdict =
           read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;
         const { status: said, result } = Object(body);
@@ -121,7 +122,8 @@ test('no verdict is better than the response', () => {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }
         // A judgement comes from the service, so no such answer to a probe confirms an outage.
-        if (!isUnreadable && judgeCaptcha(response).kind === 'failed') expect([said, result]).not.toContain('success');
+        if (!isUnreadable && healthOf(answer, status).kind === 'failed')
+          expect([said, result]).not.toContain('success');
         passed += Number(hasPassed);
       },
     ),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
-import { judgeCaptcha } from '../../src/captcha/verdict.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import { sign } from '../sandbox/support.ts';
@@ -12,7 +11,9 @@ const WELL = { kind: 'well', reason: '' };
 const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
-const judge = (json: unknown, status = 200) => judgeCaptcha({ status, json });
+const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
+const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
+const judge = (json: unknown, status = 200) => probe.judge({ status, json });
 
 /** The codes that blame the captcha id: 7.2 names what is wrong with it. -50001 is about the risk type of a challenge. */
 const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
@@ -67,7 +68,7 @@ describe('an answer that is not documented', () => {
   });
 
   test('that cannot be read shows nothing, unless its status is that of a failure', () => {
-    const judgeUnreadable = (status: number) => judgeCaptcha({ status, json: undefined, unreadable: 'JSONP' }).kind;
+    const judgeUnreadable = (status: number) => probe.judge({ status, json: undefined, unreadable: 'JSONP' }).kind;
     expect([200, 302, 403, 429, 500, 503].map(judgeUnreadable)).toEqual([
       ...Array(4).fill('inconclusive'),
       ...Array(2).fill('failed'),
@@ -76,9 +77,6 @@ describe('an answer that is not documented', () => {
 });
 
 describe('the question', () => {
-  const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
-  const { body, ...probe } = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
-
   test('goes to the address of the captcha id, as a form (section 4)', () => {
     expect(probe).toMatchObject({
       region: 'GLB',
@@ -89,7 +87,7 @@ describe('the question', () => {
   });
 
   test('is about a made-up challenge with a correct signature, and about another one each time', () => {
-    const forms = [body(), body()].map((form) => Object.fromEntries(new URLSearchParams(form)));
+    const forms = [probe.body(), probe.body()].map((form) => Object.fromEntries(new URLSearchParams(form)));
     for (const { lot_number = '', gen_time, ...others } of forms) {
       expect(lot_number).toMatch(/^[0-9a-f]{32}$/);
       expect(Math.abs(Number(gen_time) - Date.now() / 1_000)).toBeLessThan(10);
