@@ -111,22 +111,6 @@ export class Execution {
     return operation;
   }
 
-  /** Checks the cost and the variables of a request, executes it, and reports its errors. It does not throw. */
-  async answer(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
-    return this.refusal(operation, variables, context) ?? this.execute(operation, variables, context);
-  }
-
-  /** Executes an operation that was not refused, and reports its errors. It does not throw. */
-  async execute(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
-    const { data, errors } = await this.#run(operation, variables, context);
-    if (!errors) return { status: 200, result: { data: data ?? null } };
-    reportErrors(this.#log, context.recorder, errors);
-    const formatted = errors.map((error) => formatError(error.toJSON(), error));
-    // Without data nothing was executed, because graphql-js refused a value of the request.
-    if (data === undefined) return { status: 400, result: { errors: formatted } };
-    return { status: 200, result: { errors: formatted, data } };
-  }
-
   /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
   refusal(
     { kind, cost, variables: declared }: Operation,
@@ -145,6 +129,17 @@ export class Execution {
       reportErrors(this.#log, context.recorder, [error]);
       return { status: 400, result: { errors: [formatError(error.toJSON(), error)] } };
     }
+  }
+
+  /** Executes an operation that was not refused, and reports its errors. It does not throw. */
+  async execute(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
+    const { data, errors } = await this.#run(operation, variables, context);
+    if (!errors) return { status: 200, result: { data: data ?? null } };
+    reportErrors(this.#log, context.recorder, errors);
+    const formatted = errors.map((error) => formatError(error.toJSON(), error));
+    // Without data nothing was executed, because graphql-js refused a value of the request.
+    if (data === undefined) return { status: 400, result: { errors: formatted } };
+    return { status: 200, result: { errors: formatted, data } };
   }
 
   #run({ document, definition, compiled }: Operation, variables: Variables, context: GraphQLContext) {

@@ -129,7 +129,7 @@ async function answerOperation(
   const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
   if (skipsApollo && !isTraced && extensions['persistedQuery'] === undefined) {
     const known = execution.find(query, operationName);
-    if (known) return execution.answer(known, variables, context);
+    if (known) return execution.refusal(known, variables, context) ?? execution.execute(known, variables, context);
   }
   const refusal = refusalOfDocument(query);
   if (refusal) {
