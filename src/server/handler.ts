@@ -132,10 +132,7 @@ async function answerOperation(
     if (known) return execution.refusal(known, variables, context) ?? execution.execute(known, variables, context);
   }
   const refusal = refusalOfDocument(query);
-  if (refusal) {
-    const { code, message } = refusal;
-    return { status: 400, result: { errors: [{ message, extensions: { code, retryable: false } }] } };
-  }
+  if (refusal) return { status: 400, result: { errors: [refusal.toJSON()] } };
   if (!reservation.take(weightOfDocument(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
@@ -184,8 +181,8 @@ function maxSizeOf({ spent, recorder }: GraphQLContext): number {
 }
 
 function tooMuch(message: string) {
-  const { extensions } = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
-  const result = { errors: [{ message, extensions }], data: null };
+  const error = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+  const result = { errors: [error.toJSON()], data: null };
   const text = JSON.stringify(result);
   return { result, text, bytes: Buffer.byteLength(text) };
 }

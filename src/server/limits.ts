@@ -2,7 +2,7 @@ import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
-import type { ErrorCode } from '../errors.ts';
+import { DeviceTrustError } from '../errors.ts';
 
 /** Lexical tokens, at which the parser ends. Everything about a device has some 300. */
 export const MAX_TOKENS = 2_000;
@@ -37,12 +37,14 @@ const MAX_FRAGMENTS = 50;
  * Why a document must not even be parsed; undefined if it may be. No client's comes near these limits. It counts the word in the
  * text, so a document that has `fragment` in its strings that often is refused as well.
  */
-export function refusalOfDocument(source: string): { readonly code: ErrorCode; readonly message: string } | undefined {
+export function refusalOfDocument(source: string): DeviceTrustError | undefined {
   if (Buffer.byteLength(source) > MAX_BYTES || hasMore(source, LINE_END, MAX_LINES - 1)) {
-    return { code: 'GRAPHQL_PARSE_FAILED', message: `The document has more than 64 KiB or ${MAX_LINES} lines.` };
+    const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;
+    return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
   if (!hasMore(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
-  return { code: 'GRAPHQL_VALIDATION_FAILED', message: `The document has more than ${MAX_FRAGMENTS} fragments.` };
+  const message = `The document has more than ${MAX_FRAGMENTS} fragments.`;
+  return new DeviceTrustError('GRAPHQL_VALIDATION_FAILED', { message });
 }
 
 /** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */
