@@ -68,7 +68,7 @@ export interface AttestationSettings {
   readonly audiences: readonly Audience[];
 }
 
-export interface Attesting {
+interface Attesting {
   readonly settings: AttestationSettings;
   readonly keys: readonly AttestationKey[];
 }

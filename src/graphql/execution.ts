@@ -32,7 +32,7 @@ export interface Operation {
 }
 
 /** The variables of a request. Those that its operation does not declare are taken out. */
-export type Variables = Record<string, unknown>;
+type Variables = Record<string, unknown>;
 
 /** The answer to an operation, with the status that it has in HTTP. */
 export interface Answer {

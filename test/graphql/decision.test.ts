@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { readMetrics } from '../observability/exposition.ts';
+import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ask } from '../support/requests.ts';
 
@@ -29,24 +29,14 @@ const BY_REFERENCE = `query ($representations: [_Any!]!) {
 }`;
 const reference = (token: string) => ({ __typename: 'DeviceFingerprint', token });
 
-/** How often each series has counted, since the app was started. */
-async function counted() {
-  const { samples } = await readMetrics(app);
-  const all = samples.filter(({ name }) => name === 'device_trust_decisions_total');
-  return Object.fromEntries(
-    all.map(({ labels: { action, rule, shadow }, value }) => [
-      `${action} ${rule}${shadow === 'true' ? ' shadow' : ''}`,
-      value,
-    ]),
-  );
-}
+const COUNTER = 'device_trust_decisions_total';
+const seriesOf = ({ action, rule, shadow }: Readonly<Record<string, string>>) =>
+  `${action} ${rule}${shadow === 'true' ? ' shadow' : ''}`;
 
 /** What was counted while this ran. */
 async function countedDuring(run: () => Promise<unknown>) {
-  const before = await counted();
-  await run();
-  const grown = Object.entries(await counted()).map(([key, value]) => [key, value - (before[key] ?? 0)] as const);
-  return Object.fromEntries(grown.filter(([, count]) => count > 0));
+  const grown = (await gainOf(app, run)).of(COUNTER);
+  return Object.fromEntries(grown.map(([labels, count]) => [seriesOf(labels), count]));
 }
 
 const LOGIN_ONLY = parsePolicy(`{
@@ -122,6 +112,10 @@ describe('the metric', () => {
   });
 
   test('has a series for each rule of the policy in use from the start', async () => {
+    const counted = async () => {
+      const own = (await readMetrics(app)).samples.filter(({ name }) => name === COUNTER);
+      return Object.fromEntries(own.map(({ labels, value }) => [seriesOf(labels), value]));
+    };
     const rules = ['DENY listed', 'DENY tools-in-use shadow', 'CHALLENGE reused-token', 'ALLOW trusted']
       .concat(['CHALLENGE serious', 'CHALLENGE guided', 'CHALLENGE several', 'ALLOW otherwise'])
       .map((rule) => [rule, expect.any(Number)]);

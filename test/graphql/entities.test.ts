@@ -6,7 +6,8 @@ import { CANARIES, expectNoCanary, startRecorded } from './support.ts';
 /** `_entities`: nothing is invented, nothing is repeated, and a representation carries its key and no more. */
 
 const { app, upstream, stop } = await startRecorded();
-afterAll(stop);
+const sandbox = await startInSandboxMode();
+afterAll(() => Promise.all([stop(), sandbox.stop()]));
 beforeEach(() => {
   upstream.received.length = 0;
 });
@@ -66,47 +67,37 @@ test('fields beside the key cannot overflow the stack', async () => {
 });
 
 test('equal references are answered each in its place and with its own error', async () => {
-  const sandbox = await startInSandboxMode();
-  try {
-    const one = { __typename: 'DeviceFingerprint', token: 'sandbox:ios' };
-    const sameKeys = { token: 'sandbox:ios', __typename: 'DeviceFingerprint' };
-    const other = { ...one, token: 'sandbox:web' };
-    const rejected = { ...one, token: 'made-up' };
-    const representations = [one, rejected, other, sameKeys, rejected, one];
-    for (let time = 0; time < 4; time += 1) {
-      const { data, errors } = await ask(sandbox.graphqlUrl, TYPES_QUERY, { representations });
-      const [ios, web] = [{ clientType: 'IOS' }, { clientType: 'WEB_H5' }];
-      expect(data._entities).toEqual([ios, null, web, ios, null, ios]);
-      expect(errors?.map(({ path }) => path)).toEqual([1, 4].map((at) => ['_entities', at]));
-      const line = JSON.parse(sandbox.logged().trimEnd().split('\n').at(-1) ?? '');
-      expect([line.outcomes, line.upstreamCalls]).toEqual([{ DeviceFingerprint: 4, DeviceFingerprintRejected: 2 }, 3]);
-    }
-  } finally {
-    await sandbox.stop();
+  const one = { __typename: 'DeviceFingerprint', token: 'sandbox:ios' };
+  const sameKeys = { token: 'sandbox:ios', __typename: 'DeviceFingerprint' };
+  const other = { ...one, token: 'sandbox:web' };
+  const rejected = { ...one, token: 'made-up' };
+  const representations = [one, rejected, other, sameKeys, rejected, one];
+  for (let time = 0; time < 4; time += 1) {
+    const { data, errors } = await ask(sandbox.graphqlUrl, TYPES_QUERY, { representations });
+    const [ios, web] = [{ clientType: 'IOS' }, { clientType: 'WEB_H5' }];
+    expect(data._entities).toEqual([ios, null, web, ios, null, ios]);
+    expect(errors?.map(({ path }) => path)).toEqual([1, 4].map((at) => ['_entities', at]));
+    const line = JSON.parse(sandbox.logged().trimEnd().split('\n').at(-1) ?? '');
+    expect([line.outcomes, line.upstreamCalls]).toEqual([{ DeviceFingerprint: 4, DeviceFingerprintRejected: 2 }, 3]);
   }
 });
 
 test('a field that fails for equal references has an error for each of them, up to 100 in a request', async () => {
-  const sandbox = await startInSandboxMode();
-  try {
-    // minConfidence has to be from 0 to 1.
-    const query = `query ($representations: [_Any!]!) {
-      all: _entities(representations: $representations) { ... on DeviceFingerprint { clientType signals(minConfidence: 2) { name } } }
-    }`;
-    const tokens = ['sandbox:ios', 'sandbox:web'];
-    const representations = Array.from({ length: 120 }, (_, at) => ({
-      __typename: 'DeviceFingerprint',
-      token: tokens[at % 2],
-    }));
-    for (let time = 0; time < 4; time += 1) {
-      const { data, errors } = await ask(sandbox.graphqlUrl, query, { representations });
-      const [ios, web] = ['IOS', 'WEB_H5'].map((clientType) => ({ clientType, signals: null }));
-      expect(data.all).toEqual(representations.map((_, at) => (at % 2 === 0 ? ios : web)));
-      expect(errors?.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, (_, at) => ['all', at, 'signals']));
-      expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
-    }
-  } finally {
-    await sandbox.stop();
+  // minConfidence has to be from 0 to 1.
+  const query = `query ($representations: [_Any!]!) {
+    all: _entities(representations: $representations) { ... on DeviceFingerprint { clientType signals(minConfidence: 2) { name } } }
+  }`;
+  const tokens = ['sandbox:ios', 'sandbox:web'];
+  const representations = Array.from({ length: 120 }, (_, at) => ({
+    __typename: 'DeviceFingerprint',
+    token: tokens[at % 2],
+  }));
+  for (let time = 0; time < 4; time += 1) {
+    const { data, errors } = await ask(sandbox.graphqlUrl, query, { representations });
+    const [ios, web] = ['IOS', 'WEB_H5'].map((clientType) => ({ clientType, signals: null }));
+    expect(data.all).toEqual(representations.map((_, at) => (at % 2 === 0 ? ios : web)));
+    expect(errors?.map(({ path }) => path)).toEqual(Array.from({ length: 100 }, (_, at) => ['all', at, 'signals']));
+    expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
   }
 });
 

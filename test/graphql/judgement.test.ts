@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
-import { readMetrics } from '../observability/exposition.ts';
+import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS } from '../support/judgements.ts';
 import { ask, type GraphqlError, post } from '../support/requests.ts';
@@ -59,11 +59,7 @@ async function judge(token: string, by = app, eventType?: string) {
 const sealedBy = async (by: TestApp, token = 'phone'): Promise<string> => (await judge(token, by)).judgement.sealed;
 const openBy = (by: TestApp, ...sealed: unknown[]) => ask(by.graphqlUrl, open(), { references: sealed.map(reference) });
 
-async function counted(by: TestApp) {
-  const { samples } = await readMetrics(by);
-  const own = samples.filter(({ name }) => name === 'device_trust_judgements_total');
-  return Object.fromEntries(own.map(({ labels, value }) => [labels['outcome'], value]));
-}
+const COUNTER = 'device_trust_judgements_total';
 
 describe.each(['phone', 'web'])('the judgement of a %s', (token) => {
   test('says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
@@ -83,17 +79,19 @@ describe.each(['phone', 'web'])('the judgement of a %s', (token) => {
 });
 
 test('a judgement is not sealed unless its sealed text is selected', async () => {
-  const before = await counted(app);
   const query = (fields: string) => `{ deviceFingerprint(token: "phone") { ... on DeviceFingerprint { ${fields} } } }`;
-  for (const fields of ['judgement { judgedAt eventId }', 'eventId', 'judgement { __typename signals { name } }']) {
-    for (let time = 0; time < 4; time += 1) expect((await ask(app.graphqlUrl, query(fields))).errors).toBeUndefined();
-  }
-  expect((await counted(app))['sealed']).toBe(before['sealed']);
-  const aliases = 'a: judgement { sealed } b: judgement { sealed c: sealed }';
-  const { data } = await ask(app.graphqlUrl, query(aliases));
-  const { a, b } = data.deviceFingerprint;
-  expect([b.sealed, b.c]).toEqual([a.sealed, a.sealed]);
-  expect((await counted(app))['sealed']).toBe((before['sealed'] ?? 0) + 1);
+  const without = await gainOf(app, async () => {
+    for (const fields of ['judgement { judgedAt eventId }', 'eventId', 'judgement { __typename signals { name } }']) {
+      for (let time = 0; time < 4; time += 1) expect((await ask(app.graphqlUrl, query(fields))).errors).toBeUndefined();
+    }
+  });
+  expect(without.sum(COUNTER)).toBe(0);
+  const gain = await gainOf(app, async () => {
+    const { data } = await ask(app.graphqlUrl, query('a: judgement { sealed } b: judgement { sealed c: sealed }'));
+    const { a, b } = data.deviceFingerprint;
+    expect([b.sealed, b.c]).toEqual([a.sealed, a.sealed]);
+  });
+  expect(gain.of(COUNTER)).toEqual([[{ outcome: 'sealed' }, 1]]);
 });
 
 test('filters of signals work as they do on a fresh judgement', async () => {
@@ -119,25 +117,26 @@ test('filters of signals work as they do on a fresh judgement', async () => {
 
 test('what cannot be opened is null with a code, beside others that can, and nothing is judged instead', async () => {
   const sealed = await sealedBy(app);
-  const before = await counted(app);
   upstream.received.length = 0;
   const altered = `${sealed.slice(0, -1)}${sealed.endsWith('A') ? 'Q' : 'A'}`;
-  for (let time = 0; time < 5; time += 1) {
-    const { data, errors, text } = await openBy(app, altered, sealed, 'canary-of-a-caller', '', 5);
-    const [first, second, ...rest] = data._entities;
-    expect([first, second.sealed, rest]).toEqual([null, sealed, [null, null, null]]);
-    const unreadable = { code: 'JUDGEMENT_UNREADABLE', retryable: false };
-    expect(errors?.map(({ path, extensions }) => [path?.[1], extensions])).toEqual([
-      [0, unreadable],
-      [2, unreadable],
-      [3, unreadable],
-      [4, { code: 'BAD_USER_INPUT', retryable: false }],
-    ]);
-    expect(text).not.toContain('canary');
-  }
+  const gain = await gainOf(app, async () => {
+    for (let time = 0; time < 5; time += 1) {
+      const { data, errors, text } = await openBy(app, altered, sealed, 'canary-of-a-caller', '', 5);
+      const [first, second, ...rest] = data._entities;
+      expect([first, second.sealed, rest]).toEqual([null, sealed, [null, null, null]]);
+      const unreadable = { code: 'JUDGEMENT_UNREADABLE', retryable: false };
+      expect(errors?.map(({ path, extensions }) => [path?.[1], extensions])).toEqual([
+        [0, unreadable],
+        [2, unreadable],
+        [3, unreadable],
+        [4, { code: 'BAD_USER_INPUT', retryable: false }],
+      ]);
+      expect(text).not.toContain('canary');
+    }
+  });
   expect(upstream.received).toEqual([]);
-  const { opened = 0, unreadable = 0 } = await counted(app);
-  expect([opened - (before['opened'] ?? 0), unreadable - (before['unreadable'] ?? 0)]).toEqual([5, 15]);
+  const grown = Object.fromEntries(gain.of(COUNTER).map(([{ outcome }, count]) => [outcome, count]));
+  expect(grown).toEqual({ opened: 5, unreadable: 15 });
   expect(app.logged()).not.toMatch(/canary|eyJ/);
 });
 
@@ -158,8 +157,9 @@ describe('keys', () => {
     expect(opened.data).toEqual({ _entities: [null] });
     expectNotConfigured(opened.errors, '_entities', 0);
     // Both can be asked for at will, so neither wakes an operator.
-    expect((await counted(none))['unreadable']).toBe(0);
-    expect((await readMetrics(none)).value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
+    const { value } = await readMetrics(none);
+    expect(value(COUNTER, { outcome: 'unreadable' })).toBe(0);
+    expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
     // A question about nothing else would use up the token, and could be billed.
     upstream.received.length = 0;
     const onlyJudgement = `{ deviceFingerprint(token: "phone") { ... on DeviceFingerprint { judgement { sealed } } } }`;
@@ -239,16 +239,8 @@ describe('what was decided, and for whom', async () => {
     (await askFor(person, OPEN, { references: [{ __typename: 'DeviceJudgement', sealed }] }))._entities[0];
 
   /** How many decisions were counted while this ran. */
-  async function countedDuring(run: () => Promise<unknown>) {
-    const count = async () => {
-      const { samples } = await readMetrics(app);
-      const own = samples.filter(({ name }) => name === 'device_trust_decisions_total');
-      return own.reduce((sum, { value }) => sum + value, 0);
-    };
-    const before = await count();
-    await run();
-    return (await count()) - before;
-  }
+  const countedDuring = async (run: () => Promise<unknown>) =>
+    (await gainOf(app, run)).sum('device_trust_decisions_total');
 
   // Apollo Server answers a document at first, and compiled code once it was sent several times.
   const TIMES = [1, 2, 3, 4, 5];
