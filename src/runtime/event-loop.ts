@@ -55,8 +55,8 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonit
   let delayBeforeMs = 0;
 
   const lagAt = (now: number) => Math.max(0, now - lastTick - TICK_MS);
-  // By how much the window is longer than WINDOW_MS, but at most the lag of its ticks: a window ends with a tick, so it can
-  // be longer although no tick is late.
+  // By how much the window is longer than WINDOW_MS. It ends with a tick, so it can be longer although no tick is late: therefore
+  // no more than the lag of its ticks counts.
   const delayAt = (now: number) => Math.min(windowLagMs + lagAt(now), now - windowStart - WINDOW_MS);
 
   const timer = setInterval(() => {
