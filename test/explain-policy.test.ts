@@ -13,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 async function run(policy?: string) {
   const path = join(folder, 'policy.json');
   if (policy !== undefined) writeFileSync(path, policy);
-  const child = startCommand([process.execPath, 'src/policy.ts', ...(policy === undefined ? [] : [path])], {
+  const child = startCommand([process.execPath, 'src/explain-policy.ts', ...(policy === undefined ? [] : [path])], {
     cwd: ROOT,
     env: {},
   });
