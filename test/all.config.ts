@@ -15,8 +15,6 @@ export default defineConfig({
     ...shared.test,
     // A browser, a container and a database next to each other are enough for two cores.
     maxWorkers: 2,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: 'all', include: ['**/*.all.test.ts'], exclude: [...MEASURED, PROCESS] } },
       {

@@ -45,7 +45,7 @@ test('without a file it explains the built-in policy: each signal, none, those o
     'CHALLENGE serious tools-in-use (DENY) all',
   ]);
   expect(stdout).toMatch(/\nEvery rule acts on something that was tried\.\n$/);
-}, 20_000);
+});
 
 test('a file: where the decision depends on the question, and what shadow rules count', async () => {
   const { code, stdout } = await run(
@@ -62,7 +62,7 @@ test('a file: where the decision depends on the question, and what shadow rules 
     'LOW 1 RISK ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other',
     'LOW 1 RISK DENY web WEB_H5 checkout',
   ]);
-}, 20_000);
+});
 
 test('it names the rules that act on nothing that was tried, and no others', async () => {
   const FOUR = ['EMULATOR', 'CLOUD_PHONE', 'VPN_ENABLED', 'SCREEN_SHARING', 'VOICE_CONNECTED'];
@@ -88,7 +88,7 @@ test('it names the rules that act on nothing that was tried, and no others', asy
       ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
       '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
   );
-}, 20_000);
+});
 
 test('a broken file: every mistake on stderr, and exit code 1', async () => {
   const { code, stdout, stderr } = await run('{ "rules": [{ "id": "a", "when": { "effect": "NO" }, "then": "NO" }] }');
@@ -99,4 +99,4 @@ test('a broken file: every mistake on stderr, and exit code 1', async () => {
       '  rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
       '  otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
   );
-}, 20_000);
+});

@@ -21,11 +21,10 @@ export const PASS = { status: 'success', result: 'success', reason: '', captcha_
 export async function startWithAllPolicies() {
   let answer = (response: ServerResponse) => sendJson(response, 500, {});
   const upstream = await startUpstream((_request, response) => answer(response));
-  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
   const apps = {
-    faults: await startInLiveMode(urls),
-    always: await startInLiveMode(urls, { captchaFailOpen: 'always' }),
-    never: await startInLiveMode(urls, { captchaFailOpen: 'never' }),
+    faults: await startInLiveMode(upstream.url),
+    always: await startInLiveMode(upstream.url, { captchaFailOpen: 'always' }),
+    never: await startInLiveMode(upstream.url, { captchaFailOpen: 'never' }),
   };
   return {
     apps,

@@ -20,12 +20,12 @@ import {
 
 /** What becomes of the calls of a client that disconnects. */
 
-/** In ms, without the time in which a busy machine did not let this process run. Nothing else would end the calls for 10 s. */
+/** In ms, without the time in which a busy machine did not let this process run. Nothing else would end the calls for a minute. */
 const SOON = 500;
 
 /** An app with these limits before an upstream that keeps every request unanswered. */
 async function start(context: TestContext, limits: Partial<Config> = {}) {
-  const { upstream, app } = await startBoth(context, hang, 10_000, { ...HIGH_LIMITS, ...limits });
+  const { upstream, app } = await startBoth(context, hang, 60_000, { ...HIGH_LIMITS, ...limits });
   return { upstream, app, held: upstream.hold() };
 }
 

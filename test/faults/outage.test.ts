@@ -47,13 +47,13 @@ import {
 
 const DEADLINE = 1_000;
 /** Where nothing hangs it is so long that no busy machine makes a call late. */
-const LONG = 5_000;
+const LONG = 20_000;
 /** Within this time after the first call of an outage somebody proceeds, in ms. */
 const KNOWN_MS = { refused: 1_000, hanging: DEADLINE + 1_500 };
 /** What a busy machine adds, whose lag excuses a service for a while. */
 const BUSY_MS = 2_000;
-/** A probe and a real call follow each second, so after an outage people are verified within this time, in ms. */
-const OVER_MS = 2_000;
+/** A probe and a real call follow each second, so after an outage people are verified within 2 s. */
+const OVER_MS = 2_000 + BUSY_MS;
 /** No answer takes as long as this if it waits for no call and no probe, in ms. */
 const AT_ONCE_MS = 500;
 
@@ -91,16 +91,16 @@ describe.concurrent('a whole outage', () => {
         expect(await untilProceeding(app)).toBeLessThan(
           (failure === hang ? KNOWN_MS.hanging : KNOWN_MS.refused) + BUSY_MS,
         );
-        const [sent, stopwatch] = [upstream.requests, startStopwatch()];
+        const [sent, begun] = [upstream.requests, performance.now()];
         const answers = await crowd(app, CAPTCHA, 10);
         const canaries = upstream.requests - sent;
-        expect(canaries).toBeLessThanOrEqual(1 + Math.ceil(stopwatch() / 1_000));
+        expect(canaries).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - begun) / 1_000));
         const atOnce = answers.filter(({ waited }) => waited < AT_ONCE_MS);
         expect(atOnce.length).toBeGreaterThanOrEqual(10 - canaries);
         for (const { data } of atOnce)
           expect(data.validateCaptcha).toMatchObject({ cause: 'TRANSPORT', proceed: true });
         upstream.behave(serves);
-        expect(await untilVerified(app)).toBeLessThan(OVER_MS + BUSY_MS);
+        expect(await untilVerified(app)).toBeLessThan(OVER_MS);
         // Once it is over, a captcha whose call fails does not proceed.
         upstream.behave(reset);
         expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
@@ -109,7 +109,7 @@ describe.concurrent('a whole outage', () => {
     },
   );
 
-  const configOf = ({ url }: { readonly url: string }) => liveConfig({ GLB: url, NA: url, EU: url }, ATTESTING);
+  const configOf = ({ url }: { readonly url: string }) => liveConfig(url, ATTESTING);
 
   test('lets nobody proceed in a process that was started in it, and no rotation changes that', async (context) => {
     const upstream = await startSwitchable(unavailable, { probe: unavailable });

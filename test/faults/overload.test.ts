@@ -26,7 +26,7 @@ const SMALL = { upstreamMaxInFlight: 3 };
 const CAPACITY = 2 * SMALL.upstreamMaxInFlight;
 
 /** An app before an upstream that holds every request until the test lets it answer, except those about these questions. */
-async function start(context: TestContext, deadlineMs = 10_000, exceptions: readonly Question[] = []) {
+async function start(context: TestContext, deadlineMs = 60_000, exceptions: readonly Question[] = []) {
   const { upstream, app } = await startBoth(context, hang, deadlineMs, { ...HIGH_LIMITS, ...SMALL });
   const held: RawRequest[] = [];
   const isAbout = (request: string, { field, variables }: Question) =>
@@ -48,7 +48,7 @@ async function start(context: TestContext, deadlineMs = 10_000, exceptions: read
 describe.concurrent.each(SERVICES)('%s', (_service, question) => {
   test('calls beyond the limit wait in a queue, and beyond the queue they are OVERLOADED at once, here alone', async (context) => {
     const others = [question === CAPTCHA ? FINGERPRINT : CAPTCHA, inRegion(question, 'NA')];
-    const { upstream, app, held, answerAll } = await start(context, 10_000, others);
+    const { upstream, app, held, answerAll } = await start(context, 60_000, others);
     const { answers, all } = gather(app, question, CAPACITY + 3);
     await until(() => answers.length === 3 && held.length === SMALL.upstreamMaxInFlight);
     for (const answered of answers) {
@@ -66,13 +66,13 @@ describe.concurrent.each(SERVICES)('%s', (_service, question) => {
   });
 
   test('a call that had to wait and then is late ends at its deadline as OVERLOADED, which never proceeds', async (context) => {
-    const deadline = 2_000;
+    const deadline = 3_000;
     const { upstream, app, held } = await start(context, deadline);
     const first = crowd(app, question, SMALL.upstreamMaxInFlight);
     await until(() => held.length === SMALL.upstreamMaxInFlight);
     const waiting = askTimed(app, question);
     await until(async () => (await queuedCalls(app)) === 1);
-    await pause(200);
+    await pause(500);
     // This one is asked later and sent sooner. Nobody answers it either, so it ends between the two deadlines that the waiting
     // one could have: that from its own request, and that from when it is sent.
     let isNextOver = false;
@@ -80,7 +80,7 @@ describe.concurrent.each(SERVICES)('%s', (_service, question) => {
       isNextOver = true;
     });
     await until(() => held.length === SMALL.upstreamMaxInFlight + 1);
-    await pause(200);
+    await pause(500);
     upstream.behave(hang);
     for (const exchange of held.slice(0, SMALL.upstreamMaxInFlight)) good(question)(exchange);
     for (const answered of await first) expectGood(question, answered);

@@ -127,8 +127,7 @@ export function startAgainst(
   deadlineMs: number,
   overrides: Partial<Config> = {},
 ): Promise<TestApp> {
-  const urls = { GLB: url, NA: url, EU: url };
-  return startInLiveMode(urls, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs, ...overrides });
+  return startInLiveMode(url, { fingerprintTimeoutMs: deadlineMs, captchaTimeoutMs: deadlineMs, ...overrides });
 }
 
 /** Both for the time of one test. */
@@ -197,7 +196,7 @@ export async function queuedCalls(app: TestApp): Promise<number> {
 
 /** Waits for something that is bound to happen, in concurrent tests as well. The limit only ends a test that has failed. */
 export const until = (happened: () => boolean | Promise<boolean>) =>
-  vi.waitUntil(happened, { timeout: 25_000, interval: 10 });
+  vi.waitUntil(happened, { timeout: 60_000, interval: 10 });
 
 export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

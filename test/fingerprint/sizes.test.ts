@@ -46,8 +46,7 @@ const upstream = await startUpstream(({ body }, response) => {
   const answer = ANSWERS[token.replace(/#.*/, '')] ?? '';
   response.writeHead(JSON.parse(answer).code, { 'content-type': 'application/json' }).end(answer);
 });
-const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-const app = await startInLiveMode(urls);
+const app = await startInLiveMode(upstream.url);
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 
 const references = (tokens: readonly string[]) => ({

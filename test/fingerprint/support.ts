@@ -20,7 +20,7 @@ export const DATA = {
 export async function startRecorded() {
   let response = { status: 200, body: {} };
   const upstream = await startUpstream((_request, to) => sendJson(to, response.status, response.body));
-  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
+  const app = await startInLiveMode(upstream.url);
   return {
     received: upstream.received,
     /** Responds with this device from now on. */

@@ -21,8 +21,7 @@ const upstream = await startUpstream(({ body }, response) => {
   if (Number.isNaN(count)) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
   return sendJson(response, 200, phone(count));
 });
-const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-const app = await startInLiveMode(urls);
+const app = await startInLiveMode(upstream.url);
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 beforeEach(() => {
   upstream.received.length = 0;

@@ -171,9 +171,8 @@ const upstream = await startUpstream((received, response) => {
     sendJson(response, 200, { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
   } else sendJson(response, 200, ANDROID);
 });
-const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
-const app = await startInLiveMode(urls);
-const guarded = await startInLiveMode(urls, { routerSecrets: [SECRET] });
+const app = await startInLiveMode(upstream.url);
+const guarded = await startInLiveMode(upstream.url, { routerSecrets: [SECRET] });
 afterAll(() => Promise.all([app.stop(), guarded.stop(), upstream.stop()]));
 beforeEach(() => {
   upstream.received.length = 0;

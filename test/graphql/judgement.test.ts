@@ -22,10 +22,9 @@ const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals: SIGNALS } };
 const upstream = await startUpstream(({ body }, response) =>
   sendJson(response, 200, JSON.parse(body).device_token.startsWith('web') ? WEB : PHONE),
 );
-const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
 const apps: TestApp[] = [];
 const start = async (sealingKeys = SEALING_KEYS) => {
-  const app = await startInLiveMode(urls, { sealingKeys });
+  const app = await startInLiveMode(upstream.url, { sealingKeys });
   apps.push(app);
   return app;
 };

@@ -11,7 +11,7 @@ export async function startRecorded(): Promise<{ app: TestApp; upstream: TestUps
   const upstream = await startUpstream((_request, response) =>
     sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} }),
   );
-  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url });
+  const app = await startInLiveMode(upstream.url);
   return { app, upstream, stop: () => Promise.all([app.stop(), upstream.stop()]) };
 }
 

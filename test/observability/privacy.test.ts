@@ -172,20 +172,16 @@ test.each(['trace', 'warn', 'silent'] as const)('at level %s nothing is revealed
   const receiver = await startReceiver();
   const upstream = await startUpstream(echo);
   onTestFinished(upstream.stop);
-  const { url } = upstream;
   const { routerSecret, logHashKey } = CANARIES;
-  const app = await startInLiveMode(
-    { GLB: url, NA: url, EU: url },
-    {
-      fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
-      captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
-      logLevel,
-      logHashKey,
-      routerSecrets: [routerSecret],
-      otlpEndpoint: receiver.endpoint,
-      otelTracesSampler: 'always_on',
-    },
-  );
+  const app = await startInLiveMode(upstream.url, {
+    fingerprintApplications: [{ publicKey: 'pk_1', secret: CANARIES.secret, region: 'GLB' }],
+    captchaConfigurations: [{ captchaId: 'a'.repeat(32), captchaKey: CANARIES.captchaKey, region: 'EU' }],
+    logLevel,
+    logHashKey,
+    routerSecrets: [routerSecret],
+    otlpEndpoint: receiver.endpoint,
+    otelTracesSampler: 'always_on',
+  });
   onTestFinished(app.stop);
   await sendEverything(app);
   const openMetrics = { headers: { accept: 'application/openmetrics-text; version=1.0.0' } };

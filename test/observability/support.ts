@@ -46,8 +46,7 @@ export async function runAgainst(
   probe?: Behaviour,
 ): Promise<Started> {
   const upstream = await startHostile(behave, probe && { probe });
-  const { url } = upstream;
-  const app = await startInLiveMode({ GLB: url, NA: url, EU: url }, overrides);
+  const app = await startInLiveMode(upstream.url, overrides);
   const stop = async () => {
     await app.stop();
     await upstream.stop();

@@ -34,9 +34,8 @@ async function start(overrides: Partial<Config> = {}) {
     else sendJson(response, Number(token) || 200, Number(token) ? { code: Number(token) } : ANDROID);
   });
   onTestFinished(upstream.stop);
-  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
   const options = { otlpEndpoint: receiver.endpoint, otelTracesSampler: 'parentbased_always_on' } as const;
-  const app = await startInLiveMode(urls, { ...options, ...overrides });
+  const app = await startInLiveMode(upstream.url, { ...options, ...overrides });
   onTestFinished(app.stop);
   return { app, receiver, upstream };
 }

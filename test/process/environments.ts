@@ -3,6 +3,9 @@ import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
 
 /** Environments in which a process starts, one for each mode. */
 
+/** For those who start a process without `startProcess`, which does this as well. */
+const PATIENT = '--import=./test/support/patient.ts';
+
 export const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0', PORT: '0', SHUTDOWN_GRACE_MS: '0' };
 
 /** Nobody answers where its upstreams should be, so the process does not wait for them. */
@@ -15,10 +18,14 @@ export const LIVE = {
   UPSTREAM_CHECK: 'off',
   PORT: '0',
   SHUTDOWN_GRACE_MS: '0',
+  NODE_OPTIONS: PATIENT,
 };
 
 /** What `preload.ts` is for, as variables. */
-export const preload = (PRELOAD: string) => ({ NODE_OPTIONS: '--import=./test/process/preload.ts', PRELOAD });
+export const preload = (PRELOAD: string) => ({
+  NODE_OPTIONS: `${PATIENT} --import=./test/process/preload.ts`,
+  PRELOAD,
+});
 
 /** Where a process says that GraphQL is: in the log of live mode, and in the greeting of the sandbox. */
 const IN_LOG = /"url":"([^"]+)"/;

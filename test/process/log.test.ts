@@ -101,7 +101,7 @@ test('the log continues on stderr once stdout is closed, and the server goes on'
   const env = { PATH, ADMIN_PORT: '0', ...LIVE };
   const child = startCommand(['bash', '--norc', '-c', script], { cwd: ROOT, env });
   onTestFinished(child.stop);
-  await expect.poll(child.stderr, { timeout: 20_000 }).toContain('"ready"');
+  await expect.poll(child.stderr).toContain('"ready"');
   const [, graphqlUrl = ''] = /"url":"([^"]+)"/.exec(child.stderr()) ?? [];
   for (const name of ['A', 'B', 'C']) {
     expect(await ask(graphqlUrl, `query ${name} { __typename }`)).toMatchObject({ status: 200 });

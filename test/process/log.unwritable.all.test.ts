@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { freePort } from '../support/ports.ts';
 import { MAIN, ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
@@ -42,7 +42,7 @@ async function startRedirected(
   const url = `http://127.0.0.1:${port}`;
   let asked = 0;
   const askSome = async (count: number) => {
-    if (asked === 0) await vi.waitUntil(() => isReady(url), { timeout: 20_000 });
+    if (asked === 0) await expect.poll(() => isReady(url)).toBe(true);
     for (const end = asked + count; asked < end; asked += 50) {
       const names = Array.from({ length: 50 }, (_, at) => `${'N'.repeat(50)}${asked + at}`);
       const answers = await Promise.all(
@@ -88,11 +88,11 @@ function createPipe({ onTestFinished }: Context) {
   return { path, open };
 }
 
-const WAIT = { timeout: 10_000 };
 const operationsIn = (log: string) => log.match(/"msg":"operation"/g)?.length ?? 0;
 /** The sum, because a line that counts what is missing may come more than once. */
 const droppedIn = (log: string) =>
   [...log.matchAll(/"dropped":(\d+)/g)].reduce((sum, [, count]) => sum + Number(count), 0);
+const writtenOrDroppedIn = (log: string) => operationsIn(log) + droppedIn(log);
 
 test('when the readers of both have ended, requests are answered and a stop drains', async (context) => {
   const server = await startRedirected(context, '> >(true) 2> >(true)');
@@ -117,13 +117,13 @@ test('when nobody reads their pipes, at most 1 MiB of lines waits; the next read
   context.onTestFinished(end.close);
   const server = await startRedirected(context, `> ${pipe.path} 2> ${pipe.path}`);
   await server.ask(3_300);
-  await vi.waitUntil(() => droppedIn(end.read()) > 500, WAIT);
+  await expect.poll(() => droppedIn(end.read())).toBeGreaterThan(500);
   // All lines but `ready` are operations, and each was either written or counted.
-  await vi.waitUntil(() => operationsIn(end.read()) + droppedIn(end.read()) === 3_300, WAIT);
+  await expect.poll(() => writtenOrDroppedIn(end.read())).toBe(3_300);
   // What waited, and what the pipe and the last batch held.
   expect(end.read().length).toBeLessThan(1.2 * 1_024 * 1_024);
   expect(await server.child.end('SIGTERM')).toBe(0);
-}, 90_000);
+});
 
 test.for<[string, (path: string) => string]>([
   ['stdout', (path: string) => `> ${path} 2> /dev/full`],
@@ -137,18 +137,18 @@ test.for<[string, (path: string) => string]>([
     await server.ask(50);
     // The first batch, with the three lines of the start, is lost if stdout is the full one.
     const expected = which === 'stdout' ? 50 : 53;
-    await vi.waitUntil(() => operationsIn(first.read()) + droppedIn(first.read()) === expected, WAIT);
+    await expect.poll(() => writtenOrDroppedIn(first.read())).toBe(expected);
     first.close();
     // More than the 16 KiB with which lines are written, so that some are written, and fail, before the next reader comes.
     await server.ask(100);
 
     const second = pipe.open();
     context.onTestFinished(second.close);
-    await vi.waitUntil(() => operationsIn(second.read()) + droppedIn(second.read()) === 100, WAIT);
+    await expect.poll(() => writtenOrDroppedIn(second.read())).toBe(100);
     const dropped = droppedIn(second.read());
     expect(dropped).toBeGreaterThan(0);
     await server.ask(50);
-    await vi.waitUntil(() => operationsIn(second.read()) === 150 - dropped, WAIT);
+    await expect.poll(() => operationsIn(second.read())).toBe(150 - dropped);
     expect(droppedIn(second.read())).toBe(dropped);
     expect(await server.child.end('SIGTERM')).toBe(0);
   },

@@ -30,74 +30,53 @@ async function turn(times: number, ms: number): Promise<void> {
 }
 
 describe('overload', () => {
-  test('is reported when turns take too long without a short one between them', async () => {
+  // More than once, because on a busy machine a pause lies between two turns like a short one, or a short one becomes long.
+  test.each([
+    ['without a short one between them', () => turn(3, LONG_MS)],
+    [
+      'with a short one between them',
+      async () => {
+        await turn(1, LONG_MS);
+        await setTimeout(30);
+        await turn(1, LONG_MS);
+      },
+    ],
+  ])('is reported when turns take too long %s', async (_how, work) => {
     start();
-    // More than once, because a pause of a busy machine lies between two turns like a short one.
-    await expect
-      .poll(
-        async () => {
-          await turn(3, LONG_MS);
-          return monitor.isOverloaded();
-        },
-        { timeout: 8_000 },
-      )
-      .toBe(true);
-  });
-
-  test('is reported when two turns take too long with a short one between them', async () => {
-    start();
-    // More than once, because a machine that is busy can make the short turn a long pause.
-    await expect
-      .poll(
-        async () => {
-          await turn(1, LONG_MS);
-          await setTimeout(30);
-          await turn(1, LONG_MS);
-          return monitor.isOverloaded();
-        },
-        { timeout: 4_000 },
-      )
-      .toBe(true);
+    await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
   });
 
   test('is not reported after one long turn, but during the next one as soon as that takes too long itself', async () => {
-    // More than once, because a pause of a busy machine lies between the two turns like a short one.
     await expect
-      .poll(
-        async () => {
-          start();
-          await turn(1, LONG_MS);
-          const afterOne = monitor.isOverloaded();
-          block(LONG_MS);
-          const duringNext = monitor.isOverloaded();
-          monitor.stop();
-          return { afterOne, duringNext };
-        },
-        { timeout: 8_000 },
-      )
+      .poll(async () => {
+        start();
+        await turn(1, LONG_MS);
+        const afterOne = monitor.isOverloaded();
+        block(LONG_MS);
+        const duringNext = monitor.isOverloaded();
+        monitor.stop();
+        return { afterOne, duringNext };
+      })
       .toEqual({ afterOne: false, duringNext: true });
   });
 
   test('ends once the event loop keeps up again', async () => {
     start();
     await turn(3, LONG_MS);
-    await expect.poll(() => monitor.isOverloaded(), { timeout: 2_000 }).toBe(false);
+    await expect.poll(() => monitor.isOverloaded()).toBe(false);
   });
 
   test('is not reported while the event loop is idle, even with a limit below one tick', async () => {
     start(8);
     await expect
-      .poll(
-        async () => {
-          const overloaded: boolean[] = [];
-          for (let look = 0; look < 12; look += 1) {
-            await setTimeout(10);
-            overloaded.push(monitor.isOverloaded());
-          }
-          return overloaded.includes(true);
-        },
-        { timeout: 10_000 },
-      )
+      .poll(async () => {
+        const overloaded: boolean[] = [];
+        for (let look = 0; look < 12; look += 1) {
+          await setTimeout(10);
+          overloaded.push(monitor.isOverloaded());
+        }
+        return overloaded.includes(true);
+      })
       .toBe(false);
   });
 });

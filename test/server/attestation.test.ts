@@ -8,10 +8,10 @@ import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { ask, json, post, request } from '../support/requests.ts';
+import { startWithoutUpstreams } from './support.ts';
 
 /** What a service gets over HTTP: attestations, and the keys that verify them. */
 
-const NOWHERE = 'http://127.0.0.1:9';
 const JWKS = '/.well-known/jwks.json';
 const NAMED = { audience: 'orders', action: 'placeOrder' };
 const MUTATION = `mutation ($input: ValidateCaptchaInput!) {
@@ -109,7 +109,7 @@ const attestation: NonNullable<Config['attestation']> = {
 };
 
 test('in live mode without a configuration an audience is NOT_CONFIGURED before anything is asked, and there are no keys', async () => {
-  const bare = await startInLiveMode({ GLB: NOWHERE, NA: NOWHERE, EU: NOWHERE }, { upstreamCheck: 'off' });
+  const bare = await startWithoutUpstreams();
   onTestFinished(bare.stop);
   for (const input of [
     { ...INPUT, ...NAMED },

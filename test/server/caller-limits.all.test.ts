@@ -1,19 +1,14 @@
 import { once } from 'node:events';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { LIVE } from '../process/environments.ts';
+import { collectGarbage } from '../support/garbage.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
 import { openConnection } from '../support/requests.ts';
 import { startUpstream } from '../support/upstream.ts';
 import { MB, ROUTER_AND_SERVICES, requestOf, startHolding, statusOf } from './holding.ts';
 
 /** Limits of callers that take minutes or much memory to see. */
-
-setFlagsFromString('--expose-gc');
-// Sound: with that flag set, every new context has a global function of this name.
-const collectGarbage = runInNewContext('gc') as () => void;
 
 function open(url: string, body: string, caller = 'anyone') {
   const connection = openConnection(url, requestOf(caller, body));
@@ -31,7 +26,9 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   await Promise.all(unread.map(({ socket }) => once(socket, 'data').then(() => socket.pause())));
   const since = performance.now();
   expect(await statusOf(url, 'orders', long)).toBe(503);
-  await expect.poll(() => statusOf(url, 'orders', long), { timeout: 30_000, interval: 500 }).toBe(200);
+  // As many at once, because one of the two is closed first.
+  const askTwice = () => Promise.all(unread.map(() => statusOf(url, 'orders', long)));
+  await expect.poll(askTwice, { interval: 500 }).toEqual([200, 200]);
   expect(performance.now() - since).toBeGreaterThan(9_500);
   for (const { socket, closed, received } of unread) {
     socket.resume();
@@ -40,42 +37,38 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   }
   for (const resolve of underWay) resolve();
   await expect.poll(late.received).toContain('"wait":null');
-}, 60_000);
+});
 
 test.each<[string, string, Partial<ServerOptions>]>([
   ['a known document', '{ wait }', {}],
   ['new documents', '{ wait } #', {}],
   ['plugins of Apollo Server', '{ wait }', { plugins: [{}] }],
-])(
-  'operations under way keep nothing that they do not use: %s',
-  async (_what, query, options) => {
-    const { url, underWay } = await startHolding(options);
-    const ask = (at: number) =>
-      open(
-        url,
-        JSON.stringify({ query: query + (query.endsWith('#') ? at : ''), variables: { x: 'x'.repeat(512 * 1024) } }),
-      );
-    const hold = async (count: number) => {
-      const all = underWay.size + count;
-      while (underWay.size < all) {
-        const before = underWay.size;
-        ask(before);
-        await expect.poll(() => underWay.size).toBe(before + 1);
-      }
-    };
-    const used = () => {
-      collectGarbage();
-      const { heapUsed, external } = process.memoryUsage();
-      return heapUsed + external;
-    };
-    await hold(10);
-    const before = used();
-    await hold(100);
-    // They brought 50 MB.
-    await expect.poll(() => used() - before, { timeout: 10_000 }).toBeLessThan(10 * MB);
-  },
-  60_000,
-);
+])('operations under way keep nothing that they do not use: %s', async (_what, query, options) => {
+  const { url, underWay } = await startHolding(options);
+  const ask = (at: number) =>
+    open(
+      url,
+      JSON.stringify({ query: query + (query.endsWith('#') ? at : ''), variables: { x: 'x'.repeat(512 * 1024) } }),
+    );
+  const hold = async (count: number) => {
+    const all = underWay.size + count;
+    while (underWay.size < all) {
+      const before = underWay.size;
+      ask(before);
+      await expect.poll(() => underWay.size).toBe(before + 1);
+    }
+  };
+  const used = () => {
+    collectGarbage();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  await hold(10);
+  const before = used();
+  await hold(100);
+  // They brought 50 MB.
+  await expect.poll(() => used() - before).toBeLessThan(10 * MB);
+});
 
 test('a process with a heap of 256 MB outlives 100 requests with as many undeclared values as they can bring', async () => {
   const upstream = await startUpstream(() => {});

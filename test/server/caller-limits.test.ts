@@ -137,8 +137,7 @@ const takeConnection: Take = async ({ url }, caller) => {
   const connection = open(url, requestOf(caller, OPERATION));
   return { isRefused: !(await answered(connection)).includes(DATA), connection };
 };
-/** This process sends and receives large bodies as well, on a machine that may be busy. */
-const POLL = { timeout: 20_000, interval: 5 };
+const POLL = { interval: 5 };
 
 describe.each<[string, Take, Partial<ServerOptions>]>([
   ['bodies of operations under way', takeBody, {}],
@@ -184,29 +183,25 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
       ],
     ],
     ['no secrets', {}, [['anyone', 8]]],
-  ])(
-    'of %s: so many eighths for each, and all are given back',
-    async (_who, secrets, expected) => {
-      const server = await startHolding({ ...options, ...secrets });
-      const held: Connection[] = [];
-      for (const [caller, eighths] of expected) {
-        const own = await fill(server, caller);
-        expect(own, caller).toHaveLength(eighths);
-        held.push(...own);
-      }
-      for (const { socket } of held) socket.destroy();
-      const [[first, eighths] = ['', 0]] = expected;
-      // The server learns of it a little later.
-      await expect
-        .poll(async () => {
-          const own = await fill(server, first);
-          for (const { socket } of own) socket.destroy();
-          return own.length;
-        }, POLL)
-        .toBe(eighths);
-    },
-    60_000,
-  );
+  ])('of %s: so many eighths for each, and all are given back', async (_who, secrets, expected) => {
+    const server = await startHolding({ ...options, ...secrets });
+    const held: Connection[] = [];
+    for (const [caller, eighths] of expected) {
+      const own = await fill(server, caller);
+      expect(own, caller).toHaveLength(eighths);
+      held.push(...own);
+    }
+    for (const { socket } of held) socket.destroy();
+    const [[first, eighths] = ['', 0]] = expected;
+    // The server learns of it a little later.
+    await expect
+      .poll(async () => {
+        const own = await fill(server, first);
+        for (const { socket } of own) socket.destroy();
+        return own.length;
+      }, POLL)
+      .toBe(eighths);
+  });
 });
 
 test('while a service leaves bodies unfinished, every request of the router is answered', async () => {
@@ -222,7 +217,7 @@ test('while a service leaves bodies unfinished, every request of the router is a
   for (let time = 0; time < 60; time += 1) expect(await statusOf(url, 'router')).toBe(200);
   for (const { socket } of unfinished) socket.destroy();
   await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(200);
-}, 60_000);
+});
 
 test('answers and operations that are over give back what they held', async () => {
   const server = await startHolding(ROUTER_AND_SERVICES);
@@ -240,7 +235,7 @@ test('answers and operations that are over give back what they held', async () =
       connection.socket.destroy();
     }
   }
-}, 60_000);
+});
 
 test('one request is never too large, whoever sends it and whatever is made of it', async () => {
   const { url } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 20 * MB });
@@ -249,7 +244,7 @@ test('one request is never too large, whoever sends it and whatever is made of i
   for (const body of [long, lists(0.5 * MB), lists(9 * MB)]) expect(await statusOf(url, 'orders', body)).toBe(200);
   const single = await startHolding({ ...ROUTER_AND_SERVICES, maxConnections: 1 });
   expect(await statusOf(single.url, 'orders')).toBe(200);
-}, 60_000);
+});
 
 test('a service that sends bodies byte by byte is refused while the process still has memory', async () => {
   const { url } = await startHolding(ROUTER_AND_SERVICES);
@@ -305,7 +300,7 @@ test('after requests that end in every way, each caller has all that it may hold
   };
   // More than once, because the server may still hold the connection of the answer before.
   await expect.poll(answers, POLL).toBe(20);
-}, 60_000);
+});
 
 test.each(['[],', '{},', '{"1":1},', '[1],'])('what is made of many %s counts as well', async (value) => {
   const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);

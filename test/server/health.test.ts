@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
 import { send, startSandboxed } from '../observability/support.ts';
 import { answer, answersProbes } from '../support/hostile.ts';
@@ -15,11 +15,10 @@ describe('a process whose upstreams do not work when it starts', () => {
         ({ name, labels, value }) =>
           name === 'device_trust_upstream_health' && labels['state'] !== 'unknown' && value === 1,
       );
-    await vi.waitUntil(isKnown, { timeout: 10_000 });
+    await expect.poll(isKnown).toBe(true);
     for (const url of urls) expect(await healthOf(url)).toEqual(UNREADY);
     upstreamIs.behave = answersProbes;
-    await vi.waitUntil(async () => (await healthOf(app.url))[1]?.[0] === 200, { timeout: 25_000 });
-    for (const url of urls) expect(await healthOf(url)).toEqual(HEALTHY);
+    for (const url of urls) await expect.poll(() => healthOf(url)).toEqual(HEALTHY);
   });
 
   test('answers requests, although it is not ready', async (context) => {

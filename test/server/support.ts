@@ -12,8 +12,7 @@ import { startServer } from '../support/server.ts';
 
 /** Live mode with upstreams that nobody runs: port 9 is refused. */
 export function startWithoutUpstreams(overrides: Partial<Config> = {}): Promise<TestApp> {
-  const nobody = 'http://127.0.0.1:9';
-  return startInLiveMode({ GLB: nobody, NA: nobody, EU: nobody }, { upstreamCheck: 'off', ...overrides });
+  return startInLiveMode('http://127.0.0.1:9', { upstreamCheck: 'off', ...overrides });
 }
 
 /** What a process answers to the probes of an orchestrator. */
@@ -41,9 +40,7 @@ export async function startChecking({ onTestFinished }: Pick<TestContext, 'onTes
   const all: Behaviour = (exchange) => upstreamIs.behave(exchange);
   const upstream = await startHostile(all, { probe: all });
   onTestFinished(upstream.stop);
-  const { url } = upstream;
-  const config = liveConfig({ GLB: url, NA: url, EU: url });
-  const app = await createApp(config, pino({ level: 'silent' }), undefined, PATIENT);
+  const app = await createApp(liveConfig(upstream.url), pino({ level: 'silent' }), undefined, PATIENT);
   onTestFinished(app.stop);
   return { app, upstreamIs, upstream };
 }

@@ -13,10 +13,7 @@ const FACTOR = 2;
 
 const SECRET = 'the-secret-of-the-router';
 const upstream = await startWordyUpstream();
-const app = await startInLiveMode(
-  { GLB: upstream.url, NA: upstream.url, EU: upstream.url },
-  { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] },
-);
+const app = await startInLiveMode(upstream.url, { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 
 async function cpuOf(document: string, variables: Record<string, unknown>, headers = {}) {

@@ -47,13 +47,21 @@ let underWay = 0;
 
 /** A router that follows `/readyz`, and keeps its connections. It sends nothing twice, so what a replica loses is lost. */
 class Router {
-  readonly #replicas: { readonly origin: string; readonly pool: Pool; isReady: boolean }[];
-  readonly #timer = setInterval(() => this.#replicas.forEach(poll), POLL_MS);
+  readonly #replicas: { readonly pool: Pool; isReady: boolean }[];
   #turn = 0;
+  #isOver = false;
 
   constructor(origins: readonly string[]) {
     const options = { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS };
-    this.#replicas = origins.map((origin) => ({ origin, pool: new Pool(origin, options), isReady: true }));
+    this.#replicas = origins.map((origin) => {
+      const replica = { pool: new Pool(origin, options), isReady: true };
+      void this.#follow(replica, `${origin}/readyz`);
+      return replica;
+    });
+  }
+
+  async #follow(replica: { isReady: boolean }, url: string): Promise<void> {
+    for (; !this.#isOver; await sleep(POLL_MS)) replica.isReady = (await isReady(url)) ?? replica.isReady;
   }
 
   /** The ready ones in turns. */
@@ -66,16 +74,21 @@ class Router {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#isOver = true;
     await Promise.all(this.#replicas.map(({ pool }) => pool.destroy()));
   }
 }
 
-async function poll(replica: { readonly origin: string; isReady: boolean }): Promise<void> {
-  const init = { headers: { connection: 'close' }, signal: AbortSignal.timeout(2_000) };
-  const answer = await fetch(`${replica.origin}/readyz`, init).catch(() => undefined);
-  await answer?.body?.cancel();
-  replica.isReady = answer?.status === 200;
+/** Undefined if there was no answer in time: on a busy machine it may be this process that is late. */
+async function isReady(url: string): Promise<boolean | undefined> {
+  try {
+    const init = { headers: { connection: 'close' }, signal: AbortSignal.timeout(GIVE_UP_MS) };
+    const answer = await fetch(url, init);
+    await answer.body?.cancel();
+    return answer.status === 200;
+  } catch (error) {
+    return Object(error).name === 'TimeoutError' ? undefined : false;
+  }
 }
 
 async function post(router: Router, question: Sample['question'], body: string): Promise<Sample & { text: string }> {

@@ -30,26 +30,28 @@ export function startInSandboxMode(overrides: Partial<Config> = {}): Promise<Tes
   return start({ ...DEFAULTS, ...overrides });
 }
 
-type BaseUrls = Readonly<Record<'GLB' | 'NA' | 'EU', string>>;
+/** One for all regions, or one for each. */
+type Addresses = string | Readonly<Record<'GLB' | 'NA' | 'EU', string>>;
 
 /** The app in live mode against whatever listens at these addresses, with the accounts of the sandbox. */
-export function startInLiveMode(baseUrls: BaseUrls, overrides: Partial<Config> = {}, maxDelayMs?: number) {
-  return start(liveConfig(baseUrls, overrides), maxDelayMs);
+export function startInLiveMode(addresses: Addresses, overrides: Partial<Config> = {}, maxDelayMs?: number) {
+  return start(liveConfig(addresses, overrides), maxDelayMs);
 }
 
 /** Its configuration, which a test can rotate. */
-export function liveConfig(baseUrls: BaseUrls, overrides: Partial<Config> = {}): Config {
+export function liveConfig(addresses: Addresses, overrides: Partial<Config> = {}): Config {
+  const { GLB, NA, EU } = typeof addresses === 'string' ? { GLB: addresses, NA: addresses, EU: addresses } : addresses;
   return {
     ...DEFAULTS,
     upstreamMode: 'live',
     fingerprintApplications: SANDBOX_APPLICATIONS,
     captchaConfigurations: SANDBOX_CAPTCHAS,
-    fingerprintUrlGLB: baseUrls.GLB,
-    fingerprintUrlNA: baseUrls.NA,
-    fingerprintUrlEU: baseUrls.EU,
-    captchaUrlGLB: baseUrls.GLB,
-    captchaUrlNA: baseUrls.NA,
-    captchaUrlEU: baseUrls.EU,
+    fingerprintUrlGLB: GLB,
+    fingerprintUrlNA: NA,
+    fingerprintUrlEU: EU,
+    captchaUrlGLB: GLB,
+    captchaUrlNA: NA,
+    captchaUrlEU: EU,
     ...overrides,
   };
 }
@@ -65,6 +67,7 @@ async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
   const log = pino({ ...loggerOptions(), level: config.logLevel }, sink);
   const app = await createApp(config, log, undefined, maxDelayMs);
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
-  await (config.upstreamCheck === 'all' ? app.ready : Promise.race([app.ready, setTimeout(1_000)]));
+  const enough = setTimeout(5_000, undefined, { ref: false });
+  await (config.upstreamCheck === 'all' ? app.ready : Promise.race([app.ready, enough]));
   return { ...app, logged: () => lines.join('') };
 }

@@ -13,7 +13,7 @@ export const MAIN = process.env['WITH_BUILD'] ? 'dist/server/main.js' : 'src/mai
 const COMPILED = { NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/node') };
 
 /** Nothing here takes as long as this, in ms, however busy the machine is. */
-const LIMIT_MS = 30_000;
+const LIMIT_MS = 60_000;
 
 /** One of our programs as a process of its own. Whoever starts one stops it. */
 export interface TestProcess {
@@ -24,7 +24,7 @@ export interface TestProcess {
   readonly stderr: () => string;
   /** Exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
-  /** The first match in stdout, as soon as it is there. Rejects if the process ends without it, or after 30 s. */
+  /** The first match in stdout, as soon as it is there. Rejects if the process ends without it, or after a minute. */
   waitFor(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends a signal. */
   signal(signal: NodeJS.Signals): void;
@@ -94,7 +94,7 @@ export function startCommand([program = '', ...words]: readonly string[], option
   };
 }
 
-/** Runs a command as a person would paste it, and gives what it prints. Rejects if it fails or takes more than 30 s. */
+/** Runs a command as a person would paste it, and gives what it prints. Rejects if it fails or takes more than a minute. */
 export async function shell(command: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-o', 'pipefail', '-c', command], {
     cwd: ROOT,

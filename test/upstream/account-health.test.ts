@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, test } from 'vitest';
 import type { Lookup } from '../../src/runtime/dns.ts';
-import { answer, type Behaviour, hang } from '../support/hostile.ts';
-import { accountStarter, down, gapsOf, inTurn, well } from './support.ts';
+import { answer, type Behaviour, hang, type RawRequest } from '../support/hostile.ts';
+import { accountStarter, down, inTurn, shortestGap, well } from './support.ts';
 
 /**
  * What probes show about an account: that it works, that its service is down, that it is refused, or nothing. The tests run
@@ -11,6 +11,9 @@ import { accountStarter, down, gapsOf, inTurn, well } from './support.ts';
 
 const { startAccount, stop } = accountStarter();
 afterAll(stop);
+
+/** Two probes are 300 ms apart, and timers are allowed to be a little early. */
+const APART_MS = 290;
 
 describe.concurrent('an account is well', () => {
   test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
@@ -38,19 +41,21 @@ describe.concurrent('an account is well', () => {
     }
     expect(changes).toEqual(['well']);
     expect(sentAt.length).toBeGreaterThan(1);
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThan(100);
+    expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
   });
 });
 
 describe.concurrent('an outage', () => {
   test('is confirmed by two failed probes with 300 ms between them, and not by one', async ({ expect }) => {
-    const { upstream, sentAt, changes, health, stateIs } = await startAccount(down);
+    const states: string[] = [];
+    const { sentAt, changes, health, stateIs } = await startAccount((exchange) => {
+      states.push(stateIs());
+      down(exchange);
+    });
     health.requestProbe();
-    await expect.poll(() => upstream.requests).toBe(1);
-    expect(stateIs()).toBe('unknown');
     await expect.poll(stateIs).toBe('outage');
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThan(100);
-    expect([upstream.requests, changes]).toEqual([2, ['outage: HTTP status 503']]);
+    expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
+    expect([states.slice(0, 2), changes]).toEqual([['unknown', 'unknown'], ['outage: HTTP status 503']]);
     expect(health.admit()).toBe(true);
     expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
@@ -58,7 +63,7 @@ describe.concurrent('an outage', () => {
   test('is confirmed if two probes wait for their whole deadline in vain', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(hang, { timeoutMs: 1_500 });
     health.requestProbe();
-    await expect.poll(stateIs, { interval: 5, timeout: 5_000 }).toBe('outage');
+    await expect.poll(stateIs).toBe('outage');
     expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(1_600);
     expect(changes).toEqual(['outage: no answer within 1500 ms']);
   });
@@ -69,9 +74,9 @@ describe.concurrent('an outage', () => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, hang), options);
     health.requestProbe();
     await expect.poll(stateIs).toBe('outage');
-    await expect.poll(() => sentAt.length, { timeout: 5_000 }).toBe(4);
+    await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(4);
     lagMs = 1_000;
-    await expect.poll(() => sentAt.length, { timeout: 5_000 }).toBe(7);
+    await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(7);
     expect(changes).toEqual(['outage: HTTP status 503']);
   });
 
@@ -90,7 +95,7 @@ describe.concurrent('an outage', () => {
 
 describe.concurrent('no outage is confirmed', () => {
   test('by one connection that is lost', async ({ expect }) => {
-    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well), { timeoutMs: 3_000 });
+    const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
     health.requestProbe();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
@@ -116,11 +121,13 @@ describe.concurrent('no outage is confirmed', () => {
   });
 
   test('if a call gets its answer while the failing probe is under way', async ({ expect }) => {
-    const late: Behaviour = (exchange) => void setTimeout(down, 200, exchange);
-    const { upstream, changes, health } = await startAccount(inTurn(down, late, down, well));
+    const held: RawRequest[] = [];
+    const hold: Behaviour = (exchange) => void held.push(exchange);
+    const { upstream, changes, health } = await startAccount(inTurn(down, hold, down, well));
     health.requestProbe();
-    await expect.poll(() => upstream.requests).toBe(2);
+    await expect.poll(() => held.length).toBe(1);
     health.recordAnswer();
+    held.forEach(down);
     await sleep(500);
     // What failed before that answer does not count together with what fails later.
     health.requestProbe();
@@ -129,10 +136,12 @@ describe.concurrent('no outage is confirmed', () => {
   });
 
   test('if a call gets its answer while a probe is unanswered', async ({ expect }) => {
-    const { upstream, changes, health } = await startAccount(hang, { timeoutMs: 500 });
+    const answerOfCall = () => {
+      health.recordAnswer();
+    };
+    const { upstream, changes, health } = await startAccount(answerOfCall, { timeoutMs: 500 });
     health.requestProbe();
-    await expect.poll(() => upstream.requests).toBe(1);
-    health.recordAnswer();
+    await expect.poll(() => changes).toEqual(['well']);
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
   });
@@ -140,7 +149,7 @@ describe.concurrent('no outage is confirmed', () => {
   test('if an inconclusive probe lies between two failed ones', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(inTurn(down, answer(429, ''), down, well));
     health.requestProbe();
-    await expect.poll(stateIs, { timeout: 10_000 }).toBe('well');
+    await expect.poll(stateIs).toBe('well');
     expect(changes).toEqual(['unknown: HTTP status 429', 'well']);
   });
 
@@ -151,7 +160,7 @@ describe.concurrent('no outage is confirmed', () => {
     };
     const { changes, health } = await startAccount(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
     health.requestProbe();
-    await expect.poll(() => changes, { timeout: 5_000 }).toEqual(['unknown: this process was late']);
+    await expect.poll(() => changes).toEqual(['unknown: this process was late']);
   });
 });
 
@@ -181,8 +190,9 @@ describe.concurrent('an account that is refused', () => {
     health.requestProbe();
     await expect.poll(stateIs).toBe('refused');
     health.requestProbe();
-    await expect.poll(stateIs).toBe('well');
-    expect(Math.min(...gapsOf(sentAt))).toBeGreaterThan(100);
+    // Without a call it is asked after 10 s.
+    await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');
+    expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
   });
 
   test('is not in an outage, so calls are sent', async ({ expect }) => {

@@ -25,9 +25,8 @@ async function start(overrides: Partial<Config>) {
     sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
   );
   onTestFinished(upstream.stop);
-  const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
   const startReplica = async () => {
-    const app = await startInLiveMode(urls, { quotaStoreUrl: redis.url, ...overrides });
+    const app = await startInLiveMode(upstream.url, { quotaStoreUrl: redis.url, ...overrides });
     onTestFinished(app.stop);
     return app;
   };
@@ -193,9 +192,8 @@ describe('a store that goes away', () => {
       },
     );
     onTestFinished(upstream.stop);
-    const urls = { GLB: upstream.url, NA: upstream.url, EU: upstream.url };
     const limits = { fingerprintQuota: { perDay: 1_000 }, fingerprintTimeoutMs: 1_500 };
-    const app = await startInLiveMode(urls, { quotaStoreUrl: redis.url, ...limits });
+    const app = await startInLiveMode(upstream.url, { quotaStoreUrl: redis.url, ...limits });
     onTestFinished(app.stop);
     isHanging = true;
     await judge(app, 25);

@@ -17,7 +17,7 @@ async function start(overrides: Partial<Config>) {
     sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID),
   );
   onTestFinished(upstream.stop);
-  const app = await startInLiveMode({ GLB: upstream.url, NA: upstream.url, EU: upstream.url }, overrides);
+  const app = await startInLiveMode(upstream.url, overrides);
   onTestFinished(app.stop);
   return {
     app,

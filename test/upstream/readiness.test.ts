@@ -3,7 +3,6 @@ import { pino } from 'pino';
 import { afterAll, describe, test } from 'vitest';
 import { ServiceHealth, type ServiceHealthOptions } from '../../src/upstream/service-health.ts';
 import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
-import { startStopwatch } from '../support/stopwatch.ts';
 import { down, probeOf, serviceOptions, well } from './support.ts';
 
 /** Which accounts let the process become ready, and when. The tests run side by side, because they mostly wait. */
@@ -15,8 +14,10 @@ const refusing = answer(403, '');
 const closers: (() => unknown)[] = [];
 afterAll(() => Promise.all(closers.map((close) => close())));
 
+const GRACE_MS = 60_000;
+
 /** A service whose account of each name gets this treatment, in this order. */
-async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>, graceMs = 60_000) {
+async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>, graceMs = GRACE_MS) {
   const behaviours: Record<string, Behaviour> = { ...accounts };
   const sent: string[] = [];
   const upstream = await startHostile((exchange) => {
@@ -37,7 +38,6 @@ async function start(check: Check, accounts: Readonly<Record<string, Behaviour>>
     probes: probesOf(...Object.keys(accounts)),
     upstreamCheck: check,
     graceMs,
-    timeoutMs: 1_000,
     log: pino({ level: 'debug' }, { write }),
   });
   closers.push(() => service.close());
@@ -49,9 +49,10 @@ describe.concurrent('by default the first account decides', () => {
   test('and readiness follows its first answer, without the time of grace', async ({ expect }) => {
     const { service } = await start('first', { a: well, b: well });
     expect(service.isReady).toBe(false);
-    const elapsed = startStopwatch();
+    const begun = performance.now();
     await service.start();
-    expect([service.isReady, elapsed() < 1_000]).toEqual([true, true]);
+    expect(service.isReady).toBe(true);
+    expect(performance.now() - begun).toBeLessThan(GRACE_MS / 2);
   });
 
   test('and another one that is refused or down does not', async ({ expect }) => {
@@ -96,10 +97,10 @@ describe.concurrent('what may be an outage delays readiness for the time of grac
   ])('if probes %s', async ([, behave], { expect }) => {
     const { service } = await start('first', { a: behave }, 300);
     const begun = performance.now();
-    const elapsed = startStopwatch();
     await service.start();
-    expect(performance.now() - begun).toBeGreaterThanOrEqual(299);
-    expect(elapsed()).toBeLessThan(2_000);
+    const tookMs = performance.now() - begun;
+    expect(tookMs).toBeGreaterThanOrEqual(299);
+    expect(tookMs).toBeLessThan(10_000);
     expect(service.find('a')?.status.hasWorked).toBe(false);
   });
 
@@ -129,7 +130,7 @@ test.concurrent('a service that is ready stays so, whatever happens to its accou
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
   for (const health of service.all()) health.requestProbe();
-  await expect.poll(() => [stateOf('a'), stateOf('b')], { timeout: 10_000 }).toEqual(['outage', 'refused']);
+  await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
 });
@@ -166,10 +167,10 @@ describe.concurrent('a rotation', () => {
     const ready = service.start();
     await expect.poll(() => stateOf('a')).toBe('refused');
     behaviours['a'] = well;
-    const elapsed = startStopwatch();
+    const begun = performance.now();
     service.replace(probesOf('a'));
     await ready;
-    expect(elapsed()).toBeLessThan(2_000);
+    expect(performance.now() - begun).toBeLessThan(9_000);
   });
 
   test('that removes the account in the way makes a process ready, if the others work', async ({ expect }) => {
@@ -183,10 +184,12 @@ describe.concurrent('a rotation', () => {
 });
 
 test.concurrent('after close() nothing is sent, and no timer is left', async ({ expect }) => {
-  const { service, sent } = await start('first', { a: down }, 60_000);
+  const closeAtOnce = () => {
+    service.close();
+  };
+  const { service, sent } = await start('first', { a: closeAtOnce });
   void service.start();
-  await expect.poll(() => sent.length).toBe(1);
-  service.close();
+  await expect.poll(() => sent).toEqual(['a']);
   // The second probe would come after 300 ms.
   await sleep(400);
   expect([sent, service.isReady]).toEqual([['a'], false]);
