@@ -73,10 +73,7 @@ const MADE_UP = 'health-check-of-device-trust';
 interface Purpose {
   /** The person who asks, or the address; undefined if neither is known. It is asked only where no verdict is given. */
   readonly personOf: () => string | undefined;
-  /**
-   * Who relies on the verification, with the captcha ids whose challenges count there: every configured one if undefined. Nobody
-   * is named if it is undefined itself.
-   */
+  /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 

@@ -21,7 +21,7 @@ const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
 // The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
-// What a schema returns is written in one way, keys in this order and no default spelled out: the id of a policy is its hash.
+// Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
   z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
