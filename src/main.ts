@@ -93,7 +93,7 @@ const config = orRefuse(readConfig);
 const policy = orRefuse(() => readPolicy(config));
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 const removed = removedIn(process.env);
-if (removed.length > 0) log.warn({ problems: removed }, 'some of the configuration has no effect any more');
+if (removed.length > 0) log.warn({ problems: removed }, 'some of the configuration has no effect any more: remove it');
 app = await createApp(config, log, policy).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;
