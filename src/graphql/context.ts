@@ -234,6 +234,7 @@ const MAX_REFUSED_FIELDS = 100;
 
 /** The first half of an IPv6 address in the form of RFC 5952: whoever has one address has the whole network (RFC 6177). */
 function networkOf(address: string): string {
-  const [start = ''] = address.split('::', 1);
-  return [...start.split(':'), '0', '0', '0'].slice(0, 4).join(':');
+  const [before = [], after] = address.split('::').map((groups) => groups.split(':'));
+  const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : [];
+  return [...before, ...zeros, ...(after ?? [])].slice(0, 4).join(':');
 }

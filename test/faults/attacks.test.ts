@@ -222,6 +222,14 @@ describe.concurrent('in a real outage', () => {
   test.for<[string, (who: string) => Readonly<Record<string, string>>]>([
     ['subject', (who) => ({ 'x-user-id': who, 'x-client-ip': '203.0.113.9' })],
     ['address without a subject', (who) => ({ 'x-client-ip': who })],
+    [
+      'network of IPv6 addresses',
+      (who) => {
+        // The shortest form of one address has its zeros before the fourth group, and that of the other behind it.
+        const host = ['1:2:3:4', ':1'][Math.floor(Math.random() * 2)];
+        return { 'x-client-ip': `2001:0:0:${who.split('.').at(-1)}:${host}` };
+      },
+    ],
   ])('one %s gets 3, and others get theirs', async ([, nameOf], context) => {
     const { upstream, app } = await start(context, 3_000, PERSONAL);
     upstream.fail(unavailable);
