@@ -1,8 +1,8 @@
 import type { z } from 'zod';
+import { looksLikeWord } from './json-values.ts';
 import { type Environment, unknownNames } from './names.ts';
 import { withoutRemovedKeys } from './removed.ts';
 import { brokenRules } from './rules.ts';
-import { looksLikeWord } from './structures.ts';
 import { expectedBut } from './values.ts';
 import { type Config, VARIABLES, type Variable } from './variables.ts';
 

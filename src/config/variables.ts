@@ -8,7 +8,7 @@ import {
   sealingKeys,
   services,
   trustedHeaders,
-} from './structures.ts';
+} from './json-values.ts';
 import {
   address,
   anyText,

@@ -17,7 +17,7 @@ import type { Logger } from 'pino';
 import type { GraphQLContext } from '../graphql/context.ts';
 import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
-import { DOCUMENT_LIMITS, MAX_TOKENS } from './limits.ts';
+import { DOCUMENT_LIMITS, MAX_TOKENS } from './document-limits.ts';
 
 interface Options {
   readonly log: Logger;

@@ -14,8 +14,8 @@ import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
+import { refusalOfDocument, weightOfDocument } from './document-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { refusalOfDocument, weightOfDocument } from './limits.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 
 export interface HandlerOptions {

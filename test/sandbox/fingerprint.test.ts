@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { parseToken } from '../../src/sandbox/device-token.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { parseToken } from '../../src/sandbox/token.ts';
 import { dataOf, errorsOf, query } from './support.ts';
 
 const sandbox = await startSandbox({ port: 0 });
