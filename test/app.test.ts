@@ -1,53 +1,39 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config/variables.ts';
+import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
 import { startInLiveMode, startInSandboxMode } from './support/app.ts';
-import { CAPTCHA_MUTATION } from './support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from './support/graphql.ts';
+import { listen } from './support/loopback.ts';
 import { freePort } from './support/ports.ts';
 import { shell } from './support/process.ts';
 import { ask, openConnection, request } from './support/requests.ts';
-import { sendJson, startUpstream } from './support/upstream.ts';
+import { startHeldUpstream } from './support/upstream.ts';
 
 /** How the app stops, what happens if it cannot start, and the examples with which it greets. */
 
 const open: { stop(): Promise<unknown> }[] = [];
 afterEach(() => Promise.all(open.splice(0).map((one) => one.stop())));
 
-const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
-const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
-
-/** An app with one verification under way, whose upstream answers when the test releases it. */
-async function startBusy() {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const { promise: underWay, resolve: arrived } = Promise.withResolvers<void>();
-  const upstream = await startUpstream(async (_request, response) => {
-    arrived();
-    await released;
-    sendJson(response, 200, FAIL);
-  });
-  const app = await startInLiveMode(upstream.url);
-  open.push(upstream, app, { stop: async () => release() });
-  return { app, release, underWay };
-}
-
 const refused = { cause: { code: 'ECONNREFUSED' } };
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe('stop', () => {
   test('answers 503 at /readyz on a connection that is still open, and closes it', async () => {
-    const { app, release, underWay } = await startBusy();
+    const upstream = await startHeldUpstream(FAIL);
+    const app = await startInLiveMode(upstream.url);
+    open.push(upstream, app);
     const { socket, closed } = openConnection(app.url);
-    const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: INPUT } });
+    const body = JSON.stringify({ query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } });
     socket.write(
       `POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
     );
-    await underWay;
+    await upstream.arrived;
     const stopped = app.stop();
     socket.write('GET /readyz HTTP/1.1\r\nhost: x\r\n\r\n');
     await pause(50);
-    release();
+    upstream.release();
     await stopped;
     const [first, second] = (await closed).split(/(?=HTTP\/1\.1 503)/);
     expect(first).toMatch(/^HTTP\/1\.1 200 [\s\S]*PASS_TOKEN_EXPIRED/);
@@ -104,31 +90,21 @@ describe('stop', () => {
 });
 
 describe('a port that is taken', () => {
-  const host = '127.0.0.1';
+  const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
 
-  /** Four free ports in a row, the last of which is then taken; and who listens on the others later. */
-  async function occupyLast() {
-    const ports = [await freePort()];
-    while (ports.length < 4) {
-      const next = await freePort();
-      if (next !== (ports.at(-1) ?? 0) + 1) ports.length = 0;
-      ports.push(next);
-    }
-    const [port = 0, second = 0, third = 0, last = 0] = ports;
+  test.each<[string, (taken: number) => Partial<Config>, string]>([
+    ['is taken', (port) => ({ port }), 'EADDRINUSE'],
+    // The last of the three regions.
+    ['of its sandbox is taken', (port) => ({ sandboxPort: port - 2 }), 'EADDRINUSE'],
+    ['is of another machine', () => ({ host: '192.0.2.1' }), 'EADDRNOTAVAIL'],
+  ])('the app whose address %s does not start, and leaves nothing listening', async (_what, at, code) => {
     const server = createServer();
-    await once(server.listen(last, host), 'listening');
+    const taken = await listen(server, await freePort());
     open.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
-    return { port, free: [port, second, third] };
-  }
-
-  test.each([
-    ['is taken', (port: number) => ({ port: port + 3, sandboxPort: port }), { code: 'EADDRINUSE' }],
-    ['of its sandbox is taken', (port: number) => ({ port, sandboxPort: port + 1 }), { code: 'EADDRINUSE' }],
-    ['is of another machine', (sandboxPort: number) => ({ host: '192.0.2.1', sandboxPort }), { code: 'EADDRNOTAVAIL' }],
-  ])('the app whose address %s does not start, and leaves nothing listening', async (_what, at, failure) => {
-    const { port, free } = await occupyLast();
-    await expect(startInSandboxMode(at(port))).rejects.toMatchObject(failure);
-    for (const one of free) await expect(fetch(`http://${host}:${one}`)).rejects.toMatchObject(refused);
+    // This one alone.
+    await expect.poll(servers).toBe(1);
+    await expect(startInSandboxMode(at(taken))).rejects.toMatchObject({ code });
+    await expect.poll(servers).toBe(1);
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { times } from '../support/times.ts';
 import {
   ATTESTING,
   attested,
@@ -16,7 +17,6 @@ import {
   TO_ANY,
   TO_BOTH,
   TO_FIRST,
-  times,
   unavailable,
   untilDown,
   untilVerified,

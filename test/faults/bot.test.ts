@@ -4,9 +4,9 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { startInLiveMode } from '../support/app.ts';
 import { type Challenge, solveChallenge } from '../support/challenges.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer } from '../support/requests.ts';
-import { ACCOUNTS, BOGUS } from './support.ts';
+import { ACCOUNTS } from './support.ts';
 
 /** A bot tries to get past the captcha while the service is well: nothing of it proceeds, and people are not disturbed. */
 
@@ -22,7 +22,7 @@ type Input = Readonly<Record<string, unknown>>;
 const pick = <T>(list: readonly T[], n: number): T => list[n % list.length] as T;
 const changed = (text: string) => (text.startsWith('1') ? '2' : '1') + text.slice(1);
 const causedBy = (who: string) => exceptions.filter(({ cause }) => cause === who).map(({ code }) => code);
-const force = (lotNumber: string): Challenge => ({ ...BOGUS, lotNumber });
+const force = (lotNumber: string): Challenge => ({ ...CAPTCHA_INPUT, lotNumber });
 
 /**
  * What a bot can send that solved nothing just now, each kind given a number that counts up.

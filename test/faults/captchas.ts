@@ -4,6 +4,7 @@ import { SANDBOX_ATTESTATION, SANDBOX_CAPTCHAS } from '../../src/sandbox/account
 import type { TestApp } from '../support/app.ts';
 import { answer, type Behaviour, type RawRequest } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
+import { times } from '../support/times.ts';
 import { exception, FAIL, PAGE, PASS } from './documented.ts';
 import { ACCOUNTS, pause, until, verify } from './support.ts';
 
@@ -51,8 +52,6 @@ export const spoils =
 export const SPOILED = { lotNumber: 'spoiled' };
 
 export type Outcome = Awaited<ReturnType<typeof verify>>;
-
-export const times = <T>(count: number, make: (n: number) => T) => Array.from({ length: count }, (_, n) => make(n));
 
 /** Sends so many, one after each pause, and gives every outcome. */
 export async function flood(count: number, everyMs: number, one: (n: number) => Promise<Outcome>): Promise<Outcome[]> {

@@ -3,7 +3,7 @@ import { generateKey } from '../../src/captcha/attestation.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import type { TestApp } from '../support/app.ts';
 import { answer, answersProbes, type Hostile, type RawRequest, startHostile } from '../support/hostile.ts';
-import { times } from './captchas.ts';
+import { times } from '../support/times.ts';
 import { CONNECTION_FAULTS } from './connection-faults.ts';
 import type { Row, Target } from './fault-table.ts';
 import { HTTP_FAULTS } from './http-faults.ts';

@@ -5,8 +5,9 @@ import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
 import { partsOf } from '../support/attestations.ts';
-import { answer, type Behaviour, hang, type RawRequest, reset, startHostile } from '../support/hostile.ts';
+import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
+import { times } from '../support/times.ts';
 import {
   ATTESTING,
   attested,
@@ -19,7 +20,6 @@ import {
   TO_ANY,
   TO_BOTH,
   TO_FIRST,
-  times,
   unavailable,
   untilDown,
   untilProceeding,
@@ -166,36 +166,25 @@ describe.concurrent('a whole outage', () => {
     expect([ids[1], new Set(ids).size]).toEqual([ids[0], 2]);
   });
 
-  describe('that an audience with a second captcha id', () => {
-    const ofSecond = ({ request }: RawRequest) => request.includes(`captcha_id=${SECOND}`);
-
-    test('counts, because the second one is down too, although nobody uses it', async (context) => {
-      const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
-      upstream.fail(unavailable);
-      expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
-      expect(await verify(app, TO_ANY)).toMatchObject({ proceed: true, attestation: expect.any(String) });
-    });
-
-    test('counts, because the second one is paused', async (context) => {
-      const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
-      const paused = answer(200, exception('-50105', 'captcha_id paused'));
-      upstream.fail((exchange) => (ofSecond(exchange) ? paused : unavailable)(exchange));
-      expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
-      // It is paused, and so not down.
-      expect(await verify(app, { ...TO_BOTH, captchaId: SECOND })).toMatchObject({ proceed: false, attestation: null });
-    });
-
-    test('counts, because the second one has never worked', async (context) => {
-      const [upstream, never] = [
-        await startSwitchable(serves),
-        await startHostile(answer(429, ''), { probe: answer(429, '') }),
-      ];
-      const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck: 'first', captchaUrlNA: never.url });
-      for (const { stop } of [upstream, never, app]) context.onTestFinished(stop);
-      upstream.fail(unavailable);
-      expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
-      expect(await verify(app, { ...TO_BOTH, captchaId: SECOND })).toMatchObject({ proceed: false, attestation: null });
-    });
+  const [limited, paused] = [answer(429, ''), answer(200, exception('-50105', 'captcha_id paused'))];
+  const [PROCEEDS, STAYS] = [
+    { proceed: true, attestation: expect.any(String) },
+    { proceed: false, attestation: null },
+  ];
+  test.for<[string, Behaviour, Behaviour, object]>([
+    ['is down too, although nobody uses it', answersProbes, unavailable, PROCEEDS],
+    ['is paused, and so not down', answersProbes, paused, STAYS],
+    ['has never worked', limited, limited, STAYS],
+  ])('counts for an audience whose second captcha id %s', async ([, before, now, ofSecond], context) => {
+    const upstream = await startSwitchable(serves);
+    const other = await startSwitchable(serves, { probe: before });
+    const upstreamCheck = before === limited ? 'first' : 'all';
+    const app = await startAgainst(upstream, LONG, { ...ATTESTING, upstreamCheck, captchaUrlNA: other.url });
+    for (const { stop } of [upstream, other, app]) context.onTestFinished(stop);
+    upstream.fail(unavailable);
+    other.fail(now);
+    expect(await untilProceeding(app, TO_BOTH)).toBeLessThan(OVER_MS);
+    expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
   });
 
   test.for(SERVICES)(

@@ -3,7 +3,7 @@ import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import {
   answer,
   answersProbes,
@@ -170,9 +170,6 @@ export function gather(app: TestApp, question: Question, count: number) {
   return { answers, all: Promise.all(asked).then(() => answers) };
 }
 
-/** A challenge that nobody solved. */
-export const BOGUS = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
-
 const ATTESTED_MUTATION = `mutation ($input: ValidateCaptchaInput!) {
   validateCaptcha(input: $input) { __typename proceed attestation ... on CaptchaIndeterminate { cause code type message } }
 }`;
@@ -183,7 +180,7 @@ export async function verify(
   input: object = {},
   headers: Readonly<Record<string, string>> = {},
 ) {
-  const { data, errors } = await ask(graphqlUrl, ATTESTED_MUTATION, { input: { ...BOGUS, ...input } }, headers);
+  const { data, errors } = await ask(graphqlUrl, ATTESTED_MUTATION, { input: { ...CAPTCHA_INPUT, ...input } }, headers);
   return data?.validateCaptcha ?? errors?.[0]?.extensions;
 }
 

@@ -3,8 +3,9 @@ import { ANDROID, altered, errorEnvelope, SIGNAL, spliced, WEB } from '../faults
 import { readMetrics } from '../observability/exposition.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { ENTITIES_QUERY } from '../support/graphql.ts';
+import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
+import { pieces, times } from '../support/times.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** However much the fingerprint service sends, one operation reads, keeps and writes a bounded part of it. */
@@ -49,20 +50,17 @@ const upstream = await startUpstream(({ body }, response) => {
 const app = await startInLiveMode(upstream.url);
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 
-const references = (tokens: readonly string[]) => ({
-  representations: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })),
-});
-const numbered = (count: number, token: string) => Array.from({ length: count }, (_, at) => `${token}#${at}`);
-const entities = (fields: string) =>
-  `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { ${fields} } } }`;
-const aliases = (count: number, field: string) =>
-  Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ');
+const numbered = (count: number, token: string) => times(count, (at) => `${token}#${at}`);
 
 describe('all answers to one operation', () => {
   test('have 4 MiB together: what does not fit has an error of its own, and everything else is whole', async () => {
     // Sixteen answers of 250,000 bytes fit, with those of the others.
     const tokens = [...numbered(30, 'long'), ...numbered(60, 'usual')];
-    const { data, errors: failed = [], text } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+    const {
+      data,
+      errors: failed = [],
+      text,
+    } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
     const [long, usual] = [data._entities.slice(0, 30), data._entities.slice(30)];
     expect(usual).toEqual(Array(60).fill({ version: '1.0' }));
     expect(long.filter(Boolean).length).toBeGreaterThanOrEqual(14);
@@ -79,7 +77,7 @@ describe('all answers to one operation', () => {
 
   test('may be documented ones of 100 devices with every signal, and one with much that is undocumented', async () => {
     const tokens = [...numbered(99, '200 signals'), 'extra'];
-    const { data, errors: failed } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+    const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
     expect(failed).toBeUndefined();
     expect(data._entities).toHaveLength(100);
   });
@@ -87,7 +85,7 @@ describe('all answers to one operation', () => {
 
 test('an answer in 100,000 pieces is given up, and its neighbour is whole', async () => {
   const tokens = ['pieces', 'usual'];
-  const { data, errors: failed } = await ask(app.graphqlUrl, entities('version'), references(tokens));
+  const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
   expect(data._entities).toEqual([null, { version: '1.0' }]);
   expect(failed).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'OVERLOADED', retryable: false } }]);
 });
@@ -101,7 +99,7 @@ describe('of one device', () => {
     ['15,000 characters', '16,000 characters'],
   ])('%s are passed on, %s are not, and its neighbour is whole', async (passed, refused) => {
     const tokens = [passed, refused, 'usual'];
-    const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, references(tokens));
+    const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(tokens));
     expect(data._entities).toMatchObject([{ version: '1.0' }, null, { version: '1.0' }]);
     expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
   });
@@ -110,9 +108,9 @@ describe('of one device', () => {
     const ofOperator = async () =>
       (await readMetrics(app)).value('device_trust_operations_failed_total', { side: 'operator' });
     const before = await ofOperator();
-    await ask(app.graphqlUrl, ENTITIES_QUERY, references(['1,000 values', '16,000 characters']));
+    await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(['1,000 values', '16,000 characters']));
     expect(await ofOperator()).toBe(before);
-    await ask(app.graphqlUrl, ENTITIES_QUERY, references(['201 signals']));
+    await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(['201 signals']));
     expect(await ofOperator()).toBe(Number(before) + 1);
   });
 
@@ -130,9 +128,9 @@ describe('a long text is never written as often as it is asked for', () => {
     ['under 100 aliases', 100, 1],
     ['of 1,000 references under 100 aliases', 100, 1_000],
   ])('%s', async (_what, fields, count) => {
-    const asked = references(Array(count).fill('long'));
+    const asked = referencesTo(Array(count).fill('long'));
     for (const name of ['new', 'known', 'known', 'known', 'known']) {
-      const query = entities(aliases(fields, 'version')).replace('query', `query ${name}`);
+      const query = entitiesQuery(pieces(fields, (at) => `a${at}: version`)).replace('query', `query ${name}`);
       const { status, data, errors: failed } = await ask(app.graphqlUrl, query, asked);
       expect([status, data]).toEqual([200, null]);
       expect(failed).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: false } }]);

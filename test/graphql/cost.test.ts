@@ -6,8 +6,9 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { sizeOf } from '../../src/runtime/json.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
-import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ENTITIES_QUERY, entitiesQuery, FINGERPRINT_QUERY, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
+import { pieces } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** The cost of a request is known before it runs. */
@@ -27,24 +28,18 @@ beforeEach(() => {
   upstream.received.length = 0;
 });
 
-const many = (count: number, piece: (at: number) => string) =>
-  Array.from({ length: count }, (_, at) => piece(at)).join(' ');
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]));
-const references = (count: number, token: string) =>
-  Array.from({ length: count }, () => ({ __typename: 'DeviceFingerprint', token }));
-const entities = (fields: string, name = '') =>
-  `query ${name} ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { ${fields} } } }`;
-const ATTACK = many(100, (at) => `a${at}: signals { name }`);
+const references = (count: number, token: string) => referencesTo(Array(count).fill(token));
+const ATTACK = pieces(100, (at) => `a${at}: signals { name }`);
 
 /** Apollo Server executes a document that is new, and compiled code one that was sent several times. */
 const WAYS = ['new', 'compiled'] as const;
-async function askBy(way: (typeof WAYS)[number], document: string, representations: unknown[]) {
+async function askBy(way: (typeof WAYS)[number], document: string, variables: Record<string, unknown>) {
   if (way === 'compiled') {
-    for (let time = 0; time < 4; time += 1)
-      await ask(app.graphqlUrl, document, { representations: references(1, '1-a') });
+    for (let time = 0; time < 4; time += 1) await ask(app.graphqlUrl, document, references(1, '1-a'));
     upstream.received.length = 0;
   }
-  return ask(app.graphqlUrl, document, { representations });
+  return ask(app.graphqlUrl, document, variables);
 }
 
 describe.each(WAYS)('a document that is %s', (way) => {
@@ -56,7 +51,11 @@ describe.each(WAYS)('a document that is %s', (way) => {
   });
 
   test('with 100 aliases of a list for 1,000 references is refused before any call', async () => {
-    const { status, errors, text } = await askBy(way, entities(ATTACK, way), references(1_000, '51-canary'));
+    const { status, errors, text } = await askBy(
+      way,
+      entitiesQuery(ATTACK).replace('query', `query ${way}`),
+      references(1_000, '51-canary'),
+    );
     expect(status).toBe(400);
     expect(errors).toEqual([
       {
@@ -78,25 +77,23 @@ describe.each(WAYS)('a document that is %s', (way) => {
 
 describe('lists that turn out longer than assumed count with what else is asked', () => {
   const beside = (aliases: number) =>
-    entities('signals { name }').replace(
+    entitiesQuery('signals { name }').replace(
       /}$/,
-      many(aliases, (at) => `c${at}: signalCatalogue { code level effect }`).concat(' }'),
+      pieces(aliases, (at) => `c${at}: signalCatalogue { code level effect }`).concat(' }'),
     );
 
   test.each([
     [10, undefined],
     [100, ['OVERLOADED']],
   ])('%i catalogues', async (aliases, codes) => {
-    const { status, errors } = await ask(app.graphqlUrl, beside(aliases), {
-      representations: references(1_000, '51-a'),
-    });
+    const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, '51-a'));
     expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
   });
 });
 
 describe('what the caller sends', () => {
   const judge = (at: number) => `a${at}: deviceFingerprint(token: "1-${at}", metadata: $m) { __typename }`;
-  const document = `query ($m: DeviceMetadataInput) { ${many(100, judge)} }`;
+  const document = `query ($m: DeviceMetadataInput) { ${pieces(100, judge)} }`;
 
   test.each<[string, Record<string, unknown>]>([
     ['9,000 keys', { additional: keys(9_000) }],

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, post } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
@@ -124,8 +124,6 @@ describe('operations', () => {
 });
 
 describe('values that only a resolver can refuse leave the rest of the answer whole', () => {
-  const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
-
   test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
     ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
     [
@@ -134,12 +132,22 @@ describe('values that only a resolver can refuse leave the rest of the answer wh
       (c) => ({ token: c, metadata: { additional: { email: c } } }),
       'metadata.additional: expected',
     ],
-    ['captchaId', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, captchaId: c } }), 'add it to CAPTCHA_CONFIGURATIONS'],
-    ['genTime', CAPTCHA_MUTATION, (c) => ({ input: { ...INPUT, genTime: `${c}x` } }), 'input.genTime: expected'],
+    [
+      'captchaId',
+      CAPTCHA_MUTATION,
+      (c) => ({ input: { ...CAPTCHA_INPUT, captchaId: c } }),
+      'add it to CAPTCHA_CONFIGURATIONS',
+    ],
+    [
+      'genTime',
+      CAPTCHA_MUTATION,
+      (c) => ({ input: { ...CAPTCHA_INPUT, genTime: `${c}x` } }),
+      'input.genTime: expected',
+    ],
     [
       'a lone surrogate',
       CAPTCHA_MUTATION,
-      (c) => ({ input: { ...INPUT, lotNumber: `${c}\ud800` } }),
+      (c) => ({ input: { ...CAPTCHA_INPUT, lotNumber: `${c}\ud800` } }),
       'input.lotNumber: expected',
     ],
   ])('%s', async (_what, query, variables, says) => {

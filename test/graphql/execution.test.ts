@@ -10,7 +10,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID, PASS, WEB } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { sealedJudgements } from '../support/judgements.ts';
 import { ask, post, startOperation } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
@@ -180,7 +180,6 @@ beforeEach(() => {
 });
 
 const reference = (token: string, __typename = 'DeviceFingerprint') => ({ __typename, token });
-const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
   a: validateCaptcha(input: $input) { proceed } b: validateCaptcha(input: $input) { proceed }
 }`;
@@ -208,8 +207,8 @@ describe('five times the same question', () => {
       { r: Array.from({ length: 1_001 }, () => reference('x', 'Nothing')) },
       0,
     ],
-    ['a captcha', CAPTCHA_MUTATION, { input: INPUT }, 1],
-    ['a captcha too many', TWO_CAPTCHAS, { input: INPUT }, 1],
+    ['a captcha', CAPTCHA_MUTATION, { input: CAPTCHA_INPUT }, 1],
+    ['a captcha too many', TWO_CAPTCHAS, { input: CAPTCHA_INPUT }, 1],
     [
       'a text in the document that is code to graphql-jit',
       `{ deviceFingerprint(token: "${CODE}") { __typename } }`,

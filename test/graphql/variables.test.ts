@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { CANARIES, expectCallersFault, expectNoCanary, startRecorded } from './support.ts';
 
@@ -13,14 +13,13 @@ afterEach(() => {
 });
 
 const TOKEN = 'sandbox:web';
-const INPUT = { lotNumber: 'l', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const SIGNALS_QUERY = `query ($minLevel: SignalLevel, $minConfidence: Float) {
   deviceFingerprint(token: "x") { ... on DeviceFingerprint { signals(minLevel: $minLevel, minConfidence: $minConfidence) { name } } }
 }`;
 const ENTITIES = 'query ($representations: [_Any!]!) { _entities(representations: $representations) { __typename } }';
 
 const metadata = (values: object) => ({ token: TOKEN, metadata: values });
-const input = (values: object) => ({ input: { ...INPUT, ...values } });
+const input = (values: object) => ({ input: { ...CAPTCHA_INPUT, ...values } });
 
 /** What does not fit, the variables with it in them, and what is said of them. */
 type Row = readonly [what: string, variables: (canary: unknown) => Record<string, unknown>, says: string];
@@ -48,7 +47,11 @@ const OF_CAPTCHA: readonly Row[] = [
   ['no input', (c) => ({ Input: c }), '$input: expected ValidateCaptchaInput!, but got nothing'],
   ['null for the input', (c) => ({ input: null, c }), '$input: expected ValidateCaptchaInput!, but got null'],
   ['a text for the input', (c) => ({ input: c }), '$input: expected ValidateCaptchaInput!'],
-  ['a list for the input', (c) => ({ input: [{ ...INPUT, passToken: c }] }), '$input: expected ValidateCaptchaInput!'],
+  [
+    'a list for the input',
+    (c) => ({ input: [{ ...CAPTCHA_INPUT, passToken: c }] }),
+    '$input: expected ValidateCaptchaInput!',
+  ],
   ['a list for genTime', (c) => input({ genTime: [c] }), '$input.genTime: expected String!'],
   ['an object for passToken', (c) => input({ passToken: { c } }), '$input.passToken: expected String!'],
   ['null for lotNumber', (c) => input({ lotNumber: null, c }), '$input.lotNumber: expected String!, but got null'],

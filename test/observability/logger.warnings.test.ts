@@ -4,23 +4,24 @@ import { gql } from 'graphql-tag';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import {
+  CAPTCHA_INPUT,
+  CAPTCHA_MUTATION,
+  captchasMutation,
+  ENTITIES_QUERY,
+  FINGERPRINT_QUERY,
+  queryForTokens,
+} from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
 import { startServer } from '../support/server.ts';
-import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
+import { pieces, times } from '../support/times.ts';
+import { linesOf, operationsOf, send, startAgainst, startSandboxed, warningsOf } from './support.ts';
 
 /** Lines at WARN and ERROR, at which an operator may be called: a caller must not be able to cause them. */
 
-const times = <Item>(count: number, item: (index: number) => Item) =>
-  Array.from({ length: count }, (_, index) => item(index));
-const input = { lotNumber: 'unheard-of', captchaOutput: 'o', passToken: 'p', genTime: '1' };
-const captchas = (count: number) =>
-  `mutation ($input: ValidateCaptchaInput!) {
-    ${times(count, (index) => `a${index}: validateCaptcha(input: $input) { proceed }`).join(' ')}
-  }`;
 /** Fragments, each of which spreads the next one: 8 lexical tokens for each. */
 const chain = (links: number) =>
-  `{ ...F0 } ${times(links, (index) => `fragment F${index} on Query { ...F${index + 1} }`).join(' ')}
+  `{ ...F0 } ${pieces(links, (at) => `fragment F${at} on Query { ...F${at + 1} }`)}
    fragment F${links} on Query { __typename }`;
 const entities = (representations: readonly object[]) => ({ query: ENTITIES_QUERY, variables: { representations } });
 const NULLABLE = 'query ($token: String = "a") { deviceFingerprint(token: $token) { __typename } }';
@@ -56,10 +57,16 @@ describe('a caller causes no warning', () => {
     ['a made-up token', { query: queryForTokens(['made-up']) }],
     ['an unknown public key', { query: FINGERPRINT_QUERY, variables: { token: 'a', publicKey: 'b' } }],
     ['more tokens than a request may have', { query: queryForTokens(times(20, (index) => `sandbox:web#${index}`)) }],
-    ['more captchas than a request may have', { query: captchas(20), variables: { input } }],
-    ['a made-up captcha', { query: captchas(1), variables: { input } }],
-    ['a captcha without values', { query: captchas(1), variables: { input: { ...input, passToken: '' } } }],
-    ['an unknown captcha id', { query: captchas(1), variables: { input: { ...input, captchaId: 'x' } } }],
+    ['more captchas than a request may have', { query: captchasMutation(20), variables: { input: CAPTCHA_INPUT } }],
+    ['a made-up captcha', { query: captchasMutation(1), variables: { input: CAPTCHA_INPUT } }],
+    [
+      'a captcha without values',
+      { query: captchasMutation(1), variables: { input: { ...CAPTCHA_INPUT, passToken: '' } } },
+    ],
+    [
+      'an unknown captcha id',
+      { query: captchasMutation(1), variables: { input: { ...CAPTCHA_INPUT, captchaId: 'x' } } },
+    ],
     ['references of another type', entities([{ __typename: 'User' }, {}])],
     ['a reference without a token', entities([DEVICE])],
     ['a reference with a made-up token', entities([{ ...DEVICE, token: 'made-up' }])],
@@ -123,7 +130,7 @@ describe('a warning is logged', () => {
     ['a verdict for another challenge', answer(200, '{"result":"fail","captcha_args":{"lot_number":"of-another"}}')],
   ])('for a captcha service that sends %s, with the request id of the operation', async (_what, behave) => {
     const { app } = await startAgainst(behave);
-    await send(app, { query: CAPTCHA_MUTATION, variables: { input } }, ID);
+    await send(app, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, ID);
     expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
   });
 

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { ANDROID, exception } from '../faults/documented.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY, queryForTokens } from '../support/graphql.ts';
 import { answer } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
 import { startReceiver } from './otlp-receiver.ts';
-import { CAPTCHA_INPUT, operationsOf, queryForTokens, send, startAgainst, startSandboxed } from './support.ts';
+import { operationsOf, send, startAgainst, startSandboxed } from './support.ts';
 
 /**
  * The metrics as they are read: in the text format, or as OpenMetrics (https://prometheus.io/docs/specs/om/open_metrics_spec/),

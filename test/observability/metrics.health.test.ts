@@ -5,10 +5,10 @@ import type { Config } from '../../src/config/variables.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { FAIL } from '../faults/documented.ts';
 import { DEFAULTS, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, reset, startHostile } from '../support/hostile.ts';
 import { readMetrics } from './exposition.ts';
-import { CAPTCHA_INPUT, linesOf, send, warningsOf } from './support.ts';
+import { linesOf, send, warningsOf } from './support.ts';
 
 /** The metrics and log lines about the health of accounts, about readiness, and about connections that are closed. */
 

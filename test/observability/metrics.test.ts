@@ -4,10 +4,17 @@ import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { errorEnvelope } from '../faults/documented.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import {
+  CAPTCHA_INPUT,
+  CAPTCHA_MUTATION,
+  ENTITIES_QUERY,
+  FINGERPRINT_QUERY,
+  queryForTokens,
+  referencesTo,
+} from '../support/graphql.ts';
 import { answer, type Behaviour, hang } from '../support/hostile.ts';
 import { gainOf, readMetrics } from './exposition.ts';
-import { CAPTCHA_INPUT, queryForTokens, runAgainst, send, startAgainst, startSandboxed } from './support.ts';
+import { runAgainst, send, startAgainst, startSandboxed } from './support.ts';
 
 /** The metrics of the process, of operations, and of requests that are refused before they become an operation. */
 
@@ -58,15 +65,11 @@ describe('from the first scrape on', () => {
   });
 });
 
-const representations = (...tokens: readonly string[]) => ({
-  representations: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })),
-});
-
 describe('an operation', () => {
   const failing = queryForTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']);
   const references = (...tokens: readonly string[]) => ({
     query: ENTITIES_QUERY,
-    variables: representations(...tokens),
+    variables: referencesTo(tokens),
   });
   const REJECTED = { DEVICE_TOKEN_REJECTED: 1 };
 

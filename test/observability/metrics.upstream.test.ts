@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
+import { times } from '../support/times.ts';
 import { gainOf, readMetrics } from './exposition.ts';
-import { CAPTCHA_INPUT, queryForTokens, runAgainst, send, startAgainst } from './support.ts';
+import { runAgainst, send, startAgainst } from './support.ts';
 
 /** The metrics of upstream calls and queues, of captcha verdicts, and of signals and their differences from the catalogue. */
 
 const DURATION = 'device_trust_upstream_duration_seconds';
 const OUTCOMES = 'device_trust_captcha_outcomes_total';
 const captcha = { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } };
-const times = (count: number) => Array.from({ length: count }, (_, index) => `token-${index}`);
 
 const sandboxed = await startInSandboxMode();
 let reply: Behaviour = hang;
@@ -61,7 +61,7 @@ describe('an upstream call', () => {
     const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3 });
     const callers = new AbortController();
     const asked = [
-      { query: queryForTokens(times(6)) },
+      { query: queryForTokens(times(6, String)) },
       { query: `{ deviceFingerprint(token: "a", publicKey: "pk_sandbox_eu") { __typename } }` },
       captcha,
     ].map((body) => send(app, body, {}, callers.signal));
@@ -132,7 +132,7 @@ describe('a captcha verification counts by type, cause and whether the request m
       await expect.poll(async () => (await ask()).text).toContain('"proceed":true');
       const { value } = await readMetrics(app);
       expect(value(OUTCOMES, { type: 'CaptchaIndeterminate', cause, proceed: 'true' })).toBe(1);
-      const gain = await gainOf(app, () => Promise.all(times(20).map(ask)));
+      const gain = await gainOf(app, () => Promise.all(times(20, ask)));
       await stop();
       // One of 10 has proceeded.
       const proceeded = gain.of(OUTCOMES).filter(([labels]) => labels['proceed'] === 'true');

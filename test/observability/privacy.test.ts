@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { ANDROID, exception, FAIL, PASS, WEB } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY, queryForTokens } from '../support/graphql.ts';
 import { json, request } from '../support/requests.ts';
 import { type ReceivedRequest, sendJson, startUpstream } from '../support/upstream.ts';
 import { startReceiver } from './otlp-receiver.ts';
-import { queryForTokens, send } from './support.ts';
+import { send } from './support.ts';
 
 /**
  * Logs, metrics and traces contain no secret and nothing that a caller or an upstream sent, at any level and for any fault; and

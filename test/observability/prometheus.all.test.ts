@@ -1,14 +1,14 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { TestApp } from '../support/app.ts';
-import { closeAtOnce, listen } from '../support/loopback.ts';
+import { queryForTokens } from '../support/graphql.ts';
+import { freePort } from '../support/ports.ts';
 import { startCommand } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { startReceiver } from './otlp-receiver.ts';
-import { operationsOf, queryForTokens, send, startSandboxed } from './support.ts';
+import { operationsOf, send, startSandboxed } from './support.ts';
 
 /** A real Prometheus reads the metrics. */
 
@@ -21,9 +21,7 @@ async function startPrometheus({ metricsUrl }: TestApp) {
   const job = { job_name: 'device-trust', scrape_interval: '1s', static_configs: [{ targets }] };
   // JSON is YAML.
   await writeFile(file, JSON.stringify({ scrape_configs: [job] }));
-  const placeholder = createServer();
-  const port = await listen(placeholder);
-  await closeAtOnce(placeholder);
+  const port = await freePort();
   const options = [
     `--config.file=${file}`,
     `--storage.tsdb.path=${join(folder, 'data')}`,

@@ -70,12 +70,3 @@ export async function send(
 ): Promise<{ status: number; text: string }> {
   return request(graphqlUrl, { ...json(JSON.stringify(body), headers), signal });
 }
-
-/** What a captcha that nobody solved sends. */
-export const CAPTCHA_INPUT = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTime: '1' };
-
-/** A query for each of these tokens, under an alias of its own. */
-export function queryForTokens(tokens: readonly string[]): string {
-  const fields = tokens.map((token, index) => `a${index}: deviceFingerprint(token: "${token}") { __typename }`);
-  return `{ ${fields.join(' ')} }`;
-}

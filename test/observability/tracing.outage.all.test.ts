@@ -2,11 +2,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { ANDROID } from '../faults/documented.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { collectGarbage } from '../support/garbage.ts';
+import { queryForTokens } from '../support/graphql.ts';
 import { answer, type Behaviour, hang, reset, startHostile } from '../support/hostile.ts';
 import { MAIN, startProcess } from '../support/process.ts';
 import { json, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { queryForTokens, send, startSandboxed, warningsOf } from './support.ts';
+import { send, startSandboxed, warningsOf } from './support.ts';
 
 /** A receiver of traces that fails has no effect on responses, the log, memory or the end of the process. */
 

@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { attributesOf, startReceiver } from './otlp-receiver.ts';
-import { CAPTCHA_INPUT, operationsOf, queryForTokens, send } from './support.ts';
+import { operationsOf, send } from './support.ts';
 
 /**
  * Traces from the router through an operation to each upstream call, as a collector receives them. Names, attributes and

@@ -6,6 +6,7 @@ import { ApolloServer } from '@apollo/server';
 import { startStandaloneServer } from '@apollo/server/standalone';
 import { pino } from 'pino';
 import { closeAtOnce, listen } from '../support/loopback.ts';
+import { freePort } from '../support/ports.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { ROUTER_SECRET, startProducts } from './products.ts';
 
@@ -68,27 +69,16 @@ async function startRouterTo(graphqlUrl: string): Promise<{ url: string; stop: (
 const { resolve } = createRequire(import.meta.url);
 
 /** One of the subgraphs that the suite brings along, as a process: it starts on import and has no way to be stopped. */
-async function startNeighbour(
-  name: 'users' | 'inventory',
-  attempts = 3,
-): Promise<{ url: string } & Pick<TestProcess, 'stop'>> {
+async function startNeighbour(name: 'users' | 'inventory'): Promise<{ url: string } & Pick<TestProcess, 'stop'>> {
   const script = resolve(`@apollo/federation-subgraph-compatibility-tests/dist/subgraphs/${name}/index.js`);
-  const port = await findFreePort();
+  // Port 0 would mean its default.
+  const port = await freePort();
   const running = startProcess(script, { [`${name.toUpperCase()}_PORT`]: String(port) });
   try {
     await running.waitFor(/subgraph ready at/);
   } catch (error) {
     await running.stop();
-    // Port 0 would mean its default, so its port is chosen here, and another process can take it in between.
-    if (attempts > 1 && running.stderr().includes('EADDRINUSE')) return startNeighbour(name, attempts - 1);
     throw error;
   }
   return { url: `http://127.0.0.1:${port}`, stop: running.stop };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((done) => server.close(done));
-  return port;
 }

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, ROOT, startCommand } from '../support/process.ts';
 import { type Connection, openConnection } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
@@ -10,7 +10,6 @@ import { LIVE } from './environments.ts';
 /** What happens when clients open so many connections that the process can open no more. */
 
 const DESCRIPTORS = 256;
-const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
 /** Asks over a connection that is there already, as a router's is. */
 async function askOver(
@@ -22,7 +21,7 @@ async function askOver(
   const answered = new Promise<string>((resolve, reject) => {
     asked.on('error', reject).on('response', (response) => text(response).then(resolve, reject));
   });
-  asked.end(JSON.stringify({ query, variables: { input: INPUT } }));
+  asked.end(JSON.stringify({ query, variables: { input: CAPTCHA_INPUT } }));
   return JSON.parse(await answered);
 }
 

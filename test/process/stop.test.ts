@@ -1,25 +1,17 @@
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, type TestContext, test } from 'vitest';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { FAIL } from '../faults/documented.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from '../support/graphql.ts';
 import { MAIN, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { startHeldUpstream } from '../support/upstream.ts';
 import { LIVE, preload, startServing } from './environments.ts';
 
 /** What a router and an orchestrator see of a process that gets a signal to end. */
 
-const INPUT = { lotNumber: 'lot-1', captchaOutput: 'o', passToken: 'p', genTime: '1' };
-const NO = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: { lot_number: 'lot-1' } };
-
 /** A process in live mode with one verification under way, whose upstream answers when the test releases it. */
 async function startBusy(context: TestContext, graceMs: number, env: Readonly<Record<string, string>> = {}) {
-  const released = Promise.withResolvers<void>();
-  const arrived = Promise.withResolvers<void>();
-  const upstream = await startUpstream(async (_request, response) => {
-    arrived.resolve();
-    await released.promise;
-    sendJson(response, 200, NO);
-  });
+  const upstream = await startHeldUpstream(FAIL);
   context.onTestFinished(upstream.stop);
   const { child, graphqlUrl, urlOf } = await startServing(context, {
     ...LIVE,
@@ -29,10 +21,10 @@ async function startBusy(context: TestContext, graceMs: number, env: Readonly<Re
     CAPTCHA_TIMEOUT_MS: '60000',
     ...env,
   });
-  const verified = ask(graphqlUrl, CAPTCHA_MUTATION, { input: INPUT });
+  const verified = ask(graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT });
   // In tests that do not wait for it, it fails with the process, and that is no failure of the test.
   verified.catch(() => {});
-  await arrived.promise;
+  await upstream.arrived;
   /** The status of readiness; undefined once connections are refused. */
   const readiness = () =>
     fetch(urlOf('/readyz')).then(
@@ -40,7 +32,7 @@ async function startBusy(context: TestContext, graceMs: number, env: Readonly<Re
       () => undefined,
     );
   const becomes = (status: number | undefined) => expect.poll(readiness, { interval: 10 }).toBe(status);
-  return { child, readiness, becomes, verified, answer: released.resolve };
+  return { child, readiness, becomes, verified, answer: upstream.release };
 }
 
 // One after the other, since starting a process takes a core, and what is measured here begins after that.

@@ -2,6 +2,7 @@ import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
 import { ANDROID, altered, spliced, WEB } from '../faults/documented.ts';
 import { JUDGED_FRAGMENT } from '../support/graphql.ts';
 import { sealRecord } from '../support/judgements.ts';
+import { pieces } from '../support/times.ts';
 import { sendJson, startUpstream, type TestUpstream } from '../support/upstream.ts';
 
 /** The most expensive requests that the limits allow, for the test and the soak that measure their cost. */
@@ -63,8 +64,6 @@ export async function startWordyUpstream(): Promise<TestUpstream> {
   return upstream;
 }
 
-const many = (count: number, piece: (at: number) => string) =>
-  Array.from({ length: count }, (_, at) => piece(at)).join(' ');
 const entities = (fields: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
 const references = (count: number, tokenOf = (_at: number) => 't') => ({
@@ -73,38 +72,38 @@ const references = (count: number, tokenOf = (_at: number) => 't') => ({
 const judge = (at: number, given: string) => `a${at}: deviceFingerprint(token: "t${at}", ${given}) { __typename }`;
 const metadata = (count: number, fields: number) =>
   [
-    `query ($m: JSONObject) { ${many(fields, (at) => judge(at, 'metadata: { additional: $m }'))} }`,
+    `query ($m: JSONObject) { ${pieces(fields, (at) => judge(at, 'metadata: { additional: $m }'))} }`,
     { m: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1])) },
   ] as const;
 const texts = (length: number, fields: number) =>
-  [`query ($t: String) { ${many(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
+  [`query ($t: String) { ${pieces(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
 
 /** What is asked, as an operation with its variables. */
 export type Row = readonly [what: string, document: string, variables: Record<string, unknown>];
 
 /** Each row stays just within the limits. */
 export const ALLOWED: readonly Row[] = [
-  ['scalars of 1,000 references', entities(many(100, (at) => `a${at}: version`)), references(1_000)],
-  ['objects of 1,000 references', entities(many(35, (at) => `a${at}: device { id }`)), references(1_000)],
+  ['scalars of 1,000 references', entities(pieces(100, (at) => `a${at}: version`)), references(1_000)],
+  ['objects of 1,000 references', entities(pieces(35, (at) => `a${at}: device { id }`)), references(1_000)],
   [
     'nested objects of 1,000 references',
-    entities(many(16, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
+    entities(pieces(16, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
     references(1_000),
   ],
   ['everything about 250 references', entities(JUDGED_FRAGMENT.replace(/^[^{]*\{|\}\s*$/g, '')), references(250)],
   ['signals of 1,000 references', entities('signals { meaning }'), references(1_000)],
   [
     'signals of 200 references under five aliases',
-    entities(many(5, (at) => `a${at}: signals { meaning }`)),
+    entities(pieces(5, (at) => `a${at}: signals { meaning }`)),
     references(200),
   ],
-  ['filtered signals', entities(many(5, (at) => `a${at}: signals(minLevel: HIGH) { meaning }`)), references(200)],
+  ['filtered signals', entities(pieces(5, (at) => `a${at}: signals(minLevel: HIGH) { meaning }`)), references(200)],
   [
     '1,000 references that fail last',
-    entities(`${many(80, (at) => `a${at}: version`)} signals(minConfidence: 2) { name }`),
+    entities(`${pieces(80, (at) => `a${at}: version`)} signals(minConfidence: 2) { name }`),
     references(1_000, () => 'few'),
   ],
-  ['1,000 different tokens', entities(many(50, (at) => `a${at}: version`)), references(1_000, (at) => `t${at}`)],
+  ['1,000 different tokens', entities(pieces(50, (at) => `a${at}: version`)), references(1_000, (at) => `t${at}`)],
   ['1,000 references to 100 bad tokens', entities('version'), references(1_000, (at) => `bad${at % 100}`)],
   ['1,000 references of no type', entities('version'), { r: Array(1_000).fill({ __typename: 'Nothing' }) }],
   ['1,000 references that are none', entities('version'), { r: Array(1_000).fill('x') }],
@@ -115,15 +114,15 @@ export const ALLOWED: readonly Row[] = [
   ],
   [
     '100 judgements',
-    `{ ${many(100, (at) => `a${at}: deviceFingerprint(token: "t${at}") { ...Judged }`)} } ${JUDGED_FRAGMENT}`,
+    `{ ${pieces(100, (at) => `a${at}: deviceFingerprint(token: "t${at}") { ...Judged }`)} } ${JUDGED_FRAGMENT}`,
     {},
   ],
   [
     '100 catalogues',
-    `{ ${many(100, (at) => `a${at}: signalCatalogue { code level confidence effect meaning }`)} }`,
+    `{ ${pieces(100, (at) => `a${at}: signalCatalogue { code level confidence effect meaning }`)} }`,
     {},
   ],
-  ['100 times the schema', `{ ${many(100, (at) => `a${at}: _service { sdl }`)} }`, {}],
+  ['100 times the schema', `{ ${pieces(100, (at) => `a${at}: _service { sdl }`)} }`, {}],
   ['9,500 keys of metadata for 8 calls', ...metadata(9_500, 8)],
   ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
   ['30,000 characters for 55 calls', ...texts(30_000, 55)],
@@ -132,7 +131,7 @@ export const ALLOWED: readonly Row[] = [
   ['a list of 50,000 values', ...([metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }] as const)],
   [
     '49 fragments with equal fields',
-    `{ ${many(49, (at) => `...F${at}`)} } ${many(49, (at) => `fragment F${at} on Query { signalCatalogue { ${many(9, () => 'code level')} } }`)}`,
+    `{ ${pieces(49, (at) => `...F${at}`)} } ${pieces(49, (at) => `fragment F${at} on Query { signalCatalogue { ${pieces(9, () => 'code level')} } }`)}`,
     {},
   ],
 ];
@@ -169,22 +168,22 @@ export const HOSTILE_ROWS: readonly Row[] = [
   ),
   [
     'a long text of 1,000 references under 100 aliases',
-    entities(many(100, (at) => `a${at}: version`)),
+    entities(pieces(100, (at) => `a${at}: version`)),
     references(1_000, () => 'long text'),
   ],
   [
     'a token of 500,000 characters under 100 aliases',
-    entities(many(100, (at) => `a${at}: token`)),
+    entities(pieces(100, (at) => `a${at}: token`)),
     references(1, () => 't'.repeat(500_000)),
   ],
   [
     'names of 500 characters for 1,000 references',
-    entities(many(50, (at) => `a${at}_${'x'.repeat(500)}: version`)),
+    entities(pieces(50, (at) => `a${at}_${'x'.repeat(500)}: version`)),
     references(1_000),
   ],
   [
     '100 errors under names of 300 characters',
-    entities(many(90, (at) => `a${at}_${'x'.repeat(300)}: signals(minConfidence: 2) { name }`)),
+    entities(pieces(90, (at) => `a${at}_${'x'.repeat(300)}: signals(minConfidence: 2) { name }`)),
     references(50),
   ],
 ];

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startInLiveMode } from '../support/app.ts';
+import { CAPTCHA_INPUT, captchasMutation, referencesTo } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer, json, post, request } from '../support/requests.ts';
+import { pieces, times } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { HEALTHY, healthOf } from './support.ts';
 
@@ -24,15 +26,7 @@ const small = await startInLiveMode(upstream.url, LIMITS);
 const usual = await startInLiveMode(upstream.url);
 afterAll(() => Promise.all([small.stop(), usual.stop(), upstream.stop()]));
 
-const times = (count: number, piece: (index: number) => string) =>
-  Array.from({ length: count }, (_, i) => piece(i)).join(' ');
 const judge = (fields = '__typename') => `deviceFingerprint(token: "t") { ${fields} }`;
-const INPUT = { lotNumber: 'lot', captchaOutput: 'output', passToken: 'pass', genTime: '1' };
-const captchas = (count: number) =>
-  `mutation ($input: ValidateCaptchaInput!) { ${times(count, (i) => `a${i}: validateCaptcha(input: $input) { proceed }`)} }`;
-const references = (count: number, tokenOf = (index: number) => `t${index}`) => ({
-  representations: Array.from({ length: count }, (_, i) => ({ __typename: 'DeviceFingerprint', token: tokenOf(i) })),
-});
 
 const ENTITIES_SHORT =
   'query ($representations: [_Any!]!) { _entities(representations: $representations) { __typename } }';
@@ -47,10 +41,10 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     `{ ${judge('...A')} } fragment A on DeviceFingerprint { deviceBasic { ${fields} } }`;
   const twice = (more: string) =>
     `{ a: signalCatalogue { ...F } b: signalCatalogue { ...F ${more} } }
-     fragment F on SignalDefinition { ${times(49, (i) => `c${i}: code`)} }`;
-  const directives = (count: number) => `{ signalCatalogue { ${times(count, () => 'code @skip(if: false)')} } }`;
+     fragment F on SignalDefinition { ${pieces(49, (i) => `c${i}: code`)} }`;
+  const directives = (count: number) => `{ signalCatalogue { ${pieces(count, () => 'code @skip(if: false)')} } }`;
   const listOf = (count: number) =>
-    `{ deviceFingerprint(token: "t", metadata: { additional: { a: [${times(count, String)}] } }) { __typename } }`;
+    `{ deviceFingerprint(token: "t", metadata: { additional: { a: [${pieces(count, String)}] } }) { __typename } }`;
   const LEVELS = /more than 12 levels deep/;
   const ALIASES = /more than 100 aliases/;
 
@@ -61,8 +55,8 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     ['levels in fragments', fragment(nest(7, '__typename')), fragment(nest(8, '__typename')), LEVELS],
     [
       'aliases',
-      `{ ${times(100, (i) => `a${i}: signalCatalogue { code }`)} }`,
-      `{ ${times(101, (i) => `a${i}: signalCatalogue { code }`)} }`,
+      `{ ${pieces(100, (i) => `a${i}: signalCatalogue { code }`)} }`,
+      `{ ${pieces(101, (i) => `a${i}: signalCatalogue { code }`)} }`,
       ALIASES,
     ],
     ['aliases in a fragment that is used twice', twice(''), twice('d: level'), ALIASES],
@@ -87,7 +81,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
   });
 
   test('entity references', async () => {
-    const same = (count: number) => references(count, () => 'same');
+    const same = (count: number) => referencesTo(Array(count).fill('same'));
     expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, same(6)))).toEqual(['DEVICE_TOKEN_REJECTED']);
     upstream.received.length = 0;
     const { errors } = await ask(small.graphqlUrl, ENTITIES_SHORT, same(7));
@@ -104,7 +98,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
     ['the default', usual, 100],
   ])('fingerprint calls, %s', async (_which, { graphqlUrl }, limit) => {
     upstream.received.length = 0;
-    const { errors } = await ask(graphqlUrl, ENTITIES_SHORT, references(limit + 1));
+    const { errors } = await ask(graphqlUrl, ENTITIES_SHORT, referencesTo(times(limit + 1, String)));
     const codes = errors?.map(({ extensions }) => extensions.code);
     expect(codes?.filter((code) => code === 'OVERLOADED')).toHaveLength(1);
     expect(errors?.find(({ extensions }) => extensions.code === 'OVERLOADED')?.path).toEqual(['_entities', limit]);
@@ -114,7 +108,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
 
   test('the same token counts once', async () => {
     upstream.received.length = 0;
-    const four = references(6, (i) => `t${i % 4}`);
+    const four = referencesTo(times(6, (at) => `${at % 4}`));
     expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, four))).toEqual(['DEVICE_TOKEN_REJECTED']);
     expect(upstream.received).toHaveLength(4);
   });
@@ -124,7 +118,7 @@ describe('what one request asks of an upstream beyond a limit fails alone', () =
     ['the default', usual, 1],
   ])('captchas, %s', async (_which, { graphqlUrl }, limit) => {
     upstream.received.length = 0;
-    const { data, errors } = await ask(graphqlUrl, captchas(limit + 1), { input: INPUT });
+    const { data, errors } = await ask(graphqlUrl, captchasMutation(limit + 1), { input: CAPTCHA_INPUT });
     expect(Object.values(data)).toEqual([...Array(limit).fill({ proceed: false }), null]);
     expect(errors).toMatchObject([{ path: [`a${limit}`], extensions: { code: 'OVERLOADED', retryable: false } }]);
     expect(upstream.received).toHaveLength(limit);

@@ -1,9 +1,16 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
-import { linesOf, operationsOf, queryForTokens, send, startAgainst, startSandboxed } from '../observability/support.ts';
+import { linesOf, operationsOf, send, startAgainst, startSandboxed } from '../observability/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
-import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import {
+  CAPTCHA_INPUT,
+  CAPTCHA_MUTATION,
+  ENTITIES_QUERY,
+  FINGERPRINT_QUERY,
+  queryForTokens,
+  referencesTo,
+} from '../support/graphql.ts';
 import { hang } from '../support/hostile.ts';
 import { sendBytes, startOperation } from '../support/requests.ts';
 
@@ -23,7 +30,6 @@ async function lineOf(body: object, headers: Readonly<Record<string, string>> = 
 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const PLAIN = { query: 'query Ping { __typename }' };
-const input = { lotNumber: 'unheard-of', captchaOutput: 'o', passToken: 'p', genTime: '1' };
 
 describe('the line', () => {
   test('has every field for an operation with a name, a client, a trace and an upstream call', async () => {
@@ -70,7 +76,6 @@ describe('the line', () => {
     });
   });
 
-  const representations = ['sandbox:web', 'made-up'].map((token) => ({ __typename: 'DeviceFingerprint', token }));
   const failing = Array.from({ length: 30 }, (_, at) => `sandbox:error:${at < 15 ? 500 : 401}#${at}`);
 
   test.each<[string, object, object]>([
@@ -81,12 +86,12 @@ describe('the line', () => {
     ],
     [
       'the type of a captcha verdict',
-      { query: CAPTCHA_MUTATION, variables: { input } },
+      { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } },
       { outcomes: { CaptchaIndeterminate: 1 }, upstreamCalls: 1 },
     ],
     [
       'the types and errors of references',
-      { query: ENTITIES_QUERY, variables: { representations } },
+      { query: ENTITIES_QUERY, variables: referencesTo(['sandbox:web', 'made-up']) },
       { outcomes: { DeviceFingerprint: 1, DeviceFingerprintRejected: 1 }, errors: ['DEVICE_TOKEN_REJECTED'] },
     ],
     [
@@ -127,9 +132,8 @@ describe('tokens in the line', () => {
   test('are keyed hashes at debug, in the order of the operation', async () => {
     const debugging = await startSandboxed({ logLevel: 'debug', logHashKey: KEY });
     await send(debugging, { query: queryForTokens(['sandbox:web', 'sandbox:ios', 'sandbox:web']) });
-    const representations = [{ __typename: 'DeviceFingerprint', token: 'sandbox:web' }];
-    await send(debugging, { query: ENTITIES_QUERY, variables: { representations } });
-    await send(debugging, { query: CAPTCHA_MUTATION, variables: { input } });
+    await send(debugging, { query: ENTITIES_QUERY, variables: referencesTo(['sandbox:web']) });
+    await send(debugging, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } });
     expect(operationsOf(debugging).map(({ tokens }) => tokens)).toEqual([[WEB, IOS, WEB], [WEB], []]);
   });
 
@@ -266,10 +270,10 @@ describe('of good operations LOG_SAMPLE writes a share of the lines, and of all 
       [{ query: '{' }, { errors: ['GRAPHQL_PARSE_FAILED'] }],
       [query('made-up'), { outcomes: { DeviceFingerprintRejected: 1 } }],
       [
-        { query: CAPTCHA_MUTATION, variables: { input: { ...input, lotNumber: 'sandbox:fail:expired' } } },
+        { query: CAPTCHA_MUTATION, variables: { input: { ...CAPTCHA_INPUT, lotNumber: 'sandbox:fail:expired' } } },
         { outcomes: { CaptchaFailed: 1 } },
       ],
-      [{ query: CAPTCHA_MUTATION, variables: { input } }, { outcomes: { CaptchaIndeterminate: 1 } }],
+      [{ query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, { outcomes: { CaptchaIndeterminate: 1 } }],
     ];
     for (const [body] of others) await send(quiet, body);
     await slow;

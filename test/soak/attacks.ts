@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { exception, FAIL, PAGE, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, ENTITIES_QUERY } from '../support/graphql.ts';
+import { times } from '../support/times.ts';
 import { CAPTCHA_IDS } from './processes.ts';
 
 /**
@@ -41,7 +42,6 @@ export function judge(url: string, form: string): Answer | 'reset' | 'silence' {
   return odd({ captcha_args: { ...PASS.captcha_args, lot_number: lot } });
 }
 
-const many = <T>(count: number, piece: (at: number) => T) => Array.from({ length: count }, (_, at) => piece(at));
 // Sound: no list here is empty.
 const pick = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)] as T;
 const hex = (bytes: number) => randomBytes(bytes).toString('hex');
@@ -66,22 +66,22 @@ export const SPEND = body(CAPTCHA_MUTATION, { input: solved('spent') });
 
 /** Each needs a socket. */
 const hundredTokens = () =>
-  body(ENTITIES_QUERY, { representations: many(100, () => ({ __typename: 'DeviceFingerprint', token: hex(8) })) });
+  body(ENTITIES_QUERY, { representations: times(100, () => ({ __typename: 'DeviceFingerprint', token: hex(8) })) });
 
 /** Each makes the bodies of one attack, which are sent at the same time. */
 export const ATTACKS: readonly (() => readonly string[])[] = [
   () => [bogus()],
-  () => many(20, () => bogus()),
+  () => times(20, () => bogus()),
   () => [SPEND],
   () => [bogus({ captchaId: pick([CAPTCHA_IDS.deleted, CAPTCHA_IDS.paused]) })],
   () => [bogus({ captchaId: pick(['z'.repeat(32), '', '__proto__', `${CAPTCHA_IDS.paused}&x=1`]) })],
   () => {
     const captchaOutput = `ask-${pick(Object.keys(PROVOKED))}`;
-    return many(pick([1, 10]), () => bogus({ captchaOutput }));
+    return times(pick([1, 10]), () => bogus({ captchaOutput }));
   },
   () => [bogus({ passToken: `x${pick(['&result=success', '%26lot_number=1', '#', '?'])}` })],
   () => [bogus(pick([{ passToken: '' }, { lotNumber: 'a\u0000b' }, { genTime: '0x10' }, { passToken: null }]))],
   () => [bogus({ captchaOutput: 'x'.repeat(pick([60_000, 600_000])) })],
   () => [bogus().slice(0, -9)],
-  () => [...many(11, () => hundredTokens()), ...many(20, () => bogus())],
+  () => [...times(11, () => hundredTokens()), ...times(20, () => bogus())],
 ];

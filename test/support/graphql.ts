@@ -1,4 +1,6 @@
-/** The GraphQL documents that most tests send: everything selected. */
+import { pieces } from './times.ts';
+
+/** The GraphQL documents that most tests send, and what goes with them. */
 
 /** Everything a `deviceFingerprint` can answer. */
 export const FINGERPRINT_FIELDS = `
@@ -50,3 +52,26 @@ export const CAPTCHA_MUTATION = `
     }
   }
 `;
+
+/** What a captcha that nobody solved sends. */
+export const CAPTCHA_INPUT = { lotNumber: 'lot-one', captchaOutput: 'o', passToken: 'p', genTime: '1' };
+
+/** So many captchas in one request, each under an alias of its own. */
+export const captchasMutation = (count: number) =>
+  `mutation ($input: ValidateCaptchaInput!) { ${pieces(count, (at) => `a${at}: validateCaptcha(input: $input) { proceed }`)} }`;
+
+/** A query for each of these tokens, under an alias of its own. */
+export function queryForTokens(tokens: readonly string[], publicKey?: string): string {
+  const more = publicKey === undefined ? '' : `, publicKey: "${publicKey}"`;
+  const fields = tokens.map((token, at) => `a${at}: deviceFingerprint(token: "${token}"${more}) { __typename }`);
+  return `{ ${fields.join(' ')} }`;
+}
+
+/** These fields of judgements by reference. */
+export const entitiesQuery = (fields: string) =>
+  `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { ${fields} } } }`;
+
+/** A reference to the judgement of each token, as variables. */
+export const referencesTo = (tokens: readonly string[]) => ({
+  representations: tokens.map((token) => ({ __typename: 'DeviceFingerprint', token })),
+});

@@ -39,6 +39,18 @@ export async function startUpstream(answer: Answer, answerProbe: Answer = answer
   return { url: `http://127.0.0.1:${port}`, received, stop: () => closeAtOnce(server) };
 }
 
+/** An upstream that answers each call with this, but none before the test releases them. */
+export async function startHeldUpstream(body: unknown) {
+  const arrived = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const upstream = await startUpstream(async (_request, response) => {
+    arrived.resolve();
+    await released.promise;
+    sendJson(response, 200, body);
+  });
+  return { ...upstream, arrived: arrived.promise, release: released.resolve };
+}
+
 /** An upstream that is well: a probe gets its documented answer. */
 export function answerAsDocumented({ body }: ReceivedRequest, response: ServerResponse): void {
   const documented = probeAnswer(body);

@@ -1,16 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import { retryAfterMs } from '../../src/upstream/transport.ts';
-import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What follows when a service answers 429: it gets no call for that account until the pause is over. */
 
-const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const CLIENT = { __typename: 'CaptchaIndeterminate', proceed: false, cause: 'CLIENT' };
 const UNAVAILABLE = [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }];
 
@@ -30,15 +30,8 @@ async function start(headers: Readonly<Record<string, string | string[]>>) {
       isLimited = false;
     },
     received: () => upstream.received.length,
-    judge: (publicKey?: string, count = 1) => {
-      const key = publicKey ? `, publicKey: "${publicKey}"` : '';
-      const fields = Array.from(
-        { length: count },
-        (_, at) => `a${at}: deviceFingerprint(token: "t${at}"${key}) { __typename }`,
-      );
-      return ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
-    },
-    verify: (captchaId?: string) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: { ...input, captchaId } }),
+    judge: (publicKey?: string) => ask(app.graphqlUrl, queryForTokens(['t'], publicKey)),
+    verify: (captchaId?: string) => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: { ...CAPTCHA_INPUT, captchaId } }),
   };
 }
 
@@ -87,8 +80,7 @@ test('calls that waited in the queue when the 429 came are not sent either', asy
   onTestFinished(upstream.stop);
   const app = await startInLiveMode(upstream.url, { upstreamMaxInFlight: 3 });
   onTestFinished(app.stop);
-  const fields = Array.from({ length: 6 }, (_, at) => `a${at}: deviceFingerprint(token: "t${at}") { __typename }`);
-  const { errors } = await ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
+  const { errors } = await ask(app.graphqlUrl, queryForTokens(times(6, String)));
   expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));
   expect([upstream.received.length, app.logged().includes('The service is down')]).toEqual([3, false]);
 });

@@ -1,19 +1,19 @@
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { probeAnswer } from '../support/probes.ts';
 import { startRedis } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
+import { times } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Quotas that all replicas share, with a real Redis or Valkey. */
 
-const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const AWAY = 'the store of the quotas is away';
 const BACK = 'the store of the quotas is back';
 
@@ -36,8 +36,7 @@ async function start(overrides: Partial<Config>) {
 
 /** Asks about so many tokens in one operation, and counts the codes of what came back. */
 async function judge(app: TestApp, count: number): Promise<Record<string, number>> {
-  const fields = Array.from({ length: count }, (_, at) => `a${at}: deviceFingerprint(token: "t${at}") { __typename }`);
-  const { errors = [] } = await ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
+  const { errors = [] } = await ask(app.graphqlUrl, queryForTokens(times(count, String)));
   const codes: Record<string, number> = { ok: count - errors.length };
   for (const { extensions } of errors) codes[extensions.code] = (codes[extensions.code] ?? 0) + 1;
   return codes;
@@ -51,7 +50,7 @@ function clientOf({ url }: { readonly url: string }): Redis {
   return client;
 }
 
-const times = (log: string, sentence: string) => log.split(sentence).length - 1;
+const countOf = (log: string, sentence: string) => log.split(sentence).length - 1;
 const storeAway = async (app: TestApp) => (await readMetrics(app)).value('device_trust_quota_store_away');
 
 describe('a quota that two replicas share', () => {
@@ -84,7 +83,7 @@ describe('a quota that two replicas share', () => {
       captchaQuota: { perDay: 10 },
     });
     await judge(apps[0], 2);
-    const { data } = await ask(apps[0].graphqlUrl, CAPTCHA_MUTATION, { input });
+    const { data } = await ask(apps[0].graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT });
     expect(data.validateCaptcha).toMatchObject({ __typename: 'CaptchaPassed' });
     const client = clientOf(redis);
     expect((await client.keys('*')).sort()).toEqual([
@@ -177,7 +176,7 @@ describe('a store that goes away', () => {
     redis.resume();
     await expect.poll(() => storeAway(app), { timeout: 10_000 }).toBe(0);
     expect(await judge(app, 1)).toEqual({ ok: 1 });
-    expect([times(app.logged(), AWAY), times(app.logged(), BACK)]).toEqual([1, 1]);
+    expect([countOf(app.logged(), AWAY), countOf(app.logged(), BACK)]).toEqual([1, 1]);
   });
 
   test('does not keep the outage of a hanging upstream from being confirmed', async () => {

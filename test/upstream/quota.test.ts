@@ -1,15 +1,15 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
-import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_MUTATION } from '../support/graphql.ts';
+import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
+import { times } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** Quotas that each process counts alone. `quota-store.all.test.ts` has those that all replicas share. */
 
-const input = { lotNumber: LOT_NUMBER, captchaOutput: 'o', passToken: 'p', genTime: '1' };
 const EXCEEDED = { code: 'QUOTA_EXCEEDED', retryable: true };
 
 async function start(overrides: Partial<Config>) {
@@ -22,14 +22,8 @@ async function start(overrides: Partial<Config>) {
   return {
     app,
     received: () => upstream.received.length,
-    judge: (count: number, publicKey = 'pk_sandbox_glb') => {
-      const fields = Array.from(
-        { length: count },
-        (_, at) => `a${at}: deviceFingerprint(token: "t${at}", publicKey: "${publicKey}") { __typename }`,
-      );
-      return ask(app.graphqlUrl, `{ ${fields.join(' ')} }`);
-    },
-    verify: () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input }),
+    judge: (count: number, publicKey?: string) => ask(app.graphqlUrl, queryForTokens(times(count, String), publicKey)),
+    verify: () => ask(app.graphqlUrl, CAPTCHA_MUTATION, { input: CAPTCHA_INPUT }),
   };
 }
 
