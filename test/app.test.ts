@@ -89,23 +89,21 @@ describe('stop', () => {
   });
 });
 
-describe('a port that is taken', () => {
-  const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
+const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;
 
-  test.each<[string, (taken: number) => Partial<Config>, string]>([
-    ['is taken', (port) => ({ port }), 'EADDRINUSE'],
-    // The last of the three regions.
-    ['of its sandbox is taken', (port) => ({ sandboxPort: port - 2 }), 'EADDRINUSE'],
-    ['is of another machine', () => ({ host: '192.0.2.1' }), 'EADDRNOTAVAIL'],
-  ])('the app whose address %s does not start, and leaves nothing listening', async (_what, at, code) => {
-    const server = createServer();
-    const taken = await listen(server, await freePort());
-    open.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
-    // This one alone.
-    await expect.poll(servers).toBe(1);
-    await expect(startInSandboxMode(at(taken))).rejects.toMatchObject({ code });
-    await expect.poll(servers).toBe(1);
-  });
+test.each<[string, (taken: number) => Partial<Config>, string]>([
+  ['is taken', (port) => ({ port }), 'EADDRINUSE'],
+  // The last of the three regions.
+  ['of its sandbox is taken', (port) => ({ sandboxPort: port - 2 }), 'EADDRINUSE'],
+  ['is of another machine', () => ({ host: '192.0.2.1' }), 'EADDRNOTAVAIL'],
+])('the app whose address %s does not start, and leaves nothing listening', async (_what, at, code) => {
+  const server = createServer();
+  const taken = await listen(server, await freePort());
+  open.push({ stop: () => new Promise((resolve) => server.close(resolve)) });
+  // This one alone.
+  await expect.poll(servers).toBe(1);
+  await expect(startInSandboxMode(at(taken))).rejects.toMatchObject({ code });
+  await expect.poll(servers).toBe(1);
 });
 
 test.each<[string, Partial<Config>, string]>([

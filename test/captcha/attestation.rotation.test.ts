@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { AttestationIssuer, type AttestationKey, generateKey } from '../../src/captcha/attestation.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { readPage } from '../docs/markdown.ts';
@@ -90,31 +90,29 @@ async function rotate(steps: readonly { readonly atMs: number; readonly keys: re
   return { verifications, refusals };
 }
 
-describe('a rotation', () => {
-  const old = generateKey('active');
-  const fresh = generateKey('next');
-  const STAGES: readonly (readonly AttestationKey[])[] = [
-    [old],
-    [old, fresh],
-    [
-      { ...old, state: 'retired' },
-      { ...fresh, state: 'active' },
-    ],
-    [{ ...fresh, state: 'active' }],
-  ];
-  /** The stages, with these minutes between them; the first change comes after 6 minutes. */
-  const timed = (waits: readonly number[]) => {
-    let atMs = 0;
-    return STAGES.map((keys, index) => {
-      atMs += ([0, 6, ...waits][index] ?? 0) * MINUTE;
-      return { atMs, keys };
-    });
-  };
+const old = generateKey('active');
+const fresh = generateKey('next');
+const STAGES: readonly (readonly AttestationKey[])[] = [
+  [old],
+  [old, fresh],
+  [
+    { ...old, state: 'retired' },
+    { ...fresh, state: 'active' },
+  ],
+  [{ ...fresh, state: 'active' }],
+];
+/** The stages, with these minutes between them; the first change comes after 6 minutes. */
+const timed = (waits: readonly number[]) => {
+  let atMs = 0;
+  return STAGES.map((keys, index) => {
+    atMs += ([0, 6, ...waits][index] ?? 0) * MINUTE;
+    return { atMs, keys };
+  });
+};
 
-  test('refuses nobody with the documented times', async () => {
-    expect(documentedWaits).toEqual([expect.any(Number), expect.any(Number), Number.NaN]);
-    const { verifications, refusals } = await rotate(timed(documentedWaits));
-    expect(refusals).toEqual([]);
-    expect(verifications).toBeGreaterThan(1_000);
-  }, 30_000);
-});
+test('a rotation refuses nobody with the documented times', async () => {
+  expect(documentedWaits).toEqual([expect.any(Number), expect.any(Number), Number.NaN]);
+  const { verifications, refusals } = await rotate(timed(documentedWaits));
+  expect(refusals).toEqual([]);
+  expect(verifications).toBeGreaterThan(1_000);
+}, 30_000);

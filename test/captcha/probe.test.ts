@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
+import { sign } from '../conformance/captcha-http.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
-import { sign } from '../sandbox/support.ts';
 import { ARGS, PASS } from './support.ts';
 
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
@@ -18,7 +18,7 @@ const judge = (json: unknown, status = 200) => probe.judge({ status, json });
 /** The codes that blame the captcha id: 7.2 names what is wrong with it. -50001 is about the risk type of a challenge. */
 const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
 
-describe('the documented answers', () => {
+describe('what a documented answer shows', () => {
   test.each(exceptions)('exception $code, $msg (7.2)', ({ code, msg }) => {
     const shown = () => {
       if (code === '-50000') return { kind: 'failed', reason: 'exception -50000' };
@@ -94,7 +94,7 @@ describe('the question', () => {
       expect(others).toEqual({
         captcha_output: 'health-check-of-device-trust',
         pass_token: 'health-check-of-device-trust',
-        sign_token: sign(lot_number),
+        sign_token: sign(lot_number, account.captchaKey),
       });
     }
     expect(forms[0]?.['lot_number']).not.toBe(forms[1]?.['lot_number']);

@@ -36,67 +36,63 @@ describe('what is accepted', () => {
   });
 });
 
-describe('ATTESTATION: the sentence names each path that is wrong', () => {
-  const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
-  const ADDRESS = 'issuer: expected an https address without user, query or fragment';
-  const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 300';
-  const SAME = 'audiences: expected no two entries with the same id';
-  const SUBJECT = 'audiences.0.subject: expected required or optional';
-  const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
-  const TWICE = 'audiences.0.actions: expected no two that are the same';
-  const audiences = (...list: object[]) => settings({ audiences: list });
-  const orders = (changes: object) => audiences({ ...ORDERS, ...changes });
-  test.each<[string, string, string]>([
-    ['text that is not JSON', '{', 'it is not JSON'],
-    ['a list', '[]', 'expected an object'],
-    ['no issuer', settings({ issuer: undefined }), `${ADDRESS}, but it is missing`],
-    ['plain http', settings({ issuer: 'http://device-trust.test' }), ADDRESS],
-    ['a lifetime beyond 300', settings({ lifetimeSeconds: 301 }), LIFETIME],
-    ['a lifetime as a text', settings({ lifetimeSeconds: '120' }), LIFETIME],
-    ['no audience', audiences(), 'audiences: expected at least one entry'],
-    ['an id twice', audiences(ORDERS, ORDERS), SAME],
-    ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],
-    ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one entry'],
-    ['an action twice', orders({ actions: ['a', 'a'] }), TWICE],
-    ['another subject', orders({ subject: 'never' }), SUBJECT],
-    ['a short captcha id', orders({ captchaIds: ['a'] }), CAPTCHA_ID],
-    ['a mistyped key', orders({ action: [] }), 'audiences.0: expected no unknown key "action"'],
-    ['several mistakes', settings({ issuer: 1, lifetimeSeconds: 9 }), `${ADDRESS}; ${LIFETIME}`],
-  ])('%s', (_what, text, places) => {
-    expect(problemsOf(both(text))).toEqual([
-      expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a value that does not fit \(/),
-    ]);
-    expect(problemsOf(both(text))[0]).toContain(`(${places}).`);
-  });
+const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
+const ADDRESS = 'issuer: expected an https address without user, query or fragment';
+const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 300';
+const SAME = 'audiences: expected no two entries with the same id';
+const SUBJECT = 'audiences.0.subject: expected required or optional';
+const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
+const TWICE = 'audiences.0.actions: expected no two that are the same';
+const audiences = (...list: object[]) => settings({ audiences: list });
+const orders = (changes: object) => audiences({ ...ORDERS, ...changes });
+test.each<[string, string, string]>([
+  ['text that is not JSON', '{', 'it is not JSON'],
+  ['a list', '[]', 'expected an object'],
+  ['no issuer', settings({ issuer: undefined }), `${ADDRESS}, but it is missing`],
+  ['plain http', settings({ issuer: 'http://device-trust.test' }), ADDRESS],
+  ['a lifetime beyond 300', settings({ lifetimeSeconds: 301 }), LIFETIME],
+  ['a lifetime as a text', settings({ lifetimeSeconds: '120' }), LIFETIME],
+  ['no audience', audiences(), 'audiences: expected at least one entry'],
+  ['an id twice', audiences(ORDERS, ORDERS), SAME],
+  ['an id with a space', orders({ id: 'the orders' }), `audiences.0.id: ${NAME}`],
+  ['no action', orders({ actions: [] }), 'audiences.0.actions: expected at least one entry'],
+  ['an action twice', orders({ actions: ['a', 'a'] }), TWICE],
+  ['another subject', orders({ subject: 'never' }), SUBJECT],
+  ['a short captcha id', orders({ captchaIds: ['a'] }), CAPTCHA_ID],
+  ['a mistyped key', orders({ action: [] }), 'audiences.0: expected no unknown key "action"'],
+  ['several mistakes', settings({ issuer: 1, lifetimeSeconds: 9 }), `${ADDRESS}; ${LIFETIME}`],
+])('ATTESTATION with %s: the sentence names each path that is wrong', (_what, text, places) => {
+  expect(problemsOf(both(text))).toEqual([
+    expect.stringMatching(/^ATTESTATION: expected JSON such as .*, but got a value that does not fit \(/),
+  ]);
+  expect(problemsOf(both(text))[0]).toContain(`(${places}).`);
 });
 
-describe('ATTESTATION_KEYS: the sentence names each path that is wrong, and never a value', () => {
-  const other = generateKey('next');
-  const second = (changes: object) => JSON.stringify([KEY, { ...other, ...changes }]);
-  const BYTES = '1.d: expected 32 bytes as base64url';
-  const PAIR = '1: expected a private key d with its own public key x and y';
-  test.each<[string, string, string]>([
-    ['text that is not JSON', `[{"d":"${CANARY}"`, 'it is not JSON'],
-    ['no key', '[]', 'expected at least one entry'],
-    ['no active key', JSON.stringify([other]), 'expected exactly one active key'],
-    ['two active keys', second({ state: 'active' }), 'expected exactly one active key'],
-    ['a kid twice', second({ kid: KEY.kid }), 'expected no two entries with the same kid'],
-    ['another state', second({ state: CANARY }), '1.state: expected next, active or retired'],
-    ['another type', second({ kty: 'RSA' }), '1.kty: expected EC'],
-    ['another curve', second({ crv: 'P-384' }), '1.crv: expected P-256'],
-    ['a public key', second({ d: undefined }), `${BYTES}, but it is missing`],
-    ['a private key that was cut', second({ d: other.d.slice(1) }), BYTES],
-    ['the private key of another one', second({ d: KEY.d }), PAIR],
-    ['a public key that is not on the curve', second({ x: other.y, y: other.x }), PAIR],
-    ['a private key of 0', second({ d: 'A'.repeat(43) }), PAIR],
-    ['several mistakes', second({ d: CANARY, state: CANARY }), `1.state: expected next, active or retired; ${BYTES}`],
-  ])('%s', (_what, text, places) => {
-    const problems = problemsOf(both(settings(), text));
-    expect(problems).toHaveLength(1);
-    expect(problems[0]).toMatch(/^ATTESTATION_KEYS: expected a JSON list of private keys .*, but got a value/);
-    expect(problems[0]).toContain(`(${places}).`);
-    for (const secret of [CANARY, KEY.d, other.d]) expect(problems.join()).not.toContain(secret);
-  });
+const other = generateKey('next');
+const second = (changes: object) => JSON.stringify([KEY, { ...other, ...changes }]);
+const BYTES = '1.d: expected 32 bytes as base64url';
+const PAIR = '1: expected a private key d with its own public key x and y';
+test.each<[string, string, string]>([
+  ['text that is not JSON', `[{"d":"${CANARY}"`, 'it is not JSON'],
+  ['no key', '[]', 'expected at least one entry'],
+  ['no active key', JSON.stringify([other]), 'expected exactly one active key'],
+  ['two active keys', second({ state: 'active' }), 'expected exactly one active key'],
+  ['a kid twice', second({ kid: KEY.kid }), 'expected no two entries with the same kid'],
+  ['another state', second({ state: CANARY }), '1.state: expected next, active or retired'],
+  ['another type', second({ kty: 'RSA' }), '1.kty: expected EC'],
+  ['another curve', second({ crv: 'P-384' }), '1.crv: expected P-256'],
+  ['a public key', second({ d: undefined }), `${BYTES}, but it is missing`],
+  ['a private key that was cut', second({ d: other.d.slice(1) }), BYTES],
+  ['the private key of another one', second({ d: KEY.d }), PAIR],
+  ['a public key that is not on the curve', second({ x: other.y, y: other.x }), PAIR],
+  ['a private key of 0', second({ d: 'A'.repeat(43) }), PAIR],
+  ['several mistakes', second({ d: CANARY, state: CANARY }), `1.state: expected next, active or retired; ${BYTES}`],
+])('ATTESTATION_KEYS with %s: the sentence names each path that is wrong, and never a value', (_what, text, places) => {
+  const problems = problemsOf(both(settings(), text));
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toMatch(/^ATTESTATION_KEYS: expected a JSON list of private keys .*, but got a value/);
+  expect(problems[0]).toContain(`(${places}).`);
+  for (const secret of [CANARY, KEY.d, other.d]) expect(problems.join()).not.toContain(secret);
 });
 
 describe('together', () => {

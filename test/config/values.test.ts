@@ -45,29 +45,25 @@ const QUOTA =
   'expected JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999';
 const WHOLE = 'expected a whole number from 1 to 60000';
 
-describe('a value that is no secret is shown', () => {
-  test.each<[string, string, readonly string[]]>([
-    ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
-    ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
-    ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
-    [
-      'OTEL_TRACES_SAMPLER',
-      'expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio',
-      ['xray'],
-    ],
-    ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
-    ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
-    ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
-    ['CAPTCHA_QUOTA', QUOTA, ['{"perHour":1}', '{"perDay":1000000000}', '{"perDay":1,}', 'null']],
-    ['UPSTREAM_CHECK', 'expected first, all or off', ['true', 'none', 'FIRST']],
-    ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
-  ])('%s: %s', (name, expected, values) => {
-    for (const value of values) {
-      expect(problemsOf({ ...LIVE, [name]: value })).toEqual([
-        `${name}: ${expected}, but got ${JSON.stringify(value)}.`,
-      ]);
-    }
-  });
+test.each<[string, string, readonly string[]]>([
+  ['UPSTREAM_MODE', 'expected live or sandbox', ['prod', 'LIVE', ' live', 'true']],
+  ['PORT', 'expected a port from 0 to 65535', ['65536', '-1', '80.5', '0x50', '1e3', ' 80', 'http', '４００１']],
+  ['FINGERPRINT_TIMEOUT_MS', WHOLE, ['0', '60001', '3s', '-1', '1.5', 'Infinity', '9'.repeat(400)]],
+  [
+    'OTEL_TRACES_SAMPLER',
+    'expected always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off or parentbased_traceidratio',
+    ['xray'],
+  ],
+  ['LOG_LEVEL', 'expected trace, debug, info, warn, error, fatal or silent', ['verbose', 'INFO', ' info', '30']],
+  ['ALLOW_DIRECT_ACCESS', 'expected true or false', ['yes', '1', 'TRUE']],
+  ['FINGERPRINT_QUOTA', QUOTA, ['200', '{}', '[]', '{"perSecond":0}', '{"perDay":1.5}', '{"perDay":"9"}']],
+  ['CAPTCHA_QUOTA', QUOTA, ['{"perHour":1}', '{"perDay":1000000000}', '{"perDay":1,}', 'null']],
+  ['UPSTREAM_CHECK', 'expected first, all or off', ['true', 'none', 'FIRST']],
+  ['CAPTCHA_FAIL_OPEN', 'expected faults, always or never', ['true', 'false', 'Faults', 'always,never']],
+])('a value that is no secret is shown: %s, %s', (name, expected, values) => {
+  for (const value of values) {
+    expect(problemsOf({ ...LIVE, [name]: value })).toEqual([`${name}: ${expected}, but got ${JSON.stringify(value)}.`]);
+  }
 });
 
 describe('an address is never shown, because a key can be in its query, or be set by mistake instead', () => {

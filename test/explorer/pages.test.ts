@@ -155,10 +155,8 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('live mode', () => {
-  test('there are no pages', async () => {
-    expectRefusal(await request(live.graphqlUrl, BROWSER), 405);
-    expectRefusal(await request(`${live.url}/graphiql`, BROWSER), 404);
-    expectRefusal(await request(`${live.url}/`, BROWSER), 404);
-  });
+test('in live mode there are no pages', async () => {
+  expectRefusal(await request(live.graphqlUrl, BROWSER), 405);
+  expectRefusal(await request(`${live.url}/graphiql`, BROWSER), 404);
+  expectRefusal(await request(`${live.url}/`, BROWSER), 404);
 });

@@ -51,25 +51,23 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-describe('20 bogus captchas', () => {
-  const OVERLOADED = { code: 'OVERLOADED', retryable: true };
+const OVERLOADED = { code: 'OVERLOADED', retryable: true };
 
-  // The other codes of this kind are in the tests of the pool and of the probe.
-  test.each([
-    ['each look-up fails with EMFILE', 0, 'EMFILE'],
-    ['a look-up takes longer than anybody waits', 4_000, undefined],
-  ])('get no verdict when %s, and that is no outage', async (_what, ms, code) => {
-    Object.assign(resolver, { ms, code });
-    const { app, verifyMany } = await start({ upstreamCheck: 'off' });
-    // Two failed probes would confirm an outage after 300 ms.
-    for (const end = performance.now() + 700; performance.now() < end; )
-      for (const outcome of await verifyMany(20)) expect(outcome).toEqual(OVERLOADED);
-    expect(app.logged()).not.toContain('"health":"outage"');
-    if (ms > 0) return;
-    // The probes get no address either, so an account would be down for good if that counted.
-    resolver.code = undefined;
-    for (const outcome of await verifyMany(20)) expect(outcome).toMatchObject({ __typename: 'CaptchaFailed' });
-  });
+// The other codes of this kind are in the tests of the pool and of the probe.
+test.each([
+  ['each look-up fails with EMFILE', 0, 'EMFILE'],
+  ['a look-up takes longer than anybody waits', 4_000, undefined],
+])('20 bogus captchas get no verdict when %s, and that is no outage', async (_what, ms, code) => {
+  Object.assign(resolver, { ms, code });
+  const { app, verifyMany } = await start({ upstreamCheck: 'off' });
+  // Two failed probes would confirm an outage after 300 ms.
+  for (const end = performance.now() + 700; performance.now() < end; )
+    for (const outcome of await verifyMany(20)) expect(outcome).toEqual(OVERLOADED);
+  expect(app.logged()).not.toContain('"health":"outage"');
+  if (ms > 0) return;
+  // The probes get no address either, so an account would be down for good if that counted.
+  resolver.code = undefined;
+  for (const outcome of await verifyMany(20)) expect(outcome).toMatchObject({ __typename: 'CaptchaFailed' });
 });
 
 describe('a wall clock that steps', () => {

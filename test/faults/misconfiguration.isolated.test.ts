@@ -1,5 +1,5 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, type Behaviour } from '../support/hostile.ts';
 import { ANDROID, FAIL } from './documented.ts';
@@ -12,16 +12,17 @@ const works: Behaviour = (exchange) => {
   answer(200, JSON.stringify(isCaptcha ? FAIL : ANDROID))(exchange);
 };
 
-describe('a service that worked and then shows a certificate', () => {
-  const USUAL = getCACertificates('default');
-  const DAY_MS = 24 * 60 * 60 * 1_000;
-  const certificateOf = (host: string) =>
-    makeCertificate({ host, notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + DAY_MS) });
+const USUAL = getCACertificates('default');
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const certificateOf = (host: string) =>
+  makeCertificate({ host, notBefore: new Date(Date.now() - DAY_MS), notAfter: new Date(Date.now() + DAY_MS) });
 
-  test.each([
-    ['that nobody vouches for', 'localhost', false],
-    ['of another host', 'upstream.example', true],
-  ])('%s is not down: nothing proceeds, and nothing is sent to it', async (_title, host, isTrusted) => {
+test.each([
+  ['that nobody vouches for', 'localhost', false],
+  ['of another host', 'upstream.example', true],
+])(
+  'a service that worked and then shows a certificate %s is not down: nothing proceeds, and nothing is sent to it',
+  async (_title, host, isTrusted) => {
     const [tls, other] = [certificateOf('localhost'), certificateOf(host)];
     setDefaultCACertificates([...USUAL, tls.cert, ...(isTrusted ? [other.cert] : [])]);
     const worksOnce: Behaviour = (exchange) => {
@@ -47,5 +48,5 @@ describe('a service that worked and then shows a certificate', () => {
     expect(upstream.requests).toBe(sent);
     expect(app.logged()).toContain('"health":"refused"');
     expect(app.logged()).not.toContain('"health":"outage"');
-  });
-});
+  },
+);

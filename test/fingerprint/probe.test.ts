@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fingerprintProbe, prepareApplication } from '../../src/fingerprint/client.ts';
 import { ANDROID } from '../faults/documented.ts';
 import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
@@ -18,7 +18,7 @@ const SHOWN: Readonly<Record<number, object>> = {
   500: { kind: 'failed', reason: 'HTTP status 500' },
 };
 
-test.each(documentedErrors)('the documented error $name', ({ status, message, data }) => {
+test.each(documentedErrors)('the documented error $name shows who has to act', ({ status, message, data }) => {
   expect(probe.judge({ status, json: { code: status, message, data } })).toEqual(SHOWN[status]);
 });
 
@@ -26,18 +26,16 @@ test('a success, although an empty token should not get one', () => {
   expect(probe.judge({ status: 200, json: ANDROID })).toEqual(WELL);
 });
 
-describe('an answer that is not documented', () => {
-  test.each<[string, unknown, number, string]>([
-    ['a page with HTTP status 200', undefined, 200, 'failed'],
-    ['an empty object', {}, 200, 'failed'],
-    ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'failed'],
-    ['a code unlike the HTTP status 401', { code: 500, message: 'x', data: {} }, 401, 'failed'],
-    ['a bare 400', undefined, 400, 'inconclusive'],
-    ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
-    ['a bare 401', undefined, 401, 'refused'],
-  ])('%s', (_what, json, status, kind) => {
-    expect(probe.judge({ status, json })).toMatchObject({ kind });
-  });
+test.each<[string, unknown, number, string]>([
+  ['a page with HTTP status 200', undefined, 200, 'failed'],
+  ['an empty object', {}, 200, 'failed'],
+  ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'failed'],
+  ['a code unlike the HTTP status 401', { code: 500, message: 'x', data: {} }, 401, 'failed'],
+  ['a bare 400', undefined, 400, 'inconclusive'],
+  ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
+  ['a bare 401', undefined, 401, 'refused'],
+])('an answer that is not documented: %s', (_what, json, status, kind) => {
+  expect(probe.judge({ status, json })).toMatchObject({ kind });
 });
 
 test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {

@@ -75,20 +75,18 @@ describe.each(WAYS)('a document that is %s', (way) => {
   });
 });
 
-describe('lists that turn out longer than assumed count with what else is asked', () => {
-  const beside = (aliases: number) =>
-    entitiesQuery('signals { name }').replace(
-      /}$/,
-      pieces(aliases, (at) => `c${at}: signalCatalogue { code level effect }`).concat(' }'),
-    );
+const beside = (aliases: number) =>
+  entitiesQuery('signals { name }').replace(
+    /}$/,
+    pieces(aliases, (at) => `c${at}: signalCatalogue { code level effect }`).concat(' }'),
+  );
 
-  test.each([
-    [10, undefined],
-    [100, ['OVERLOADED']],
-  ])('%i catalogues', async (aliases, codes) => {
-    const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, '51-a'));
-    expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
-  });
+test.each([
+  [10, undefined],
+  [100, ['OVERLOADED']],
+])('lists that turn out longer than assumed count with what else is asked: %i catalogues', async (aliases, codes) => {
+  const { status, errors } = await ask(app.graphqlUrl, beside(aliases), references(1_000, '51-a'));
+  expect([status, errors?.map(({ extensions }) => extensions.code)]).toEqual([200, codes]);
 });
 
 describe('what the caller sends', () => {

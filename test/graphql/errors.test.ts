@@ -19,7 +19,7 @@ const fingerprint = (args: string, fields = '__typename') => `{ deviceFingerprin
 const signals = (args: string) => fingerprint('token: "x"', `... on DeviceFingerprint { signals(${args}) { name } }`);
 const captcha = (input: string) => `mutation { validateCaptcha(input: ${input}) { proceed } }`;
 
-describe('literals of a wrong type', () => {
+describe('a literal of a wrong type is refused, and repeated nowhere', () => {
   test.each<[string, (literal: string) => string]>([
     ['a list for the token', (c) => fingerprint(`token: [${c}]`)],
     ['a text for metadata', (c) => fingerprint(`token: "x", metadata: ${c}`)],
@@ -69,43 +69,39 @@ describe('literals of a wrong type', () => {
   });
 });
 
-describe('syntax errors', () => {
-  test.each<[string, (canary: string) => string]>([
-    ['a text that does not end', (c) => `{ deviceFingerprint(token: "${c}`],
-    ['a text that ends with the line', (c) => `{ deviceFingerprint(token: "${c}\n") { __typename } }`],
-    ['a text with a bad escape', (c) => `{ deviceFingerprint(token: "\\q${c}") { __typename } }`],
-    ['a text instead of a selection', (c) => `{ "${c}" }`],
-    ['a block text that does not end', (c) => `{ deviceFingerprint(token: """${c}`],
-    ['single quotes', (c) => `{ deviceFingerprint(token: '${c}') { __typename } }`],
-    ['no quotes and no name', (c) => `{ deviceFingerprint(token: @${c}) { __typename } }`],
-    ['the value alone', (c) => c],
-  ])('%s', async (_what, document) => {
-    for (const canary of CANARIES) {
-      const answer = await ask(app.graphqlUrl, document(canary));
-      expect([answer.status, answer.data]).toEqual([400, undefined]);
-      expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
-      expect(JSON.parse(answer.text).errors[0].locations).toEqual([
-        { line: expect.any(Number), column: expect.any(Number) },
-      ]);
-    }
-  });
+test.each<[string, (canary: string) => string]>([
+  ['a text that does not end', (c) => `{ deviceFingerprint(token: "${c}`],
+  ['a text that ends with the line', (c) => `{ deviceFingerprint(token: "${c}\n") { __typename } }`],
+  ['a text with a bad escape', (c) => `{ deviceFingerprint(token: "\\q${c}") { __typename } }`],
+  ['a text instead of a selection', (c) => `{ "${c}" }`],
+  ['a block text that does not end', (c) => `{ deviceFingerprint(token: """${c}`],
+  ['single quotes', (c) => `{ deviceFingerprint(token: '${c}') { __typename } }`],
+  ['no quotes and no name', (c) => `{ deviceFingerprint(token: @${c}) { __typename } }`],
+  ['the value alone', (c) => c],
+])('a syntax error repeats nothing of what was sent: %s', async (_what, document) => {
+  for (const canary of CANARIES) {
+    const answer = await ask(app.graphqlUrl, document(canary));
+    expect([answer.status, answer.data]).toEqual([400, undefined]);
+    expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');
+    expect(JSON.parse(answer.text).errors[0].locations).toEqual([
+      { line: expect.any(Number), column: expect.any(Number) },
+    ]);
+  }
 });
 
-describe('messages about the structure of a document have names of the schema only', () => {
-  test.each([
-    ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
-    ['query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }', 'type "Int!" used in position'],
-    ['query ($t: Token!) { deviceFingerprint(token: $t) { __typename } }', 'Unknown type "Token"'],
-    ['{ deviceFingerprint(token: "x") { ...Missing } }', 'Unknown fragment "Missing"'],
-  ])('%s', async (query, says) => {
-    const answer = await ask(app.graphqlUrl, query, { t: CANARIES[0] });
-    expect(answer.status).toBe(400);
-    expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
-    expect(answer.errors?.[0]?.message).toContain(says);
-  });
+test.each([
+  ['{ nothing }', 'Cannot query field "nothing" on type "Query".'],
+  ['query ($t: Int!) { deviceFingerprint(token: $t) { __typename } }', 'type "Int!" used in position'],
+  ['query ($t: Token!) { deviceFingerprint(token: $t) { __typename } }', 'Unknown type "Token"'],
+  ['{ deviceFingerprint(token: "x") { ...Missing } }', 'Unknown fragment "Missing"'],
+])('a message about the structure of a document has names of the schema only: %s', async (query, says) => {
+  const answer = await ask(app.graphqlUrl, query, { t: CANARIES[0] });
+  expect(answer.status).toBe(400);
+  expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');
+  expect(answer.errors?.[0]?.message).toContain(says);
 });
 
-describe('operations', () => {
+describe('an operation that cannot be chosen is refused, and its name is not repeated', () => {
   test.each(CANARIES)('an unknown name is not repeated: %s', async (operationName) => {
     const answer = await post(app.graphqlUrl, JSON.stringify({ query: 'query A { __typename }', operationName }));
     expect([answer.status, answer.data]).toEqual([400, undefined]);

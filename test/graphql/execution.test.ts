@@ -134,22 +134,20 @@ test('random operations are answered alike, with variables that fit and with oth
   expect(count.refused).toBeGreaterThan(10);
 });
 
-describe('a field left out of many items by', () => {
-  const r = Array.from({ length: 25 }, () => ({ __typename: 'DeviceFingerprint', token: 'android' }));
-  const entities = (fields: string) =>
-    `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
-  test.each([
-    ['@skip', entities('eventId @skip(if: true) version')],
-    ['@include', entities('eventId @include(if: false) version')],
-    ['@skip of a fragment', `${entities('eventId ...F @skip(if: true)')} fragment F on DeviceFingerprint { version }`],
-    ['@skip of one of two', entities('a: eventId @skip(if: true) b: version a: eventId')],
-    [
-      '@skip of the list itself',
-      'query ($r: [_Any!]!) { __typename _entities(representations: $r) @skip(if: true) { __typename } }',
-    ],
-  ])('%s', async (_what, document) => {
-    expect(await expectAlike(document, { r })).not.toContain('errors');
-  });
+const r = Array.from({ length: 25 }, () => ({ __typename: 'DeviceFingerprint', token: 'android' }));
+const entities = (fields: string) =>
+  `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
+test.each([
+  ['@skip', entities('eventId @skip(if: true) version')],
+  ['@include', entities('eventId @include(if: false) version')],
+  ['@skip of a fragment', `${entities('eventId ...F @skip(if: true)')} fragment F on DeviceFingerprint { version }`],
+  ['@skip of one of two', entities('a: eventId @skip(if: true) b: version a: eventId')],
+  [
+    '@skip of the list itself',
+    'query ($r: [_Any!]!) { __typename _entities(representations: $r) @skip(if: true) { __typename } }',
+  ],
+])('a field left out of many items by %s', async (_what, document) => {
+  expect(await expectAlike(document, { r })).not.toContain('errors');
 });
 
 test("a company's plugin of Apollo Server sees every operation and its execution", async () => {

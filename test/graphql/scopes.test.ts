@@ -91,7 +91,7 @@ describe.each(TAGGED.map(([type, field]) => [`${type}.${field.name}`, type, fiel
   },
 );
 
-describe('a caller', () => {
+describe('who may read what has the tag', () => {
   const bearer = ({ secret }: { secret: string }) => ({ authorization: `Bearer ${secret}` });
   test.each<[string, Headers, boolean]>([
     ['the router for a person with the scope', WITH, true],
@@ -332,26 +332,24 @@ describe('references to a type with the tag', async () => {
   });
 });
 
-describe('the schema refuses to be built', () => {
-  const build = (sdl: string) => buildSchema([{ typeDefs: gql(print(parse(sdl))), resolvers: {} }]);
-  const ENTITY = 'type Thing @key(fields: "id") { id: ID! }';
-  test.each([
-    [
-      'a field with the tag that cannot be null',
-      `type Query { a: Int! @tag(name: "risk") } ${ENTITY}`,
-      'expected a nullable type of Query.a',
-    ],
-    [
-      'a field of a type with the tag that cannot be null',
-      `type Query { a: A! } type A @tag(name: "risk") { b: Int } ${ENTITY}`,
-      'expected a nullable type of Query.a',
-    ],
-    [
-      'a union that leads to such a type',
-      `type Query { u: U } union U = A | Thing type A @tag(name: "risk") { b: Int } ${ENTITY}`,
-      'expected U to have the tag risk as A does',
-    ],
-  ])('with %s', (_what, sdl, message) => {
-    expect(() => build(`${LINK} ${sdl}`)).toThrow(message);
-  });
+const build = (sdl: string) => buildSchema([{ typeDefs: gql(print(parse(sdl))), resolvers: {} }]);
+const ENTITY = 'type Thing @key(fields: "id") { id: ID! }';
+test.each([
+  [
+    'a field with the tag that cannot be null',
+    `type Query { a: Int! @tag(name: "risk") } ${ENTITY}`,
+    'expected a nullable type of Query.a',
+  ],
+  [
+    'a field of a type with the tag that cannot be null',
+    `type Query { a: A! } type A @tag(name: "risk") { b: Int } ${ENTITY}`,
+    'expected a nullable type of Query.a',
+  ],
+  [
+    'a union that leads to such a type',
+    `type Query { u: U } union U = A | Thing type A @tag(name: "risk") { b: Int } ${ENTITY}`,
+    'expected U to have the tag risk as A does',
+  ],
+])('the schema refuses to be built with %s', (_what, sdl, message) => {
+  expect(() => build(`${LINK} ${sdl}`)).toThrow(message);
 });

@@ -86,25 +86,25 @@ describe.each([
   ['validateCaptcha', CAPTCHA_MUTATION, OF_CAPTCHA],
   ['signals', SIGNALS_QUERY, OF_SIGNALS],
   ['_entities', ENTITIES, OF_ENTITIES],
-])('texts in the wrong place of %s', (_field, query, rows) => {
+])('a text in the wrong place of %s is refused by its path, and not repeated', (_field, query, rows) => {
   test.each(rows)('%s', async (...row) => {
     for (const canary of CANARIES) await expectRefused(query, row, canary);
   });
 });
 
-describe('a telephone number as a number', () => {
-  test.each<[...Row, query: string]>([
-    ['the token', (c) => ({ token: c }), '$token: expected String!, but got a number', FINGERPRINT_QUERY],
-    [
-      'phoneNum',
-      (c) => metadata({ phoneNum: c }),
-      '$metadata.phoneNum: expected String, but got a number',
-      FINGERPRINT_QUERY,
-    ],
-    ['genTime', (c) => input({ genTime: c }), '$input.genTime: expected String!, but got a number', CAPTCHA_MUTATION],
-    ['minLevel', (c) => ({ minLevel: c }), `${LEVEL}, but got a number`, SIGNALS_QUERY],
-  ])('for %s', (what, variables, says, query) => expectRefused(query, [what, variables, says], NUMBER));
-});
+test.each<[...Row, query: string]>([
+  ['the token', (c) => ({ token: c }), '$token: expected String!, but got a number', FINGERPRINT_QUERY],
+  [
+    'phoneNum',
+    (c) => metadata({ phoneNum: c }),
+    '$metadata.phoneNum: expected String, but got a number',
+    FINGERPRINT_QUERY,
+  ],
+  ['genTime', (c) => input({ genTime: c }), '$input.genTime: expected String!, but got a number', CAPTCHA_MUTATION],
+  ['minLevel', (c) => ({ minLevel: c }), `${LEVEL}, but got a number`, SIGNALS_QUERY],
+])('a telephone number as a number for %s is refused, and not repeated', (what, variables, says, query) =>
+  expectRefused(query, [what, variables, says], NUMBER),
+);
 
 describe('many mistakes', () => {
   test('are named together', async () => {

@@ -96,29 +96,27 @@ describe('an operation with a traceparent', () => {
   });
 });
 
-describe('an operation without a valid traceparent', () => {
-  test('starts a trace of its own', async () => {
-    const started = await start();
-    const wrong: readonly Record<string, string>[] = [
-      {},
-      { traceparent: '' },
-      // Version 00 has four fields.
-      { traceparent: `00-${TRACE}-${ROUTER}-01-canary` },
-      { traceparent: 'ada.canary@mail.example' },
-      { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` },
-    ];
-    for (const headers of wrong) await send(started.app, { query: queryForTokens(['one']) }, headers);
-    const { servers, clients } = await exported(started);
-    const traces = servers.map(({ traceId }) => traceId);
-    for (const trace of traces) expect(trace).toMatch(/^(?!0{32})[\da-f]{32}$/);
-    expect(new Set([...traces, TRACE]).size).toBe(wrong.length + 1);
-    expect(servers.map(({ parentSpanId = '' }) => parentSpanId)).toEqual(wrong.map(() => ''));
-    expect(clients.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
-      servers.map(({ traceId, spanId }) => [traceId, spanId]),
-    );
-    expect(operationsOf(started.app).map((line) => line['traceId'])).toEqual(traces);
-    expect(started.receiver.bytes()).not.toContain('canary');
-  });
+test('an operation without a valid traceparent starts a trace of its own', async () => {
+  const started = await start();
+  const wrong: readonly Record<string, string>[] = [
+    {},
+    { traceparent: '' },
+    // Version 00 has four fields.
+    { traceparent: `00-${TRACE}-${ROUTER}-01-canary` },
+    { traceparent: 'ada.canary@mail.example' },
+    { b3: `${TRACE}-${ROUTER}-1`, 'uber-trace-id': `${TRACE}:${ROUTER}:0:1` },
+  ];
+  for (const headers of wrong) await send(started.app, { query: queryForTokens(['one']) }, headers);
+  const { servers, clients } = await exported(started);
+  const traces = servers.map(({ traceId }) => traceId);
+  for (const trace of traces) expect(trace).toMatch(/^(?!0{32})[\da-f]{32}$/);
+  expect(new Set([...traces, TRACE]).size).toBe(wrong.length + 1);
+  expect(servers.map(({ parentSpanId = '' }) => parentSpanId)).toEqual(wrong.map(() => ''));
+  expect(clients.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual(
+    servers.map(({ traceId, spanId }) => [traceId, spanId]),
+  );
+  expect(operationsOf(started.app).map((line) => line['traceId'])).toEqual(traces);
+  expect(started.receiver.bytes()).not.toContain('canary');
 });
 
 describe('an error', () => {
@@ -201,49 +199,45 @@ test.each([
   ]);
 });
 
-describe('the resource', () => {
-  const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const UUID = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-  const OURS = { 'service.name': 'device-trust', 'service.version': version, 'service.instance.id': UUID };
-  const environment = { 'deployment.environment.name': 'live', 'service.instance.id': 'pod-1' };
+const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
+const UUID = expect.stringMatching(/^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
+const OURS = { 'service.name': 'device-trust', 'service.version': version, 'service.instance.id': UUID };
+const environment = { 'deployment.environment.name': 'live', 'service.instance.id': 'pod-1' };
 
-  test.each<[string, Partial<Config>, object]>([
-    ['the name, the version and an id of this process', {}, OURS],
-    [
-      'the attributes of the environment, which come first',
-      { otelResourceAttributes: environment },
-      { ...OURS, ...environment },
-    ],
-    [
-      'the name of OTEL_SERVICE_NAME before the one of the attributes',
-      { otelServiceName: 'one', otelResourceAttributes: { 'service.name': 'another' } },
-      { ...OURS, 'service.name': 'one' },
-    ],
-  ])('has %s', async (_what, overrides, expected) => {
-    expect((await exportedOf([PING], overrides)).resources).toEqual([expected]);
-  });
+test.each<[string, Partial<Config>, object]>([
+  ['the name, the version and an id of this process', {}, OURS],
+  [
+    'the attributes of the environment, which come first',
+    { otelResourceAttributes: environment },
+    { ...OURS, ...environment },
+  ],
+  [
+    'the name of OTEL_SERVICE_NAME before the one of the attributes',
+    { otelServiceName: 'one', otelResourceAttributes: { 'service.name': 'another' } },
+    { ...OURS, 'service.name': 'one' },
+  ],
+])('the resource has %s', async (_what, overrides, expected) => {
+  expect((await exportedOf([PING], overrides)).resources).toEqual([expected]);
 });
 
-describe('the sampler', () => {
-  const [WITH, WITHOUT] = ['1'.repeat(32), '2'.repeat(32)];
-  const kindOf = (trace: string) => ({ [WITH]: 'sampled', [WITHOUT]: 'not sampled' })[trace] ?? 'none';
+const [WITH, WITHOUT] = ['1'.repeat(32), '2'.repeat(32)];
+const kindOf = (trace: string) => ({ [WITH]: 'sampled', [WITHOUT]: 'not sampled' })[trace] ?? 'none';
 
-  test.each([
-    ['always_on', 1, ['none', 'sampled', 'not sampled']],
-    ['always_off', 1, []],
-    ['traceidratio', 1, ['none', 'sampled', 'not sampled']],
-    ['traceidratio', 0, []],
-    ['parentbased_always_on', 0, ['none', 'sampled']],
-    ['parentbased_always_off', 1, ['sampled']],
-    ['parentbased_traceidratio', 1, ['none', 'sampled']],
-    ['parentbased_traceidratio', 0, ['sampled']],
-  ] as const)('%s %s exports operations whose traceparent is: %j', async (...row) => {
-    const [otelTracesSampler, otelTracesSamplerArg, expected] = row;
-    const started = await start({ otelTracesSampler, otelTracesSamplerArg });
-    for (const headers of [{}, traceparent('01', WITH), traceparent('00', WITHOUT)]) {
-      for (const _time of [1, 2]) await send(started.app, PING, headers);
-    }
-    const { servers } = await exported(started);
-    expect(servers.map(({ traceId }) => kindOf(traceId))).toEqual(expected.flatMap((kind) => [kind, kind]));
-  });
+test.each([
+  ['always_on', 1, ['none', 'sampled', 'not sampled']],
+  ['always_off', 1, []],
+  ['traceidratio', 1, ['none', 'sampled', 'not sampled']],
+  ['traceidratio', 0, []],
+  ['parentbased_always_on', 0, ['none', 'sampled']],
+  ['parentbased_always_off', 1, ['sampled']],
+  ['parentbased_traceidratio', 1, ['none', 'sampled']],
+  ['parentbased_traceidratio', 0, ['sampled']],
+] as const)('the sampler %s %s exports operations whose traceparent is: %j', async (...row) => {
+  const [otelTracesSampler, otelTracesSamplerArg, expected] = row;
+  const started = await start({ otelTracesSampler, otelTracesSamplerArg });
+  for (const headers of [{}, traceparent('01', WITH), traceparent('00', WITHOUT)]) {
+    for (const _time of [1, 2]) await send(started.app, PING, headers);
+  }
+  const { servers } = await exported(started);
+  expect(servers.map(({ traceId }) => kindOf(traceId))).toEqual(expected.flatMap((kind) => [kind, kind]));
 });

@@ -1,6 +1,8 @@
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
+import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { A, B, C, D, E, formOf, issue, outcomeOf, requestChallenge, sign, validate } from './support.ts';
+import { sign as signWith } from '../conformance/captcha-http.ts';
 
 /** The captcha service of the sandbox, and its challenges. test/conformance has what the document says. */
 
@@ -8,8 +10,55 @@ const sandbox = await startSandbox({ port: 0 });
 const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
 
+/** The captcha ids of the sandbox: GLB, NA, EU, deleted, paused. */
+const [A = '', B = '', C = '', D = '', E = ''] = SANDBOX_CAPTCHAS.map(({ captchaId }) => captchaId);
+const sign = (lotNumber: string, captchaKey = 'key_sandbox_glb') => signWith(lotNumber, captchaKey);
+
+type Values = Record<string, string | undefined>;
+
+/** The fields that distinguish the outcomes of a verification. */
+const verificationResponse = z.object({
+  status: z.enum(['success', 'error']),
+  result: z.enum(['success', 'fail']).optional(),
+  reason: z.string().optional(),
+  code: z.string().optional(),
+});
+
+/** Requests a challenge; returns the JSON of the response. */
+async function requestChallenge(baseUrl: string, captchaId: string): Promise<unknown> {
+  const response = await fetch(`${baseUrl}/sandbox/challenges?captcha_id=${captchaId}`, { method: 'POST' });
+  return response.json();
+}
+
+/** A solved challenge for the first captcha id. */
+async function issue(baseUrl: string) {
+  return z.record(z.string(), z.string()).parse(await requestChallenge(baseUrl, A));
+}
+
+/** A complete form with a valid signature. `changes` adds or replaces values; undefined leaves one out. */
+function formOf(challenge: Values, changes: Values = {}): URLSearchParams {
+  const { captcha_id: _, ...values } = challenge;
+  const form = new URLSearchParams();
+  const all: Values = { ...values, sign_token: sign(changes['lot_number'] ?? values['lot_number'] ?? ''), ...changes };
+  for (const [name, value] of Object.entries(all)) if (value !== undefined) form.set(name, value);
+  return form;
+}
+
+/** Posts a form to /validate; returns the JSON of the response. */
+async function validate(baseUrl: string, form: URLSearchParams, captchaId = A): Promise<unknown> {
+  const response = await fetch(`${baseUrl}/validate?captcha_id=${captchaId}`, { method: 'POST', body: form });
+  return response.json();
+}
+
+/** The outcome of a verification: `pass`, the reason of a failure, or the code of an exception. */
+function outcomeOf(response: unknown): string | undefined {
+  const { status, result, reason, code } = verificationResponse.parse(response);
+  if (status === 'error') return code;
+  return result === 'success' ? 'pass' : reason;
+}
+
 /** A form with valid values, for a lot number that was never issued. */
-function madeUp(lotNumber: string, changes: Record<string, string | undefined> = {}) {
+function madeUp(lotNumber: string, changes: Values = {}) {
   return formOf(
     { lot_number: lotNumber, captcha_output: 'output', pass_token: 'pass', gen_time: '1767323045' },
     changes,
@@ -69,22 +118,20 @@ describe('where the parameters are', () => {
   });
 });
 
-describe('a missing or malformed parameter', () => {
-  test.each([
-    ['gen_time', undefined, '-50005'],
-    ['gen_time', '', '-50005'],
-    ['lot_number', undefined, '-50302'],
-    ['lot_number', '', '-50302'],
-    ['lot_number', 'ABCDEF', '-50303'],
-    ['lot_number', 'sandbox:fail:', '-50303'],
-    ['lot_number', 'sandbox:exception:-1', '-50303'],
-    ['captcha_output', undefined, '-50002'],
-    ['pass_token', undefined, '-50306'],
-    ['sign_token', undefined, 'illegal sign_token'],
-    ['sign_token', '', 'illegal sign_token'],
-  ])('%s %j gets %s', async (name, value, expected) => {
-    expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
-  });
+test.each([
+  ['gen_time', undefined, '-50005'],
+  ['gen_time', '', '-50005'],
+  ['lot_number', undefined, '-50302'],
+  ['lot_number', '', '-50302'],
+  ['lot_number', 'ABCDEF', '-50303'],
+  ['lot_number', 'sandbox:fail:', '-50303'],
+  ['lot_number', 'sandbox:exception:-1', '-50303'],
+  ['captcha_output', undefined, '-50002'],
+  ['pass_token', undefined, '-50306'],
+  ['sign_token', undefined, 'illegal sign_token'],
+  ['sign_token', '', 'illegal sign_token'],
+])('the missing or malformed parameter %s %j gets %s', async (name, value, expected) => {
+  expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
 });
 
 describe('a challenge', () => {

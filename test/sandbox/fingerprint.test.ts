@@ -1,11 +1,22 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { invalidRequestEnvelope, successEnvelope } from '../../src/fingerprint/contract.ts';
 import { parseToken } from '../../src/sandbox/device-token.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
-import { dataOf, errorsOf, query } from './support.ts';
+import { query } from './support.ts';
 
 const sandbox = await startSandbox({ port: 0 });
 const url = sandbox.urls.GLB;
 afterAll(sandbox.stop);
+
+/** The data of a success. */
+async function dataOf(response: Response) {
+  return successEnvelope.parse(await response.json()).data;
+}
+
+/** The field errors of a 400. */
+async function errorsOf(response: Response) {
+  return invalidRequestEnvelope.parse(await response.json()).data.errors;
+}
 
 async function ask(deviceToken: string, region: 'GLB' | 'EU' = 'GLB') {
   const name = `sandbox_${region.toLowerCase()}`;

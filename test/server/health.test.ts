@@ -1,14 +1,32 @@
-import { describe, expect, test } from 'vitest';
+import { pino } from 'pino';
+import { describe, expect, type TestContext, test } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { startSwitchable } from '../faults/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { send, startSandboxed } from '../observability/support.ts';
-import { answer, answersProbes } from '../support/hostile.ts';
-import { HEALTHY, healthOf, startChecking, UNREADY } from './support.ts';
+import { liveConfig, PATIENT } from '../support/app.ts';
+import { answer, answersProbes, type Behaviour } from '../support/hostile.ts';
+import { HEALTHY, healthOf } from './support.ts';
 
 /** The endpoints of an orchestrator: `/healthz` for liveness and `/readyz` for readiness. */
 
+const UNREADY = [
+  [200, 'alive\n'],
+  [503, 'checking the upstream accounts; the log has the reason if one does not work\n'],
+];
+
+/** An app that may not be ready yet. Its upstream treats probes, and everything else, like this until the test says otherwise. */
+async function startChecking({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: Behaviour) {
+  const upstream = await startSwitchable(behave, { probe: behave });
+  onTestFinished(upstream.stop);
+  const app = await createApp(liveConfig(upstream.url), pino({ level: 'silent' }), undefined, PATIENT);
+  onTestFinished(app.stop);
+  return { app, upstream };
+}
+
 describe('a process whose upstreams do not work when it starts', () => {
   test('is alive but not ready while its accounts are down, and ready once they work', async (context) => {
-    const { app, upstreamIs } = await startChecking(context, answer(503, ''));
+    const { app, upstream } = await startChecking(context, answer(503, ''));
     const urls = [app.url, app.metricsUrl];
     const isKnown = async () =>
       (await readMetrics(app)).samples.some(
@@ -17,7 +35,7 @@ describe('a process whose upstreams do not work when it starts', () => {
       );
     await expect.poll(isKnown).toBe(true);
     for (const url of urls) expect(await healthOf(url)).toEqual(UNREADY);
-    upstreamIs.behave = answersProbes;
+    upstream.behave(answersProbes);
     for (const url of urls) await expect.poll(() => healthOf(url)).toEqual(HEALTHY);
   });
 

@@ -155,30 +155,28 @@ describe('tokens in the line', () => {
   });
 });
 
-describe('no line', () => {
-  test('is written for a request that is refused, nor for a page', async () => {
-    const quiet = await startSandboxed();
-    const post = (body: string, type = 'application/json') =>
-      fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });
-    for (const body of ['', '{', '[]', '{}', 'null', '"text"', '[{"query":"{ __typename }"}]', '{"query":4}']) {
-      expect((await post(body)).status).toBe(400);
-    }
-    expect((await post('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
-    const type = { 'content-type': 'application/json' };
-    for (const init of [
-      { method: 'DELETE' },
-      { method: 'POST', headers: type, body: ' '.repeat(600_000) },
-      { method: 'POST', headers: type, body: `{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
-      ...['image/png', ';;q=x,,*'].map((accept) => {
-        return { method: 'POST', headers: { ...type, accept }, body: '{"query":"{ __typename }"}' };
-      }),
-    ])
-      expect((await fetch(quiet.graphqlUrl, init)).status).toBeGreaterThanOrEqual(400);
-    for (const path of ['/graphql', '/graphiql', '/', '/healthz', '/readyz', '/nothing']) {
-      await (await fetch(quiet.url + path, { headers: { accept: 'text/html' } })).text();
-    }
-    expect(linesOf(quiet)).toMatchObject([{ msg: 'ready' }]);
-  });
+test('no line is written for a request that is refused, nor for a page', async () => {
+  const quiet = await startSandboxed();
+  const post = (body: string, type = 'application/json') =>
+    fetch(quiet.graphqlUrl, { method: 'POST', headers: { 'content-type': type }, body });
+  for (const body of ['', '{', '[]', '{}', 'null', '"text"', '[{"query":"{ __typename }"}]', '{"query":4}']) {
+    expect((await post(body)).status).toBe(400);
+  }
+  expect((await post('{"query":"{ __typename }"}', 'text/plain')).status).toBe(415);
+  const type = { 'content-type': 'application/json' };
+  for (const init of [
+    { method: 'DELETE' },
+    { method: 'POST', headers: type, body: ' '.repeat(600_000) },
+    { method: 'POST', headers: type, body: `{"query":"","variables":${'['.repeat(50_000)}${']'.repeat(50_000)}}` },
+    ...['image/png', ';;q=x,,*'].map((accept) => {
+      return { method: 'POST', headers: { ...type, accept }, body: '{"query":"{ __typename }"}' };
+    }),
+  ])
+    expect((await fetch(quiet.graphqlUrl, init)).status).toBeGreaterThanOrEqual(400);
+  for (const path of ['/graphql', '/graphiql', '/', '/healthz', '/readyz', '/nothing']) {
+    await (await fetch(quiet.url + path, { headers: { accept: 'text/html' } })).text();
+  }
+  expect(linesOf(quiet)).toMatchObject([{ msg: 'ready' }]);
 });
 
 describe('ids and names from the request are in the line only if they are short and have allowed characters', () => {

@@ -1,12 +1,9 @@
 import { gql } from 'graphql-tag';
-import { pino } from 'pino';
-import { expect, type TestContext } from 'vitest';
-import { createApp } from '../../src/app.ts';
+import { expect } from 'vitest';
 import type { Config } from '../../src/config/variables.ts';
 import type { GraphQLContext } from '../../src/graphql/context.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
-import { liveConfig, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
-import { type Behaviour, startHostile } from '../support/hostile.ts';
+import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 
@@ -29,21 +26,6 @@ export const HEALTHY = [
   [200, 'alive\n'],
   [200, 'ready\n'],
 ];
-export const UNREADY = [
-  [200, 'alive\n'],
-  [503, 'checking the upstream accounts; the log has the reason if one does not work\n'],
-];
-
-/** An app that may not be ready yet. Its upstream treats probes, and everything else, like this until the test says otherwise. */
-export async function startChecking({ onTestFinished }: Pick<TestContext, 'onTestFinished'>, behave: Behaviour) {
-  const upstreamIs = { behave };
-  const all: Behaviour = (exchange) => upstreamIs.behave(exchange);
-  const upstream = await startHostile(all, { probe: all });
-  onTestFinished(upstream.stop);
-  const app = await createApp(liveConfig(upstream.url), pino({ level: 'silent' }), undefined, PATIENT);
-  onTestFinished(app.stop);
-  return { app, upstreamIs, upstream };
-}
 
 /** Every refusal has the shape of a GraphQL error, and is never stored. */
 export function expectRefusal({ status, headers, text }: HttpAnswer, expectedStatus: number): void {

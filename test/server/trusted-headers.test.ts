@@ -54,7 +54,7 @@ describe('anyone, if no secret is configured', () => {
   });
 });
 
-describe('a trusted header', () => {
+describe('a trusted header counts if it is there once and plain, and otherwise not at all', () => {
   const subjectOf = async (lines: readonly string[]) =>
     (await callerOf(server.graphqlUrl, [`router-authorization: ${ROUTER}`, ...lines])).subject;
   const scopesOf = async (lines: readonly string[]) =>

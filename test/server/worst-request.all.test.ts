@@ -1,10 +1,232 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { ANDROID, altered, spliced, WEB } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
-import { SEALING_KEYS } from '../support/judgements.ts';
+import { entitiesQuery, JUDGED_FRAGMENT, referencesTo } from '../support/graphql.ts';
+import { SEALING_KEYS, sealRecord } from '../support/judgements.ts';
 import { ask } from '../support/requests.ts';
-import { ALLOWED, HOSTILE_ROWS, judgementRows, type Row, startWordyUpstream, underName } from './allowed-requests.ts';
+import { pieces, times } from '../support/times.ts';
+import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** One allowed request costs at most 250 ms of CPU whatever it asks, and whatever the fingerprint service answers. */
+
+const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals } };
+const FREE_FORM = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(30)]));
+const PAGE = {
+  ...WEB,
+  data: {
+    ...WEB.data,
+    signals,
+    detail: { ...WEB.data.detail, device_basic: { browser: FREE_FORM, device: FREE_FORM, os: FREE_FORM } },
+  },
+};
+
+/** Some 250 KB of JSON, from one piece. */
+const much = (piece: string) =>
+  Array(Math.floor(250_000 / (piece.length + 1)))
+    .fill(piece)
+    .join(',');
+const manyKeys = Array.from({ length: 22_000 }, (_, at) => `"k${at}":1`).join(',');
+const browser = (json: string) => spliced(WEB, 'data.detail.device_basic.browser', json);
+const SIGNALS_3500 = Array.from({ length: 3_500 }, (_, at) => ({ signal: `S${at}`, level: 'HIGH', confidence: 0.95 }));
+/** What no documented service sends: each a body of nearly the largest size, by the begin of the tokens that get it. */
+const HOSTILE: Readonly<Record<string, string>> = {
+  'long text': altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(250_000)),
+  '3,500 signals': altered(ANDROID, 'data.signals', SIGNALS_3500),
+  'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
+  'many keys': browser(`{${manyKeys}}`),
+  'equal keys': browser(`{${much('"name":"a"')}}`),
+  'empty objects': browser(`{"a":[${much('{}')}]}`),
+  'unsafe keys': browser(`{"a":[${much('{"__proto__":{}}')}]}`),
+  'deep lists': browser(`{"a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`),
+  'large numbers': browser(`{"a":[${much('1e999')}]}`),
+  escapes: browser(`{"name":"${'\\u0001'.repeat(40_000)}"}`),
+  'undocumented objects': spliced({ ...ANDROID, more: null }, 'more', `[${much('{}')}]`),
+  'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,
+};
+
+const hostile = Object.entries(HOSTILE).map(([token, text]) => [token, Buffer.from(text)] as const);
+/** A fingerprint service that answers with as much as the documents know, or with more. */
+const upstream = await startUpstream(({ body }, response) => {
+  upstream.received.length = 0;
+  const { device_token: token } = JSON.parse(body);
+  const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
+  if (bytes) {
+    response
+      .writeHead(token.startsWith('broken errors') ? 400 : 200, { 'content-type': 'application/json' })
+      .end(bytes);
+    return undefined;
+  }
+  if (token.startsWith('web')) return sendJson(response, 200, PAGE);
+  if (token.startsWith('few')) return sendJson(response, 200, ANDROID);
+  if (token.startsWith('bad')) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
+  return sendJson(response, 200, PHONE);
+});
+
+const references = (count: number, tokenOf = (_at: number) => 't') => referencesTo(times(count, tokenOf));
+const judge = (at: number, given: string) => `a${at}: deviceFingerprint(token: "t${at}", ${given}) { __typename }`;
+const metadata = (count: number, fields: number) =>
+  [
+    `query ($m: JSONObject) { ${pieces(fields, (at) => judge(at, 'metadata: { additional: $m }'))} }`,
+    { m: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1])) },
+  ] as const;
+const texts = (length: number, fields: number) =>
+  [`query ($t: String) { ${pieces(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
+
+/** What is asked, as an operation with its variables. */
+type Row = readonly [what: string, document: string, variables: Record<string, unknown>];
+
+/** Each row stays just within the limits. */
+const ALLOWED: readonly Row[] = [
+  ['scalars of 1,000 references', entitiesQuery(pieces(100, (at) => `a${at}: version`)), references(1_000)],
+  ['objects of 1,000 references', entitiesQuery(pieces(35, (at) => `a${at}: device { id }`)), references(1_000)],
+  [
+    'nested objects of 1,000 references',
+    entitiesQuery(pieces(16, (at) => `a${at}: deviceBasic { ... on Mobile { os { name version } } }`)),
+    references(1_000),
+  ],
+  ['everything about 250 references', entitiesQuery(JUDGED_FRAGMENT.replace(/^[^{]*\{|\}\s*$/g, '')), references(250)],
+  ['signals of 1,000 references', entitiesQuery('signals { meaning }'), references(1_000)],
+  [
+    'signals of 200 references under five aliases',
+    entitiesQuery(pieces(5, (at) => `a${at}: signals { meaning }`)),
+    references(200),
+  ],
+  [
+    'filtered signals',
+    entitiesQuery(pieces(5, (at) => `a${at}: signals(minLevel: HIGH) { meaning }`)),
+    references(200),
+  ],
+  [
+    '1,000 references that fail last',
+    entitiesQuery(`${pieces(80, (at) => `a${at}: version`)} signals(minConfidence: 2) { name }`),
+    references(1_000, () => 'few'),
+  ],
+  ['1,000 different tokens', entitiesQuery(pieces(50, (at) => `a${at}: version`)), references(1_000, (at) => `t${at}`)],
+  ['1,000 references to 100 bad tokens', entitiesQuery('version'), references(1_000, (at) => `bad${at % 100}`)],
+  [
+    '1,000 references of no type',
+    entitiesQuery('version'),
+    { representations: Array(1_000).fill({ __typename: 'Nothing' }) },
+  ],
+  ['1,000 references that are none', entitiesQuery('version'), { representations: Array(1_000).fill('x') }],
+  [
+    'free-form objects of 600 references',
+    entitiesQuery('deviceBasic { ... on Web { browser { additional } device { additional } os { additional } } }'),
+    references(600, () => 'web'),
+  ],
+  [
+    '100 judgements',
+    `{ ${pieces(100, (at) => `a${at}: deviceFingerprint(token: "t${at}") { ...Judged }`)} } ${JUDGED_FRAGMENT}`,
+    {},
+  ],
+  [
+    '100 catalogues',
+    `{ ${pieces(100, (at) => `a${at}: signalCatalogue { code level confidence effect meaning }`)} }`,
+    {},
+  ],
+  ['100 times the schema', `{ ${pieces(100, (at) => `a${at}: _service { sdl }`)} }`, {}],
+  ['9,500 keys of metadata for 8 calls', ...metadata(9_500, 8)],
+  ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
+  ['30,000 characters for 55 calls', ...texts(30_000, 55)],
+  ['250,000 characters for 6 calls', ...texts(250_000, 6)],
+  ['a list of 110,000 values', ...([metadata(0, 1)[0], { m: { list: Array(110_000).fill(1) } }] as const)],
+  ['a list of 50,000 values', ...([metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }] as const)],
+  [
+    '49 fragments with equal fields',
+    `{ ${pieces(49, (at) => `...F${at}`)} } ${pieces(49, (at) => `fragment F${at} on Query { signalCatalogue { ${pieces(9, () => 'code level')} } }`)}`,
+    {},
+  ],
+];
+
+/** The smallest record of version 1, and one with ten signals. */
+const recordOf = (event: number, signals: readonly string[]) =>
+  JSON.stringify({
+    v: 1,
+    at: '2026-11-22T02:03:04Z',
+    pk: 'p',
+    ids: ['r', `${event}`, '1', 'd'],
+    ip: 'i',
+    client: 'IOS',
+    mobile: ['iOS', '18', 'arm64', 'm'],
+    signals,
+  });
+const TEN =
+  'EMULATOR VPN_ENABLED CLOUD_PHONE BEING_DEBUGGED NETWORK_PROXY LIMIT_EXCEED DEVICE_ROOTED SCREEN_SHARING TOKEN_EXPIRED WHITELIST_IP';
+const EVERYTHING = `judgedAt subject eventType publicKey requestId eventId version clientType device { id } ipInfo { ip }
+  deviceBasic { ... on Mobile { os { name version additional } architecture model } }
+  signals { name code level confidence effect meaning } decision { action rule policy }`;
+
+const judgements = (fields: string) =>
+  `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceJudgement { ${fields} } } }`;
+
+/** Everything about 100 tokens whose devices report far more than is documented. */
+const HOSTILE_ROWS: readonly Row[] = [
+  ...Object.keys(HOSTILE).map(
+    (what): Row => [
+      `100 tokens: ${what}`,
+      entitiesQuery(EVERYTHING.replace('judgedAt subject eventType', '')),
+      references(100, (at) => `${what} ${at}`),
+    ],
+  ),
+  [
+    'a long text of 1,000 references under 100 aliases',
+    entitiesQuery(pieces(100, (at) => `a${at}: version`)),
+    references(1_000, () => 'long text'),
+  ],
+  [
+    'a token of 500,000 characters under 100 aliases',
+    entitiesQuery(pieces(100, (at) => `a${at}: token`)),
+    references(1, () => 't'.repeat(500_000)),
+  ],
+  [
+    'names of 500 characters for 1,000 references',
+    entitiesQuery(pieces(50, (at) => `a${at}_${'x'.repeat(500)}: version`)),
+    references(1_000),
+  ],
+  [
+    '100 errors under names of 300 characters',
+    entitiesQuery(pieces(90, (at) => `a${at}_${'x'.repeat(300)}: signals(minConfidence: 2) { name }`)),
+    references(50),
+  ],
+];
+
+/** Each row stays just within the limits. The judgements are sealed with a key of `test/support/judgements.ts`. */
+async function judgementRows(): Promise<readonly Row[]> {
+  const sealedReferences = async (
+    count: number,
+    change: (sealed: string, at: number) => string,
+    signals: readonly string[] = [],
+  ) => ({
+    r: await Promise.all(
+      Array.from({ length: count }, async (_, at) => ({
+        __typename: 'DeviceJudgement',
+        sealed: change(await sealRecord(recordOf(at, signals)), at),
+      })),
+    ),
+  });
+  const same = (sealed: string) => sealed;
+  const scalars = Array.from({ length: 80 }, (_, at) => `a${at}: eventId`).join(' ');
+  return [
+    ['everything about 550 judgements', judgements(EVERYTHING), await sealedReferences(550, same, TEN.split(' '))],
+    ['scalars of 950 judgements', judgements(scalars), await sealedReferences(950, same)],
+    // The last character of a tag has four spare bits, so the one before it is changed.
+    [
+      '900 judgements that fail last',
+      judgements('eventId'),
+      await sealedReferences(
+        900,
+        (sealed) => `${sealed.slice(0, -2)}${sealed.at(-2) === 'x' ? 'y' : 'x'}${sealed.slice(-1)}`,
+      ),
+    ],
+  ];
+}
+
+/** The same operation under another name, which makes it a new document. */
+function underName(name: string, document: string): string {
+  return `query ${name} ${document.startsWith('query') ? document.slice('query'.length) : document}`;
+}
 
 const TRACE = { 'apollo-federation-include-trace': 'ftv1' };
 const CPU_MS = 250;
@@ -12,7 +234,6 @@ const CPU_MS = 250;
 const FACTOR = 2;
 
 const SECRET = 'the-secret-of-the-router';
-const upstream = await startWordyUpstream();
 const app = await startInLiveMode(upstream.url, { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 

@@ -59,14 +59,12 @@ describe('a body', () => {
   });
 });
 
-describe('an abort', () => {
-  test('before there is a connection keeps the request from being sent', async () => {
-    const { upstream, response, abort } = await start(answer(200, '{}'));
-    abort();
-    await expect(response).rejects.toThrow('disconnected');
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(upstream.requests).toBe(0);
-  });
+test('an abort before there is a connection keeps the request from being sent', async () => {
+  const { upstream, response, abort } = await start(answer(200, '{}'));
+  abort();
+  await expect(response).rejects.toThrow('disconnected');
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(upstream.requests).toBe(0);
 });
 
 const failure = (code: string, address?: string) => Object.assign(new Error(code), { code, address });
