@@ -80,6 +80,7 @@ function signal(name: string, level: string, confidence: number, effect: string,
   return { name, code: name, level, confidence, effect, meaning };
 }
 
+const questionAbout = (number: number) => single({ token: token(number), metadata: METADATA, eventType: 'checkout' });
 const reference = (number: number) => ({ __typename: 'DeviceFingerprint', token: token(number) });
 const numbersOf = (number: number) => Array.from({ length: REFERENCES }, (_, at) => number * REFERENCES + at);
 
@@ -88,7 +89,15 @@ export const WORKLOADS: readonly Workload[] = [
     name: 'token',
     title: 'one token',
     connections: 16,
-    body: (number) => single({ token: token(number), metadata: METADATA, eventType: 'checkout' }),
+    body: questionAbout,
+    data: (number) => ({ deviceFingerprint: judgement(number) }),
+  },
+  {
+    name: 'document',
+    title: 'a new document',
+    connections: 16,
+    // As a client without fixed documents sends it: no server has seen this one, nor will it see it again.
+    body: (number) => questionAbout(number).replace('query Judge(', `query Judge${number}(`),
     data: (number) => ({ deviceFingerprint: judgement(number) }),
   },
   {
