@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { EXCEPTIONS, FAILURE_CATEGORIES, signToken } from '../../src/captcha/contract.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
@@ -26,6 +28,19 @@ describe('the fingerprint document', () => {
     expect(codesOf('DENY')).toEqual(['WHITELIST_ACCOUNT_ID', 'WHITELIST_IP', 'WHITELIST_DEVICE_FINGERPRINT']);
     expect(codesOf('ALLOW')).toEqual(['BLACKLIST_ACCOUNT_ID', 'BLACKLIST_IP', 'BLACKLIST_DEVICE_FINGERPRINT']);
     expect(codesOf('RISK')).toHaveLength(45);
+  });
+
+  test('a signal means in an answer what it means in the schema', () => {
+    const { definitions } = parse(readFileSync('schema/fingerprint.graphql', 'utf8'));
+    const codes = definitions.find(
+      (node) => node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === 'SignalCode',
+    );
+    const described = codes?.kind === Kind.ENUM_TYPE_DEFINITION ? (codes.values ?? []) : [];
+    expect(described).toHaveLength(51);
+    const meanings = SIGNAL_CATALOGUE.map(({ code, meaning }) => [code, meaning]);
+    expect(Object.fromEntries(described.map(({ name, description }) => [name.value, description?.value]))).toEqual(
+      Object.fromEntries(meanings),
+    );
   });
 
   test('has 16 metadata keys', () => {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, test } from 'vitest';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
-import { LIVE, parse } from '../config/support.ts';
-import { startInLiveMode } from '../support/app.ts';
-import { verifyAttestation } from '../support/attestations.ts';
-import { solveChallenge } from '../support/challenges.ts';
-import { shell, startProcess } from '../support/process.ts';
-import { ask, request } from '../support/requests.ts';
+import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../src/sandbox/accounts.ts';
+import { startSandbox } from '../src/sandbox/server.ts';
+import { LIVE, parse } from './config/support.ts';
+import { startInLiveMode } from './support/app.ts';
+import { verifyAttestation } from './support/attestations.ts';
+import { solveChallenge } from './support/challenges.ts';
+import { shell, startProcess } from './support/process.ts';
+import { ask, request } from './support/requests.ts';
 
 /** `npm run keys`, and servers that start with what it prints. */
 
