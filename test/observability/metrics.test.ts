@@ -126,7 +126,7 @@ describe('an operation', () => {
   });
 
   test('is in flight until its call ends', async () => {
-    const { app, upstream } = await startAgainst(hang);
+    const { app, upstream } = await startAgainst(hang, { fingerprintTimeoutMs: 60_000, captchaTimeoutMs: 60_000 });
     const inFlight = async () => (await readMetrics(app)).value('device_trust_operations_in_flight');
     const callers = new AbortController();
     const asked = [

