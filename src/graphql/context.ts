@@ -232,9 +232,17 @@ export class GraphQLContext {
 /** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
 const MAX_REFUSED_FIELDS = 100;
 
-/** The first half of an IPv6 address in the form of RFC 5952: whoever has one address has the whole network (RFC 6177). */
+/**
+ * The first half of an IPv6 address: whoever has one address has the whole network (RFC 6177). It is the same however the address is
+ * written, and a text that is none has one as well, because a header with the metadata `ipAddrV6` is passed on unchecked.
+ */
 function networkOf(address: string): string {
-  const [before = [], after] = address.split('::').map((groups) => groups.split(':'));
-  const zeros = after ? Array<string>(8 - before.length - after.length).fill('0') : [];
-  return [...before, ...zeros, ...(after ?? [])].slice(0, 4).join(':');
+  const [before = [], after = []] = address.split('::').map(groupsOf);
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return [...before, ...zeros, ...after].slice(0, 4).join(':');
+}
+
+function groupsOf(part: string): number[] {
+  const groups = part.split(':').filter((group) => group !== '');
+  return groups.map((group) => Number.parseInt(group, 16));
 }
