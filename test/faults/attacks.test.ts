@@ -145,13 +145,17 @@ describe.concurrent('an outage that only we see', () => {
     expect(await person(app)).toMatchObject({ __typename: 'CaptchaPassed' });
   });
 
-  test('for the same reason ends although a used value is the real call of the second', async (context) => {
+  test.for<[string, string]>([
+    ['a used value', exception('-50301', 'not proof')],
+    ['a challenge of a wrong risk type', exception('-50001', 'illegal risk_type')],
+  ])('for the same reason ends although %s is the real call of the second', async ([, body], context) => {
     const { upstream, app } = await start(context);
     upstream.behave(spoils(reset), unavailable);
     await untilDown(app, () => verify(app, SPOILED));
+    upstream.behave(spoils(answer(200, body)), unavailable);
     const isSent = async () => {
       const { requests } = upstream;
-      await verify(app, { lotNumber: 'used' });
+      await verify(app, SPOILED);
       return upstream.requests > requests;
     };
     for (let round = 0; round < 3; round += 1) await until(isSent);
@@ -195,6 +199,16 @@ describe.concurrent('in a real outage', () => {
     upstream.behave(answer(429, '', { 'retry-after': '60' }), unavailable);
     const outcomes = await flood(15, 100, () => verify(app, TO_FIRST));
     // One a second is sent.
+    expect(proceeded(outcomes)).toBeGreaterThan(5);
+  });
+
+  test('a page that holds an object has no more than one call a second sent, and stops nobody else', async (context) => {
+    const { upstream, app } = await start(context);
+    upstream.fail(answer(503, '<html><script>show({"status":"down"})</script>'));
+    await untilDown(app, () => verify(app));
+    const [sent, since] = [upstream.requests, performance.now()];
+    const outcomes = await flood(15, 100, () => verify(app, TO_FIRST));
+    expect(upstream.requests - sent).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - since) / 1_000));
     expect(proceeded(outcomes)).toBeGreaterThan(5);
   });
 
