@@ -25,6 +25,7 @@ import {
   type FailOpenPolicy,
   healthOf,
   indeterminate,
+  isBlamed,
   type NoVerdict,
   noVerdict,
   verdictOf,
@@ -177,9 +178,8 @@ export class CaptchaClient {
 
   /**
    * Records what an answer shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
-   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. What a
-   * client sends can be refused for its own sake, so that another call has to find out whether the service verifies again. The
-   * page of an outage is no such refusal, although it may hold an answer that nobody can read.
+   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. Any other
+   * answer can be about what a client sent, so that another call has to find out whether the service verifies again.
    */
   #recordHealth(captchaId: string, answer: CaptchaAnswer, verdict: CaptchaVerdict | NoVerdict, status: number): void {
     const { upstream } = this.#options;
@@ -188,9 +188,8 @@ export class CaptchaClient {
     if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
     else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
     if (verdict.__typename === 'CaptchaPassed') this.#allowance.recordPass(captchaId, health?.msWithoutOutages ?? 0);
-    const isByClient = verdict.__typename === 'NoVerdict' && (verdict.cause === 'CLIENT' || kind === 'well');
-    const isPageOfOutage = answer.kind === 'unreadable' && kind === 'failed';
-    if (isByClient && !isPageOfOutage && status !== 429) health?.admitAnother();
+    const isFailure = kind === 'failed' && !(answer.kind === 'exception' && isBlamed(status));
+    if (!isFailure && status !== 429) health?.admitAnother();
   }
 }
 

@@ -49,23 +49,29 @@ export function verdictOf(answer: CaptchaAnswer, status: number, lotNumber: stri
     const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
     return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
   }
-  // A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a
-  // firewall's 403 or a rate limit's 429 at will.
-  const isBlamed = status >= 400 && status < 500;
   if (answer.kind === 'exception') {
     const cause = causeOfException(answer.code ?? '');
-    return noVerdict(isBlamed && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, answer);
+    return noVerdict(isBlamed(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, answer);
   }
   const received = answer.lot_number ?? lotNumber;
   if (received !== lotNumber) {
     const about = typeof received === 'string' ? received : 'something else than a text';
     return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
   }
-  if (answer.kind === 'other') return noVerdict(isBlamed ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+  if (answer.kind === 'other')
+    return noVerdict(isBlamed(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
   if (answer.kind === 'flawed pass') return noVerdict('CLIENT', answer);
   if (status !== 200) return noVerdict('CLIENT');
   const { used_type: usedType, user_ip: userIp, scene, referer } = answer;
   return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+}
+
+/**
+ * A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a firewall's 403
+ * or a rate limit's 429 at will.
+ */
+export function isBlamed(status: number): boolean {
+  return status >= 400 && status < 500;
 }
 
 function failed(reason: string, category: CaptchaFailureCategory, details: CaptchaFailureDetails): CaptchaVerdict {

@@ -22,7 +22,7 @@ import {
   untilVerified,
   verifyPeople,
 } from './captchas.ts';
-import { exception } from './documented.ts';
+import { exception, FAIL } from './documented.ts';
 import { CAPTCHA, pause, startAgainst, startBoth, startSwitchable, until, verify } from './support.ts';
 
 /**
@@ -148,6 +148,7 @@ describe.concurrent('an outage that only we see', () => {
   test.for<[string, string]>([
     ['a used value', exception('-50301', 'not proof')],
     ['a challenge of a wrong risk type', exception('-50001', 'illegal risk_type')],
+    ['a lot number that the service reads in another way', JSON.stringify({ ...FAIL, reason: 'illegal sign_token' })],
   ])('for the same reason ends although %s is the real call of the second', async ([, body], context) => {
     const { upstream, app } = await start(context);
     upstream.behave(spoils(reset), unavailable);
