@@ -11,109 +11,61 @@ interface Definition {
   readonly message: string;
 }
 
+/** An error that the same request gets each time, and one after which it can succeed. */
+const permanent = (side: Side, message: string): Definition => ({ side, retryable: false, message });
+const transient = (side: Side, message: string): Definition => ({ side, retryable: true, message });
+
 /** Every error that this subgraph can answer with. A test compares the table of schema/README.md with it. */
 export const ERROR_CATALOGUE = {
-  BAD_USER_INPUT: {
-    side: 'caller',
-    retryable: false,
-    message: 'An argument is not valid. Correct it and send the request again.',
-  },
-  DEVICE_TOKEN_REJECTED: {
-    side: 'caller',
-    retryable: false,
-    message:
-      'The fingerprint service does not accept the device token of this reference. Create a new one with the client SDK.',
-  },
-  JUDGEMENT_UNREADABLE: {
-    side: 'caller',
-    retryable: false,
-    message:
-      'This judgement cannot be opened: it was altered, or the key that sealed it is no longer in use. A retry does not help.',
-  },
-  NOT_CONFIGURED: {
-    side: 'operator',
-    retryable: false,
-    message: 'This needs something that is not configured in this subgraph. Its operator has to act.',
-  },
-  UPSTREAM_TIMEOUT: {
-    side: 'upstream',
-    retryable: true,
-    message: 'The service behind this field did not answer in time. Try again later.',
-  },
-  UPSTREAM_UNAVAILABLE: {
-    side: 'upstream',
-    retryable: true,
-    message: 'The service behind this field is not available. Try again later.',
-  },
-  UPSTREAM_REJECTED: {
-    side: 'operator',
-    retryable: false,
-    message:
-      'The service behind this field refused our credentials or configuration. The operator of this subgraph has to act.',
-  },
-  UPSTREAM_PROTOCOL_ERROR: {
-    side: 'operator',
-    retryable: false,
-    message:
-      'The service behind this field sent a response that its contract does not allow. The operator of this subgraph has to act.',
-  },
-  OVERLOADED: {
-    side: 'operator',
-    retryable: true,
-    message: 'This subgraph has reached one of its own limits. Try again shortly.',
-  },
-  QUOTA_EXCEEDED: {
-    side: 'operator',
-    retryable: true,
-    message: 'The calls that this subgraph may make to the service behind this field are used up. Try again later.',
-  },
-  CANCELLED: {
-    side: 'caller',
-    retryable: true,
-    message: 'The client disconnected before the response was ready.',
-  },
-  UNAUTHENTICATED: {
-    side: 'operator',
-    retryable: false,
-    message:
-      'Only the router and known services may send requests to this subgraph. The router has to send one of its secrets in the Router-Authorization header, and a service its own secret as a bearer token.',
-  },
-  FORBIDDEN: {
-    side: 'caller',
-    retryable: false,
-    message: 'This request may not ask for this field.',
-  },
-  BAD_REQUEST: {
-    side: 'caller',
-    retryable: false,
-    message: 'The HTTP request is not a GraphQL request that this endpoint accepts.',
-  },
-  GRAPHQL_PARSE_FAILED: {
-    side: 'caller',
-    retryable: false,
-    message:
-      'The document is not valid GraphQL, or it is larger than this subgraph accepts. Parsing stopped at the given location.',
-  },
-  GRAPHQL_VALIDATION_FAILED: {
-    side: 'caller',
-    retryable: false,
-    message: 'A value in the document does not have the type that the schema expects at the given location.',
-  },
-  OPERATION_RESOLUTION_FAILURE: {
-    side: 'caller',
-    retryable: false,
-    message: 'The request must name exactly one operation of its document.',
-  },
-  PERSISTED_QUERY_NOT_SUPPORTED: {
-    side: 'caller',
-    retryable: false,
-    message: 'Persisted queries are not supported. Send the whole document.',
-  },
-  INTERNAL_SERVER_ERROR: {
-    side: 'operator',
-    retryable: false,
-    message: 'An unexpected error occurred inside this subgraph. The operator finds the cause in its log.',
-  },
+  BAD_USER_INPUT: permanent('caller', 'An argument is not valid. Correct it and send the request again.'),
+  DEVICE_TOKEN_REJECTED: permanent(
+    'caller',
+    'The fingerprint service does not accept the device token of this reference. Create a new one with the client SDK.',
+  ),
+  JUDGEMENT_UNREADABLE: permanent(
+    'caller',
+    'This judgement cannot be opened: it was altered, or the key that sealed it is no longer in use. A retry does not help.',
+  ),
+  NOT_CONFIGURED: permanent(
+    'operator',
+    'This needs something that is not configured in this subgraph. Its operator has to act.',
+  ),
+  UPSTREAM_TIMEOUT: transient('upstream', 'The service behind this field did not answer in time. Try again later.'),
+  UPSTREAM_UNAVAILABLE: transient('upstream', 'The service behind this field is not available. Try again later.'),
+  UPSTREAM_REJECTED: permanent(
+    'operator',
+    'The service behind this field refused our credentials or configuration. The operator of this subgraph has to act.',
+  ),
+  UPSTREAM_PROTOCOL_ERROR: permanent(
+    'operator',
+    'The service behind this field sent a response that its contract does not allow. The operator of this subgraph has to act.',
+  ),
+  OVERLOADED: transient('operator', 'This subgraph has reached one of its own limits. Try again shortly.'),
+  QUOTA_EXCEEDED: transient(
+    'operator',
+    'The calls that this subgraph may make to the service behind this field are used up. Try again later.',
+  ),
+  CANCELLED: transient('caller', 'The client disconnected before the response was ready.'),
+  UNAUTHENTICATED: permanent(
+    'operator',
+    'Only the router and known services may send requests to this subgraph. The router has to send one of its secrets in the Router-Authorization header, and a service its own secret as a bearer token.',
+  ),
+  FORBIDDEN: permanent('caller', 'This request may not ask for this field.'),
+  BAD_REQUEST: permanent('caller', 'The HTTP request is not a GraphQL request that this endpoint accepts.'),
+  GRAPHQL_PARSE_FAILED: permanent(
+    'caller',
+    'The document is not valid GraphQL, or it is larger than this subgraph accepts. Parsing stopped at the given location.',
+  ),
+  GRAPHQL_VALIDATION_FAILED: permanent(
+    'caller',
+    'A value in the document does not have the type that the schema expects at the given location.',
+  ),
+  OPERATION_RESOLUTION_FAILURE: permanent('caller', 'The request must name exactly one operation of its document.'),
+  PERSISTED_QUERY_NOT_SUPPORTED: permanent('caller', 'Persisted queries are not supported. Send the whole document.'),
+  INTERNAL_SERVER_ERROR: permanent(
+    'operator',
+    'An unexpected error occurred inside this subgraph. The operator finds the cause in its log.',
+  ),
 } as const satisfies Record<string, Definition>;
 
 /** Every value of `extensions.code`. */
