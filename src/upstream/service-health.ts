@@ -66,15 +66,12 @@ export class ServiceHealth implements AccountObserver {
    */
   start(): Promise<void> {
     const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
-    if (upstreamCheck === 'off') this.#becomeReady();
-    else {
-      this.#graceTimer = setTimeout(() => {
-        this.#isGraceOver = true;
-        this.#updateReadiness();
-      }, graceMs);
-      for (const health of this.all()) health.requestProbe();
+    this.#graceTimer = setTimeout(() => {
+      this.#isGraceOver = true;
       this.#updateReadiness();
-    }
+    }, graceMs);
+    if (upstreamCheck !== 'off') for (const health of this.all()) health.requestProbe();
+    this.#updateReadiness();
     return this.#ready.promise;
   }
 
@@ -104,7 +101,7 @@ export class ServiceHealth implements AccountObserver {
   /** The accounts that have to work before the process becomes ready. */
   #required(): AccountHealth[] {
     const all = [...this.all()];
-    return this.#options.upstreamCheck === 'all' ? all : all.slice(0, 1);
+    return { first: all.slice(0, 1), all, off: [] }[this.#options.upstreamCheck];
   }
 
   /**
@@ -114,10 +111,7 @@ export class ServiceHealth implements AccountObserver {
   #updateReadiness(): void {
     const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
       !hasWorked && (state === 'refused' || !this.#isGraceOver);
-    if (!this.#required().some(isObstacle)) this.#becomeReady();
-  }
-
-  #becomeReady(): void {
+    if (this.#required().some(isObstacle)) return;
     clearTimeout(this.#graceTimer);
     this.#isReady = true;
     this.#ready.resolve();
