@@ -333,11 +333,7 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
-    metrics.watchPolicy(() => {
-      const { rules, otherwise } = this.#policy;
-      const all = [...rules, { decision: otherwise, isShadow: false }];
-      return all.map(({ decision: { action, rule }, isShadow }) => ({ action, rule, shadow: `${isShadow}` as const }));
-    });
+    metrics.watchPolicy(() => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }]);
   }
 
   /** Replaces the policy. Operations under way keep their own. */
@@ -353,8 +349,8 @@ export class PolicyInUse {
     return (device) => {
       const known = decisions.get(device);
       if (known) return known;
-      const decision = decide(policy, device, (shadow) => metrics.recordDecision(shadow, true));
-      metrics.recordDecision(decision, false);
+      const decision = decide(policy, device, (shadow) => metrics.recordDecision({ decision: shadow, isShadow: true }));
+      metrics.recordDecision({ decision, isShadow: false });
       decisions.set(device, decision);
       return decision;
     };

@@ -45,11 +45,10 @@ interface BulkheadState {
   readonly maxInFlight: number;
 }
 
-/** A rule of a risk policy as the labels of a metric. */
-interface DecisionLabels {
-  readonly action: string;
-  readonly rule: string;
-  readonly shadow: 'true' | 'false';
+/** What a rule of a risk policy decides. */
+interface RuleDecision {
+  readonly decision: { readonly action: string; readonly rule: string };
+  readonly isShadow: boolean;
 }
 
 /** What is counted of an operation when it ends. */
@@ -93,6 +92,8 @@ export function createMetrics() {
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
+  const countDecision = ({ decision: { action, rule }, isShadow }: RuleDecision, count: number) =>
+    metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }, count);
 
   return {
     /** Everything counted so far: as OpenMetrics, with exemplars, if the `Accept` header has it, else in the text format. */
@@ -133,12 +134,11 @@ export function createMetrics() {
       if (drift) metrics.drift.inc({ kind: drift });
     },
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
-    recordDecision: ({ action, rule }: Pick<DecisionLabels, 'action' | 'rule'>, isShadow: boolean) =>
-      metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }),
+    recordDecision: (decision: RuleDecision) => countDecision(decision, 1),
     /** The rules of the policy in use, so that the first decision of each is an increase. */
-    watchPolicy: (rules: () => readonly DecisionLabels[]) =>
+    watchPolicy: (rules: () => readonly RuleDecision[]) =>
       updates.push(() => {
-        for (const { action, rule, shadow } of rules()) metrics.decisions.inc({ action, rule, shadow }, 0);
+        for (const rule of rules()) countDecision(rule, 0);
       }),
     recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
