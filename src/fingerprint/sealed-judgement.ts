@@ -110,7 +110,7 @@ export class Judgements {
 
 /*
  * A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
- * encrypts with it. `jose` takes five times as long, and one request may open hundreds of them. The tests compare both.
+ * encrypts with it. `jose` takes four times as long, and one request may open hundreds of them. The tests compare both.
  */
 
 /** The initial value of RFC 3394, section 2.2.3.1. */
