@@ -82,7 +82,7 @@ interface Details {
   /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
-  side?: Side;
+  side?: Side | undefined;
   /** Replaces the catalogue's value. */
   retryable?: false;
 }

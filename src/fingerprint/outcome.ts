@@ -68,11 +68,11 @@ export function toOutcome(
   if (success) {
     // A page reports this itself, and can report too much, so it does not count as a mistake of ours either.
     const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
-    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? { side: 'upstream' } : {});
+    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? 'upstream' : undefined);
   }
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
-  const side = !envelope && status >= 400 && status < 500 ? { side: 'upstream' as const } : {};
+  const side = !envelope && status >= 400 && status < 500 ? 'upstream' : undefined;
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return toRejection(rejection.data.errors);
@@ -80,7 +80,7 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${question.application.publicKey}`;
-    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, ...side });
+    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
@@ -89,8 +89,8 @@ export function toOutcome(
   throw protocolError(`HTTP status ${status}`, side);
 }
 
-function protocolError(internal: string | undefined, side: { readonly side?: Side } = {}): DeviceTrustError {
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, ...side });
+function protocolError(internal: string | undefined, side?: Side): DeviceTrustError {
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side });
 }
 
 /** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */

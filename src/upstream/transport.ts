@@ -14,9 +14,9 @@ export interface UpstreamResponse {
    * Why the body was not read although it may hold an answer: it is compressed, or an object is only a part of it. Nobody may
    * take such a response for a better one than the service can have meant.
    */
-  readonly unreadable?: string;
+  readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** The shortest and the longest pause after a 429, in ms. The shortest one also follows one without a usable `Retry-After`. */
@@ -234,12 +234,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #resolve(json: unknown, unreadable: string | undefined): void {
     this.#isOver = true;
-    this.#response.resolve({
-      status: this.#status,
-      json,
-      ...(unreadable !== undefined && { unreadable }),
-      ...(this.#status === 429 && { retryAfterMs: retryAfterMs(this.#retryAfter) }),
-    });
+    const status = this.#status;
+    const pauseMs = status === 429 ? retryAfterMs(this.#retryAfter) : undefined;
+    this.#response.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
   }
 
   #reject(error: Error): void {
