@@ -211,15 +211,10 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
       registers,
       enableExemplars: true,
     }),
-    operations: counter('operations_total', 'GraphQL operations, by who sent them and by outcome', [
-      'caller',
-      'outcome',
-    ]),
+    operations: counter('operations_total', 'GraphQL operations, by caller and outcome', ['caller', 'outcome']),
     failures: counter('operations_failed_total', 'GraphQL operations with an error, by who has to act', ['side']),
     operationsInFlight: gauge('operations_in_flight', 'GraphQL operations in flight'),
-    refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by error code', [
-      'code',
-    ]),
+    refusals: counter('requests_refused_total', 'Requests refused before they became an operation, by code', ['code']),
     buildInfo: gauge('build_info', '1, with the version of this subgraph and of Node', ['version', 'node']),
     ready: gauge('ready', '1 while readiness succeeds, else 0'),
     evictions: counter('connections_evicted_total', 'Connections without an operation that were closed for newer ones'),
@@ -234,16 +229,10 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
     callsInFlight: gauge('upstream_in_flight', 'Upstream calls in flight', perRegion),
     callsLimit: gauge('upstream_in_flight_limit', 'Upstream calls that may be in flight at once', perRegion),
     callsQueued: gauge('upstream_queued', 'Upstream calls that wait in the queue', perRegion),
-    health: gauge('upstream_health', '1 for the state of each account: unknown, well, refused or outage', [
-      ...perAccount,
-      'state',
-    ]),
+    health: gauge('upstream_health', '1 for the state that the account is in, else 0', [...perAccount, 'state']),
     hasWorked: gauge('upstream_has_worked', '1 once the account has worked in this process, else 0', perAccount),
     outages: counter('upstream_outages_total', 'Outages that probes have confirmed, by account', perAccount),
-    probes: counter('upstream_probes_total', 'Probes that were sent to find out whether accounts work, by result', [
-      ...perRegion,
-      'result',
-    ]),
+    probes: counter('upstream_probes_total', 'Probes of accounts, by result', [...perRegion, 'result']),
     quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
@@ -258,23 +247,11 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
       'shadow',
     ]),
     judgements: counter('judgements_total', 'Judgements that were sealed, opened, or could not be opened', ['outcome']),
-    droppedMetadata: counter(
-      'metadata_dropped_total',
-      'Arguments of the metadata that did not count, because a trusted header carries the same, by key',
-      ['key'],
-    ),
+    droppedMetadata: counter('metadata_dropped_total', 'Arguments that a trusted header overruled, by key', ['key']),
     verdicts: counter('captcha_outcomes_total', 'Captcha verifications, by outcome', ['type', 'cause', 'proceed']),
-    limitedCaptchas: counter(
-      'captcha_limited_total',
-      'Captchas that did not proceed in a confirmed outage, because more people than usual asked',
-    ),
-    attestations: counter('attestations_total', 'Attestations, by audience and by what was verified', [
-      'audience',
-      'assurance',
-    ]),
-    attestationRefusals: counter('attestation_refusals_total', 'Attestations that were not issued, by reason', [
-      'reason',
-    ]),
+    limitedCaptchas: counter('captcha_limited_total', 'Captchas beyond what may proceed in a confirmed outage'),
+    attestations: counter('attestations_total', 'Attestations, by audience and assurance', ['audience', 'assurance']),
+    attestationRefusals: counter('attestation_refusals_total', 'Attestations that were refused, by reason', ['reason']),
   };
 
   // Prometheus sees no increase in a series that appears with the value 1, so these exist from the start: an alert has to
