@@ -31,24 +31,21 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-/** A captcha id as it is configured. */
-interface CaptchaAccount {
+/** A configured captcha id, prepared for calls. */
+export interface Captcha {
   readonly captchaId: string;
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
   readonly region: string;
-  /** Address of the region. */
-  readonly baseUrl: string;
-}
-
-/** A configured captcha id, prepared for calls. */
-export interface Captcha extends Omit<CaptchaAccount, 'baseUrl'> {
   readonly origin: string;
   readonly path: string;
 }
 
+/** A captcha id as it is configured, with the address of its region. */
+type ConfiguredCaptcha = Omit<Captcha, 'origin' | 'path'> & { readonly baseUrl: string };
+
 /** Prepares a captcha id once, so that its verifications need not. */
-export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: CaptchaAccount): Captcha {
+export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
   const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
   return { captchaId, captchaKey, region, origin, path: pathname + search };
 }
