@@ -124,18 +124,19 @@ export class OperationLog implements OperationRecorder {
     const ms = performance.now() - this.#startedAt;
     // Errors that were not recorded one by one are about the request as a whole.
     const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
+    const failure = code === undefined ? undefined : { code, side };
     metrics.operationEnded();
     metrics.recordOperation({
       caller: this.#caller,
       field: this.#kind?.field ?? 'none',
       ms,
-      outcome: code === undefined ? 'ok' : this.#hasData ? 'partial' : 'error',
+      outcome: !failure ? 'ok' : this.#hasData ? 'partial' : 'error',
       errors,
-      side: code === undefined ? undefined : side,
+      side: failure?.side,
       lookups: this.#tokens.length,
       traceId: this.startSpan && this.#trace?.traceId,
     });
-    this.#trace?.end({ kind: this.#kind, failure: code === undefined ? undefined : { code, side }, status });
+    this.#trace?.end({ kind: this.#kind, failure, status });
     this.#writeLine(errors, ms);
   }
 
