@@ -234,7 +234,7 @@ const MAX_REFUSED_FIELDS = 100;
 
 /**
  * The first half of an IPv6 address: whoever has one address has the whole network (RFC 6177). It is the same however the address is
- * written, and a text that is none has one as well, because a header with the metadata `ipAddrV6` is passed on unchecked.
+ * written. A text that is no address has one as well, because a header for the metadata `ipAddrV6` is passed on unchecked.
  */
 function networkOf(address: string): string {
   const [before = [], after = []] = address.split('::').map(groupsOf);

@@ -18,7 +18,7 @@ const MAX_SENT_AS_TEXT = 65_536;
 const BYTES_PER_PIECE = 256;
 /** What each value and key of a body takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
-/** As much as one body may take: what every caller may hold, without 4 MiB for the document in it. */
+/** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
 const MAX_BODY_WEIGHT = (BYTES_UNDER_WAY * 3) / 16;
 
 /** An answer of which nothing is read for this long closes its connection, in ms. */
