@@ -10,7 +10,7 @@ import {
   type RiskPolicy,
   type Rule,
 } from './fingerprint/policy.ts';
-import { SIGNAL_CATALOGUE } from './fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from './fingerprint/signal-catalogue.ts';
 
 /** Tries a risk policy before it is used: `npm run policy -- FILE`, or without a file the built-in one. */
 

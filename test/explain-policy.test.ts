@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { SIGNAL_CATALOGUE } from '../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../src/fingerprint/signal-catalogue.ts';
 import { ROOT, startCommand } from './support/process.ts';
 
 /** `npm run policy`, as an analyst runs it. */

@@ -15,12 +15,12 @@ const RULES = `
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
   graphql: fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
-  print-keys: captcha/attestation, fingerprint/sealed-judgement
+  generate-keys: captcha/attestation, fingerprint/sealed-judgement
   server: graphql, observability, upstream, runtime, errors
-  sandbox: fingerprint/contract, fingerprint/signals, captcha/contract, runtime, config
+  sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream
-  explain-policy: fingerprint/policy, fingerprint/signals
+  explain-policy: fingerprint/policy, fingerprint/signal-catalogue
   main: app, config, errors, fingerprint/policy, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);

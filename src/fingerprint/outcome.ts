@@ -21,7 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
-import { SIGNALS_BY_NAME } from './signals.ts';
+import { SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {

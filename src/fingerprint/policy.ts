@@ -5,7 +5,7 @@ import { closestMatch } from 'leven';
 import { z } from 'zod';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
-import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signals.ts';
+import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
 

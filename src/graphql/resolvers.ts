@@ -1,7 +1,7 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { toRequest } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
-import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signals.ts';
+import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 import { asksOnlyRefused, refusedDevice } from './scopes.ts';

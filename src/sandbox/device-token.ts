@@ -1,5 +1,5 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
-import { SIGNALS_BY_NAME } from '../fingerprint/signals.ts';
+import { SIGNALS_BY_NAME } from '../fingerprint/signal-catalogue.ts';
 
 /**
  * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses are from the ranges reserved for

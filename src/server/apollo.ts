@@ -15,9 +15,9 @@ import {
 } from 'graphql';
 import type { Logger } from 'pino';
 import type { GraphQLContext } from '../graphql/context.ts';
+import { DOCUMENT_LIMITS, MAX_TOKENS } from '../graphql/document-limits.ts';
 import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
-import { DOCUMENT_LIMITS, MAX_TOKENS } from './document-limits.ts';
 
 interface Options {
   readonly log: Logger;

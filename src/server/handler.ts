@@ -6,6 +6,7 @@ import Negotiator from 'negotiator';
 import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
+import { refusalOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
@@ -14,7 +15,6 @@ import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
-import { refusalOfDocument, weightOfDocument } from './document-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { OperationLog, type Telemetry } from './operation-log.ts';
 

@@ -3,7 +3,7 @@ import { Kind, parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { EXCEPTIONS, FAILURE_CATEGORIES, signToken } from '../../src/captcha/contract.ts';
 import { METADATA_KEYS } from '../../src/fingerprint/contract.ts';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { isRfc3339 } from '../../src/runtime/rfc3339.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };

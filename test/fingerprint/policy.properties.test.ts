@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decide, type PolicyInput, type PolicySignal, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 
 /**
  * What holds for every policy and every device. Random policies have few signals and events, so that their rules often overlap.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY, decide, type PolicyInput, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { SIGNALS_BY_NAME } from '../../src/fingerprint/signals.ts';
+import { SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
 import { readPage } from '../docs/markdown.ts';
 
 /** What the built-in policy decides. `policy.properties.test.ts` has what each condition means. */

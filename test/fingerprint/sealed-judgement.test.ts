@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { prepareApplication, toRequest } from '../../src/fingerprint/client.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { Judgements, newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
-import { SIGNAL_CATALOGUE, SIGNALS_BY_NAME } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE, SIGNALS_BY_NAME } from '../../src/fingerprint/signal-catalogue.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../../src/schema.generated.ts';
 import { NEW_KEY, OLD_KEY, SEALING_KEYS, sealRecord } from '../support/judgements.ts';
 import { DATA } from './support.ts';

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { sizeOf } from '../../src/runtime/json.ts';

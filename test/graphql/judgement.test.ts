@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { gainOf, readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';

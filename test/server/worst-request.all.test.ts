@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { ANDROID, altered, spliced, WEB } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { entitiesQuery, JUDGED_FRAGMENT, referencesTo } from '../support/graphql.ts';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { SIGNAL_CATALOGUE } from '../../../src/fingerprint/signals.ts';
+import { SIGNAL_CATALOGUE } from '../../../src/fingerprint/signal-catalogue.ts';
 import type { QueryDeviceFingerprintArgs, ValidateCaptchaInput } from '../../../src/schema.generated.ts';
 import type { CAPTCHA_PASS, JUDGEMENT } from '../upstream.ts';
 
