@@ -82,17 +82,12 @@ export async function handleGraphql(
   }
 }
 
-/** A GraphQL request, as a body has it. */
-interface GraphqlRequest {
-  /** Empty if there is none. */
-  readonly query: string;
-  readonly operationName: string | undefined;
-  readonly variables: Record<string, unknown>;
-  readonly extensions: Record<string, unknown>;
-}
-
-/** @throws RequestRefused with status 400 */
-function parseRequest(body: unknown): GraphqlRequest {
+/**
+ * The GraphQL request in a body, with an empty text if it has no query.
+ *
+ * @throws RequestRefused with status 400
+ */
+function parseRequest(body: unknown) {
   if (!isObject(body)) throw notGraphql('a JSON object');
   const { query, operationName, variables, extensions } = body;
   const isPersisted = isObject(extensions) && extensions['persistedQuery'] !== undefined;
@@ -120,7 +115,7 @@ function notGraphql(expected: string): RequestRefused {
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
-  asked: GraphqlRequest,
+  asked: ReturnType<typeof parseRequest>,
   context: GraphQLContext,
   reservation: Reservation,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
