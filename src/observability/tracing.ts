@@ -28,7 +28,7 @@ export interface Tracing {
 export interface OperationSpan {
   readonly traceId: string;
   /** Starts the span of a call; absent unless the trace is exported. */
-  readonly startCall: StartCall | undefined;
+  readonly startCallSpan: StartCallSpan | undefined;
   end(result: TracedResult): void;
 }
 
@@ -43,7 +43,7 @@ interface CallTarget {
 }
 
 /** Returns what ends the span, with the HTTP status of the response; undefined if there was none. */
-export type StartCall = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
+export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
 
 /** What is traced of an operation when it ends. */
 interface TracedResult {
@@ -104,14 +104,14 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
       const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
       // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
-      const startCall: StartCall = (target) => {
+      const startCallSpan: StartCallSpan = (target) => {
         const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
         const call = tracer.startSpan(`POST ${target.pathTemplate}`, options, context);
         return (outcome, status) => endCall(call, outcome, status);
       };
       return {
         traceId: span.spanContext().traceId,
-        startCall: isSampled ? startCall : undefined,
+        startCallSpan: isSampled ? startCallSpan : undefined,
         end: (result) => {
           if (isSampled) endOperation(span, request, result);
         },

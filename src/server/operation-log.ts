@@ -41,7 +41,7 @@ const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'Device
 export class OperationLog implements OperationRecorder {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
-  readonly startSpan: OperationSpan['startCall'];
+  readonly startCallSpan: OperationSpan['startCallSpan'];
   answersWeightLeft = MAX_ANSWERS_WEIGHT;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
@@ -67,7 +67,7 @@ export class OperationLog implements OperationRecorder {
     this.#caller = caller.name;
     this.#trace = telemetry.tracing?.startOperation(request);
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
-    this.startSpan = this.#trace?.startCall;
+    this.startCallSpan = this.#trace?.startCallSpan;
     telemetry.metrics.operationStarted();
   }
 
@@ -134,7 +134,7 @@ export class OperationLog implements OperationRecorder {
       errors,
       side: failure?.side,
       lookups: this.#tokens.length,
-      traceId: this.startSpan && this.#trace?.traceId,
+      traceId: this.startCallSpan && this.#trace?.traceId,
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
     this.#writeLine(errors, ms);

@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { StartCall } from '../observability/tracing.ts';
+import type { StartCallSpan } from '../observability/tracing.ts';
 import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Quota, type QuotaLimits } from './quota.ts';
@@ -17,7 +17,7 @@ export interface CallContext extends AnswerBudget {
   /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void;
   /** Starts the span of a call; absent unless the operation is traced. */
-  readonly startSpan?: StartCall | undefined;
+  readonly startCallSpan?: StartCallSpan | undefined;
 }
 
 export interface UpstreamRequest {
@@ -91,7 +91,7 @@ export class UpstreamClient {
     // Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report.
     let pending: PendingRequest | undefined;
     let sentAt = 0;
-    let endSpan: ReturnType<StartCall> | undefined;
+    let endSpan: ReturnType<StartCallSpan> | undefined;
     let outcome = 'CANCELLED';
     let status: number | undefined;
 
@@ -135,7 +135,7 @@ export class UpstreamClient {
         const { origin, path, pathTemplate, headers, body } = request;
         const pool = this.#poolFor(origin);
         sentAt = performance.now();
-        endSpan = context.startSpan?.({ service, region, origin, pathTemplate });
+        endSpan = context.startCallSpan?.({ service, region, origin, pathTemplate });
         pending = pool.post({ path, headers, body }, context);
         const response = await pending.response;
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.

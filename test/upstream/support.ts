@@ -31,13 +31,13 @@ export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics
 }
 
 /** The context of an operation of its own, with the calls that it has counted. */
-export function createContext(startSpan?: CallContext['startSpan']) {
+export function createContext(startCallSpan?: CallContext['startCallSpan']) {
   const calls: number[] = [];
   const recordCall = (ms: number) => void calls.push(ms);
   const operation = new AbortController();
   const cancel = () => operation.abort(new Error('disconnected'));
   const answersWeightLeft = Number.POSITIVE_INFINITY;
-  return { requestId: 'r', signal: operation.signal, recordCall, answersWeightLeft, startSpan, calls, cancel };
+  return { requestId: 'r', signal: operation.signal, recordCall, answersWeightLeft, startCallSpan, calls, cancel };
 }
 
 /** A POST without content to this address. */
