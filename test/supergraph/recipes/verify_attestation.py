@@ -15,6 +15,10 @@ CLAIMS = ["iss", "aud", "act", "asr", "cid", "jti", "iat", "exp"]
 log = logging.getLogger(__name__)
 
 
+class Refused(Exception):
+    """A token is no proof. Its text is "INVALID" or "EXPIRED". The log says more: never tell it to a client."""
+
+
 class Keys:
     """The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most."""
 
@@ -33,27 +37,27 @@ class Keys:
 
 def verify(token, action, person, keys, issuer, audience, subject_required=True):
     """
-    Gives the claims of a proof, or why the token is none: "INVALID" or "EXPIRED". The log says more: never tell it to a client.
-    Raises OSError, ValueError or PyJWKSetError if the keys cannot be fetched: never take that for a proof. Insert `jti` under a
-    unique constraint, in the transaction that acts. Without `subject_required` a proof that names nobody is good for everybody.
+    Gives the claims of a proof. Raises Refused if the token is none, and OSError, ValueError or PyJWKSetError if the keys cannot be
+    fetched. Insert `jti` under a unique constraint, in the transaction that acts. Without `subject_required` a proof that names nobody
+    is good for everybody.
     """
     if len(token) > MAX_LENGTH:
-        return refuse("INVALID", "it is too long")
+        raise refusal("INVALID", "it is too long")
     try:
         kid = jwt.get_unverified_header(token).get("kid")
     except (jwt.InvalidTokenError, ValueError) as error:
-        return refuse("INVALID", error)
+        raise refusal("INVALID", error) from None
     key = keys.find(kid)
     if key is None:
-        return refuse("INVALID", f"none of the keys at {keys.url} has its kid")
+        raise refusal("INVALID", f"none of the keys at {keys.url} has its kid")
     required = {"require": CLAIMS + ["sub"] if subject_required else CLAIMS}
     pinned = {"algorithms": ["ES256"], "issuer": issuer, "audience": audience, "leeway": CLOCK_TOLERANCE}
     try:
         verified = jwt.api_jwt.decode_complete(token, key, options=required, **pinned)
     except jwt.ExpiredSignatureError as error:
-        return refuse("EXPIRED", error)
+        raise refusal("EXPIRED", error) from None
     except (jwt.InvalidTokenError, TypeError, ValueError) as error:
-        return refuse("INVALID", error)
+        raise refusal("INVALID", error) from None
     claims = verified["payload"]
     is_as_expected = {
         "typ": verified["header"].get("typ") == "captcha-attestation+jwt",
@@ -66,16 +70,17 @@ def verify(token, action, person, keys, issuer, audience, subject_required=True)
     }
     others = [name for name, is_so in is_as_expected.items() if not is_so]
     if others:
-        return refuse("INVALID", f"not as expected: {', '.join(others)}")
-    is_too_old = time.time() - claims["iat"] > MAX_AGE + CLOCK_TOLERANCE
-    return refuse("EXPIRED", f"older than {MAX_AGE} s") if is_too_old else claims
+        raise refusal("INVALID", f"not as expected: {', '.join(others)}")
+    if time.time() - claims["iat"] > MAX_AGE + CLOCK_TOLERANCE:
+        raise refusal("EXPIRED", f"older than {MAX_AGE} s")
+    return claims
 
 
-def refuse(verdict, reason):
-    """Logs why, and never the token: the `repr` of an error could have it."""
+def refusal(verdict, reason):
+    """Makes the error, and logs why. Neither has the token: the `repr` of another error, or its traceback, could."""
     why = f"{type(reason).__name__}: {reason}" if isinstance(reason, Exception) else reason
     log.warning("attestation %s: %r", verdict, why[:200])
-    return verdict
+    return Refused(verdict)
 
 
 if __name__ == "__main__":
@@ -83,4 +88,8 @@ if __name__ == "__main__":
     jwks_url, issuer, audience = sys.argv[1:]
     keys = Keys(jwks_url)
     for line in sys.stdin:
-        print(json.dumps(verify(**json.loads(line), keys=keys, issuer=issuer, audience=audience)), flush=True)
+        try:
+            answer = verify(**json.loads(line), keys=keys, issuer=issuer, audience=audience)
+        except Refused as refused:
+            answer = str(refused)
+        print(json.dumps(answer), flush=True)
