@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { createVerifier } from '../supergraph/orders/attestation.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { launchChromium, visit } from '../support/chromium.ts';
@@ -28,7 +29,11 @@ const files = readPage('schema/FRONTEND.md').blocks.flatMap(({ text }) => {
   const [, name] = /^\/\/ (\S+)/.exec(text) ?? [];
   return name ? [[name, text] as const] : [];
 });
-const [app, browser] = await Promise.all([startInSandboxMode(), launchChromium()]);
+/** Not the default captcha id, so that a page which leaves out its id asks about another one. */
+const CAPTCHA_ID = 'c'.repeat(32);
+const audience = { id: 'accounts', actions: ['logIn'], subject: 'optional', captchaIds: [CAPTCHA_ID] } as const;
+const attestation = { ...SANDBOX_ATTESTATION, audiences: [audience] };
+const [app, browser] = await Promise.all([startInSandboxMode({ attestation }), launchChromium()]);
 let folder: string;
 let server: PreviewServer;
 /** For whom the service that logs in is away. */
@@ -43,7 +48,8 @@ beforeAll(async () => {
   const here = (content: string) =>
     content
       .replaceAll('http://127.0.0.1:4001', app.url)
-      .replaceAll('http://127.0.0.1:4100', String(app.sandboxUrls?.GLB));
+      .replaceAll('http://127.0.0.1:4100', String(app.sandboxUrls?.EU))
+      .replaceAll('a'.repeat(32), CAPTCHA_ID);
   for (const [name, content] of [...files, ...Object.entries(OURS)]) await writeFile(join(folder, name), here(content));
   const input = ['plain.html', 'react.html'].map((name) => join(folder, name));
   const shared = { root: folder, configFile: false, logLevel: 'warn' } as const;

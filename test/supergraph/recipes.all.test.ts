@@ -77,3 +77,15 @@ test.each([
   expect([verdicts, code]).toEqual([[], 1]);
   expect(stderr).toMatch(error);
 });
+
+test('raises an error for a token that is no proof, so that nobody can take what it returns for one', () => {
+  const program = `
+import verify_attestation as recipe
+keys = recipe.Keys("${keyServer.jwksUrl}")
+try:
+    print("returned", recipe.verify("forged", "placeOrder", "user-1", keys, "${ISSUER}", "orders"))
+except recipe.Refused as refused:
+    print("raised", refused)`;
+  const { stdout, stderr } = spawnSync(PYTHON, ['-B', '-c', program], { cwd: join(PROGRAM, '..'), encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual(['raised INVALID\n', expect.stringMatching(/^attestation INVALID: /)]);
+});
