@@ -19,7 +19,7 @@ import {
   VALIDATE_TEMPLATE,
   validatePath,
 } from './contract.ts';
-import { OutageAllowance } from './outage-allowance.ts';
+import { type Asker, FailOpenBudget } from './fail-open-budget.ts';
 import {
   type CaptchaVerdict,
   type FailOpenPolicy,
@@ -52,25 +52,24 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Confi
 
 /**
  * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
- * reject us. The lot number is random, so that no answer of a cache and no earlier challenge is in the way.
+ * reject us. Its values are random and look like a widget's, so that no cache answers, and no firewall learns to refuse probes
+ * alone: then the service would seem to be down.
  */
 export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
+    const captchaOutput = randomBytes(96).toString('base64url');
+    const passToken = randomBytes(32).toString('hex');
     const genTime = String(Math.floor(Date.now() / 1_000));
-    return toForm({ lotNumber, captchaOutput: MADE_UP, passToken: MADE_UP, genTime }, captchaKey);
+    return toForm({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
   const judge = (response: UpstreamResponse) => healthOf(readAnswer(response), response.status);
   return { region, origin, path, headers: FORM_HEADERS, body, judge };
 }
 
-/** The operator of the service sees in it what the request is for. */
-const MADE_UP = 'health-check-of-device-trust';
-
 /** For whom and for what a challenge is verified. */
 interface Purpose {
-  /** The person who asks, or the address; undefined if neither is known. It is asked only where no verdict is given. */
-  readonly personOf: () => string | undefined;
+  readonly askerOf: () => Asker;
   /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
@@ -89,7 +88,7 @@ interface Options {
  */
 export class CaptchaClient {
   readonly #options: Options;
-  readonly #allowance = new OutageAllowance();
+  readonly #budget = new FailOpenBudget();
 
   constructor(options: Options) {
     this.#options = options;
@@ -106,13 +105,13 @@ export class CaptchaClient {
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { captchaId } = captcha;
-    let verdict = await this.#verify(input, captcha, context);
+    let verdict = await this.#verify(input, captcha, purpose.askerOf, context);
     // The call may have gone on although its caller has left.
     context.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
       const isDown = this.#isDown(captchaId, purpose.audience);
-      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.personOf());
+      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.askerOf());
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
@@ -122,20 +121,23 @@ export class CaptchaClient {
 
   /**
    * Is this captcha id down, and is every other one that would do instead? A bot could name whichever is down, and so avoid
-   * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it.
+   * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it. One of
+   * which nothing is known yet may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { captchas, upstream } = this.#options;
     const accepted = audience ? (audience.captchaIds ?? captchas.ids) : captchas.ids.slice(0, 1);
     const statusOf = (id: string) => upstream.health.find(id)?.status;
-    const inUse = accepted.map(statusOf).filter((status) => status?.hasWorked && status.state !== 'refused');
+    const isInUse = (status: ReturnType<typeof statusOf>) =>
+      status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
+    const inUse = accepted.map(statusOf).filter(isInUse);
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
   }
 
-  #takeAllowance(captchaId: string, person: string | undefined): boolean {
+  #takeAllowance(captchaId: string, asker: Asker): boolean {
     const { upstream, metrics } = this.#options;
     const now = upstream.health.find(captchaId)?.msWithoutOutages ?? 0;
-    const isTaken = this.#allowance.take(captchaId, now, person);
+    const isTaken = this.#budget.take(captchaId, asker, now);
     if (!isTaken) metrics.recordLimitedCaptcha();
     return isTaken;
   }
@@ -143,6 +145,7 @@ export class CaptchaClient {
   async #verify(
     input: ValidateCaptchaInput,
     { captchaId, captchaKey, region, origin, path }: Captcha,
+    askerOf: Purpose['askerOf'],
     context: CallContext,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
@@ -169,6 +172,8 @@ export class CaptchaClient {
     const answer = readAnswer(response);
     const verdict = verdictOf(answer, response.status, input.lotNumber);
     this.#recordHealth(captchaId, answer, verdict, response.status);
+    if (verdict.__typename === 'CaptchaPassed')
+      this.#budget.recordPass(captchaId, askerOf(), upstream.health.find(captchaId)?.msWithoutOutages ?? 0);
     logProblems(verdict, answer, response, input.lotNumber, ids, log);
     return verdict;
   }
@@ -184,7 +189,6 @@ export class CaptchaClient {
     const { kind } = healthOf(answer, status);
     if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
     else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
-    if (verdict.__typename === 'CaptchaPassed') this.#allowance.recordPass(captchaId, health?.msWithoutOutages ?? 0);
     const isFailure = kind === 'failed' && !(answer.kind === 'exception' && isBlamed(status));
     if (!isFailure && status !== 429) health?.admitAnother();
   }

@@ -27,9 +27,13 @@ function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string |
 
 /** Who shares what may proceed in an outage. Only trusted headers tell one asker from another. */
 function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): string {
-  if (subject !== undefined) return 'three a minute for each person';
   const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
-  return hasAddress ? 'three a minute for each client address' : 'and a single flood can take all that may proceed';
+  const shares = [
+    subject !== undefined && 'three a minute for each person',
+    hasAddress && `twelve a minute for each network${subject === undefined ? '' : ' without a person'}`,
+  ].filter(Boolean);
+  if (shares.length === 0) return 'and a single flood can take all that may proceed';
+  return `${shares.join(', ')}, and for all others together twice what others passed`;
 }
 
 /** Who may read signals and perhaps should not, and what the operator can do; undefined if nobody. */

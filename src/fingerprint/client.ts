@@ -3,7 +3,7 @@ import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { AccountPausedError } from '../upstream/account-health.ts';
-import type { Accounts } from '../upstream/accounts.ts';
+import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
 import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
@@ -38,7 +38,7 @@ interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
   const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'user-agent': USER_AGENT };
   return { publicKey, region, origin, path, headers };
 }
 

@@ -1,6 +1,7 @@
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { AttestationIssuer } from '../captcha/attestation.ts';
 import type { CaptchaClient } from '../captcha/client.ts';
+import type { Asker } from '../captcha/fail-open-budget.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
 import { badUserInput, DeviceTrustError, type Side } from '../errors.ts';
 import {
@@ -35,6 +36,8 @@ export interface Caller {
   readonly scopes: ReadonlySet<string> | undefined;
   /** Completes the metadata of a question by what trusted headers say. Undefined if no header is configured for it. */
   readonly completeMetadata?: ((given: DeviceMetadataInput | null | undefined) => DeviceMetadataInput) | undefined;
+  /** Who asks, for what may proceed in an outage. */
+  readonly askerOf: () => Asker;
 }
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
@@ -178,18 +181,10 @@ export class GraphQLContext {
     }
     // Before the verification, because that spends the challenge.
     const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
-    const verdict = await captchaClient.validate(input, { personOf: () => this.person, audience }, this.recorder);
+    const verdict = await captchaClient.validate(input, { askerOf: this.caller.askerOf, audience }, this.recorder);
     if (attest) this.attestations.set(verdict, () => attest(verdict));
     this.recorder.recordOutcome(verdict.__typename);
     return verdict;
-  }
-
-  /** Who asks, for limits: the person of the trusted header, else the address. Undefined if the caller tells neither. */
-  private get person(): string | undefined {
-    const { subject, completeMetadata } = this.caller;
-    if (subject !== undefined) return subject;
-    const { ipAddrV4, ipAddrV6 } = completeMetadata?.(null) ?? {};
-    return ipAddrV4 ?? (ipAddrV6 == null ? undefined : networkOf(ipAddrV6));
   }
 
   /** The attestation of a verdict of this request; null if it deserves none. It is refused if the input named no audience. */
@@ -231,18 +226,3 @@ export class GraphQLContext {
 
 /** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
 const MAX_REFUSED_FIELDS = 100;
-
-/**
- * The first half of an IPv6 address: whoever has one address has the whole network (RFC 6177). It is the same however the address is
- * written. A text that is no address has one as well, because a header for the metadata `ipAddrV6` is passed on unchecked.
- */
-function networkOf(address: string): string {
-  const [before = [], after = []] = address.split('::').map(groupsOf);
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
-  return [...before, ...zeros, ...after].slice(0, 4).join(':');
-}
-
-function groupsOf(part: string): number[] {
-  const groups = part.split(':').filter((group) => group !== '');
-  return groups.map((group) => Number.parseInt(group, 16));
-}

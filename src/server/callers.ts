@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { createAskerReader } from './askers.ts';
 import {
   createMetadataReader,
   type MetadataReader,
@@ -58,6 +59,7 @@ export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
   readonly #trustsLoopback: boolean;
   readonly #metadataOf: MetadataReader | undefined;
+  readonly #askerOf: ReturnType<typeof createAskerReader>;
   #routers: readonly KnownSender[] = [];
   #services: readonly KnownSender[] = [];
 
@@ -66,6 +68,7 @@ export class Callers {
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
     this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata, metrics);
+    this.#askerOf = createAskerReader(trustedHeaders);
     this.replaceSecrets(options);
   }
 
@@ -100,11 +103,14 @@ export class Callers {
   /** A sender with the person that the trusted headers of a request name, and with what this person may see. */
   #callerOf({ name, scopes }: Pick<KnownSender, 'name' | 'scopes'>, request: IncomingMessage | undefined): Caller {
     const headers = this.#trustedHeaders;
+    const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
+    const completeMetadata = this.#metadataOf?.(request);
     return {
       name,
-      subject: headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined,
+      subject,
       scopes: scopes ?? this.#scopesOfPerson(request),
-      completeMetadata: this.#metadataOf?.(request),
+      completeMetadata,
+      askerOf: () => this.#askerOf({ subject, completeMetadata }),
     };
   }
 

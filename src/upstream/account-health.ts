@@ -18,6 +18,8 @@ export interface HealthStatus {
   readonly state: HealthState;
   /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
   readonly hasWorked: boolean;
+  /** Have neither probes nor calls shown anything yet? */
+  readonly isNew: boolean;
   /** What is wrong, for the log; empty if nothing is. It is the code of the exception if the service refuses with one. */
   readonly reason: string;
   /** How many outages were confirmed so far. */
@@ -66,7 +68,7 @@ export class AccountHealth {
   readonly #options: AccountOptions;
   readonly #observer: AccountObserver;
   #probe: Probe;
-  #status: HealthStatus = { state: 'unknown', hasWorked: false, reason: '', outages: 0 };
+  #status: HealthStatus = { state: 'unknown', hasWorked: false, isNew: true, reason: '', outages: 0 };
   /** Documented answers so far, of calls and of probes. */
   #answers = 0;
   /** Failed probes, or inconclusive ones, in a row. */
@@ -110,14 +112,15 @@ export class AccountHealth {
   /**
    * Admits a call, or refuses it so that nobody waits: in an outage and in a pause one call a second is admitted.
    *
+   * @param canBeSent does no limit of our own keep this call from the service? Otherwise it would show nothing.
    * @returns is it the trial call of this second?
    * @throws OutageError or AccountPausedError
    */
-  admit(): boolean {
+  admit(canBeSent = true): boolean {
     const now = performance.now();
     const isDown = this.#status.state === 'outage';
     if (!isDown && now >= this.#pausedUntil) return false;
-    if (now < this.#nextTrialAt) throw isDown ? new OutageError() : new AccountPausedError();
+    if (!canBeSent || now < this.#nextTrialAt) throw isDown ? new OutageError() : new AccountPausedError();
     this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
     return true;
   }
@@ -127,20 +130,26 @@ export class AccountHealth {
     this.#nextTrialAt = 0;
   }
 
-  /** After a 429 only one call a second is admitted for so long, in ms, unless there was a verdict within the last second. */
+  /**
+   * After a 429 only one call a second is admitted for so long, in ms, and probes are sent: any answer ends the pause. There is none if
+   * there was an answer within the last second, because then the service does not limit the account, but what one caller sends.
+   */
   pause(ms: number): void {
+    this.requestProbe();
     const now = performance.now();
-    // A service that goes on giving verdicts does not limit the account, but what one caller sends.
     if (now < this.#answeredAt + TRIAL_INTERVAL_MS) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#nextTrialAt = now + TRIAL_INTERVAL_MS;
   }
 
-  /** Records that a call got a documented answer that does not blame us. This ends an outage and a pause. */
+  /** Records that a call or a probe got a documented answer that does not blame us. This ends an outage and a pause. */
   recordAnswer(): void {
     this.#pausedUntil = 0;
     this.#answeredAt = performance.now();
-    this.#recordWell();
+    this.#answers += 1;
+    this.#inARow.count = 0;
+    if (this.#status.state !== 'well') this.#change('well');
+    this.#wake();
   }
 
   /** Has probes sent until one is answered, because a call has failed or is late. */
@@ -198,19 +207,12 @@ export class AccountHealth {
     // A rotation has replaced the credentials, or the process stops.
     if (signal.aborted) return;
     metrics.recordProbe(service, region, result.kind);
-    if (result.kind === 'well') this.#recordWell();
+    if (result.kind === 'well') this.recordAnswer();
     else if (this.#answers === answersBefore) this.#conclude(result);
   }
 
-  #recordWell(): void {
-    this.#answers += 1;
-    this.#inARow.count = 0;
-    if (this.#status.state !== 'well') this.#change('well');
-    this.#wake();
-  }
-
   #conclude({ kind, reason }: ProbeResult): void {
-    const { state, hasWorked } = this.#status;
+    const { state, hasWorked, isNew } = this.#status;
     // A failure of our own neither confirms an outage nor ends one.
     if (kind === 'own_failure' && state !== 'unknown') return;
     // An account that has worked had a host, so a host that is gone is an outage.
@@ -222,13 +224,13 @@ export class AccountHealth {
     else if (isFailure && isConfirmed) this.#change('outage', reason);
     // What we cannot confirm any more is not confirmed.
     else if (!isFailure && (state === 'unknown' || (state === 'outage' && isConfirmed)))
-      this.#change('unknown', reason);
+      this.#change('unknown', reason, isNew && kind === 'own_failure');
   }
 
-  #change(state: HealthState, reason = ''): void {
+  #change(state: HealthState, reason = '', isNew = false): void {
     const before = this.#status;
     const outages = before.outages + Number(state === 'outage' && before.state !== 'outage');
-    this.#status = { state, hasWorked: before.hasWorked || state === 'well', reason, outages };
+    this.#status = { state, hasWorked: before.hasWorked || state === 'well', isNew, reason, outages };
     if (before.state !== state) {
       if (state === 'outage') this.#outageSince = performance.now();
       if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;

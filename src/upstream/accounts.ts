@@ -1,3 +1,8 @@
+import packageJson from '../../package.json' with { type: 'json' };
+
+/** Tells the operator of a service who asks: the same in calls and in probes, so that nothing can treat them differently. */
+export const USER_AGENT = `${packageJson.name}/${packageJson.version}`;
+
 /**
  * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
  * all of them at once; a call under way keeps the account with which it began.

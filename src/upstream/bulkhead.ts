@@ -35,6 +35,11 @@ export class Bulkhead {
     return this.#queued;
   }
 
+  /** Would a call of an operation that has none be refused, or take the place of another call? */
+  get isFull(): boolean {
+    return this.#inFlight >= this.maxInFlight && this.#queued >= this.#maxQueue;
+  }
+
   /** Lets a call run if it need not wait. Then it ends with `release`. */
   tryEnter(): boolean {
     if (this.#inFlight >= this.maxInFlight) return false;

@@ -82,11 +82,11 @@ export class UpstreamClient {
     const { service, timeoutMs, eventLoop, metrics } = this.#options;
     context.signal.throwIfAborted();
     const health = this.health.find(account);
-    const isTrial = health?.admit();
+    const bulkhead = this.#bulkheadFor(region);
+    const isTrial = health?.admit(!bulkhead.isFull && !this.#quota?.isUsedUp(account));
     this.#quota?.check(account);
 
     const lagBeforeMs = eventLoop.totalLagMs();
-    const bulkhead = this.#bulkheadFor(region);
     const wasQueued = !bulkhead.tryEnter();
     // Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report.
     let pending: PendingRequest | undefined;

@@ -40,6 +40,12 @@ export class Quota {
     this.#metrics = metrics;
   }
 
+  /** Is a limit of this account known to be used up? */
+  isUsedUp(account: string): boolean {
+    const now = performance.now();
+    return this.#countsOf(account).some((count) => count.left(now) <= 0);
+  }
+
   /**
    * Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue.
    *

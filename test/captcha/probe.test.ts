@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import packageJson from '../../package.json' with { type: 'json' };
 import { captchaProbe, prepareCaptcha } from '../../src/captcha/client.ts';
 import { sign } from '../conformance/captcha-http.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
@@ -82,7 +83,10 @@ describe('the question', () => {
       region: 'GLB',
       origin: 'http://127.0.0.1:9',
       path: `/validate?captcha_id=${account.captchaId}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        'user-agent': `device-trust-subgraph/${packageJson.version}`,
+      },
     });
   });
 
@@ -92,11 +96,13 @@ describe('the question', () => {
       expect(lot_number).toMatch(/^[0-9a-f]{32}$/);
       expect(Math.abs(Number(gen_time) - Date.now() / 1_000)).toBeLessThan(10);
       expect(others).toEqual({
-        captcha_output: 'health-check-of-device-trust',
-        pass_token: 'health-check-of-device-trust',
+        // As in a challenge of the sandbox, for which no document has a form.
+        captcha_output: expect.stringMatching(/^[\w-]{128}$/),
+        pass_token: expect.stringMatching(/^[\da-f]{64}$/),
         sign_token: sign(lot_number, account.captchaKey),
       });
     }
-    expect(forms[0]?.['lot_number']).not.toBe(forms[1]?.['lot_number']);
+    for (const name of ['lot_number', 'captcha_output', 'pass_token'])
+      expect(forms[0]?.[name]).not.toBe(forms[1]?.[name]);
   });
 });

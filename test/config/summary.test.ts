@@ -19,7 +19,14 @@ test('what is off in live mode, and what the sandbox has of its own', () => {
   const quota = parse({ ...ROUTER, CAPTCHA_QUOTA: '{"perDay":9}' });
   expect(summaryOf(quota, 'id')).toContain('quotas: captcha, each replica alone;');
   const address = parse({ ...ROUTER, TRUSTED_HEADERS: '{"metadata":{"ipAddr":{"header":"x-client-ip"}}}' });
-  expect(summaryOf(address, 'id')).toMatch(/fail-open: faults, three a minute for each client address$/);
+  const others = 'and for all others together twice what others passed';
+  expect(summaryOf(address, 'id')).toContain(`fail-open: faults, twelve a minute for each network, ${others}`);
+  const both = parse({
+    ...ROUTER,
+    TRUSTED_HEADERS: '{"subject":"x-user-id","metadata":{"ipAddrV4":{"header":"x-client-ip"}}}',
+  });
+  const shares = `three a minute for each person, twelve a minute for each network without a person, ${others}`;
+  expect(summaryOf(both, 'id')).toContain(`fail-open: faults, ${shares}`);
   expect(summaryOf(parse({ ...ROUTER, CAPTCHA_FAIL_OPEN: 'never' }), 'id')).toMatch(/fail-open: never$/);
 });
 

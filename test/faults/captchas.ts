@@ -69,17 +69,23 @@ export const proceeded = (outcomes: readonly Outcome[]) => outcomes.filter(hasPr
 export const attested = (outcomes: readonly Outcome[]) =>
   outcomes.filter((outcome) => hasProceeded(outcome) && outcome.attestation).length;
 
+type Headers = Readonly<Record<string, string>>;
+
 let persons = 0;
 /** A person who has solved the captcha asks. */
-export function person(app: TestApp): Promise<Outcome> {
+export function person(app: TestApp, headers: Headers = {}): Promise<Outcome> {
   persons += 1;
-  return verify(app, { lotNumber: `person-${persons}` });
+  return verify(app, { lotNumber: `person-${persons}` }, headers);
 }
 
-/** So many people are verified at once; whoever finds this process busy asks again. */
-export async function verifyPeople(app: TestApp, count: number): Promise<void> {
-  const isVerified = async () => (await person(app)).__typename === 'CaptchaPassed';
-  await Promise.all(times(count, () => until(isVerified)));
+/** So many people are verified at once, counted from 0; whoever finds this process busy asks again. */
+export async function verifyPeople(
+  app: TestApp,
+  count: number,
+  headersOf = (_n: number): Headers => ({}),
+): Promise<void> {
+  const isVerified = async (n: number) => (await person(app, headersOf(n))).__typename === 'CaptchaPassed';
+  await Promise.all(times(count, (n) => until(() => isVerified(n))));
 }
 
 /** Asks each 100 ms until there is such an outcome. Gives how long that took in ms; infinity if it took more than 10 s. */

@@ -46,7 +46,7 @@ test('the configuration of 0.2.0 starts, and the log names what of it has no eff
     level: 'info',
     time: expect.any(String),
     msg: expect.stringMatching(
-      /^callers: router and orders; scopes: enforced by the header x-user-scopes; sealing: on; attestation: for orders; quotas: fingerprint and captcha, all replicas together; policy: [\da-f]{12} in \S+; fail-open: faults, three a minute for each person$/,
+      /^callers: router and orders; scopes: enforced by the header x-user-scopes; sealing: on; attestation: for orders; quotas: fingerprint and captcha, all replicas together; policy: [\da-f]{12} in \S+; fail-open: faults, three a minute for each person, twelve a minute for each network without a person, and for all others together twice what others passed$/,
     ),
   });
 });

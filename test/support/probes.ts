@@ -1,8 +1,14 @@
 /** The probes with which the app finds out whether an upstream is well. A test's upstream has to answer them as well. */
 
-/** Is this body the one of a probe: an empty token, or a made-up challenge? */
-export function isProbe(body: string): boolean {
-  return body.includes('"device_token":""') || body.includes('captcha_output=health-check-of-device-trust');
+/** Lot numbers of challenges that the sandbox has issued through an upstream of a test. */
+export const issued = new Set<string>();
+
+const CHALLENGE = /lot_number=([\da-f]{32})&captcha_output=[\w-]{128}&pass_token=[\da-f]{64}&/;
+
+/** Is this the request of a probe: an empty token, or a challenge that looks like a widget's and that nobody has issued? */
+export function isProbe(request: string): boolean {
+  const [, lotNumber] = CHALLENGE.exec(request) ?? [];
+  return request.includes('"device_token":""') || (lotNumber !== undefined && !issued.has(lotNumber));
 }
 
 /** The documented answer to the probe with this body: a refused token (2.10), or a failed verification (2.4). */

@@ -1,7 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { parseJson } from '../../src/runtime/json.ts';
 import { closeAtOnce, listen } from './loopback.ts';
-import { isProbe, probeAnswer } from './probes.ts';
+import { isProbe, issued, probeAnswer } from './probes.ts';
 
 /** A request as it reached an upstream. */
 export interface ReceivedRequest {
@@ -72,6 +73,8 @@ export function passOnTo(baseUrl: string, alter = (answer: string) => answer) {
       headers: { ...(authorization && { authorization }), ...(type && { 'content-type': type }) },
     });
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' });
-    response.end(alter(await answer.text()));
+    const text = await answer.text();
+    if (url.startsWith('/sandbox/challenges')) issued.add(Object(parseJson(text)).lot_number);
+    response.end(alter(text));
   };
 }

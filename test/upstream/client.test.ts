@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Accounts } from '../../src/upstream/accounts.ts';
 import type { UpstreamOptions } from '../../src/upstream/client.ts';
+import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { createContext, createTestClient, probeOf, requestTo } from './support.ts';
+import { createContext, createTestClient, down, probeOf, requestTo } from './support.ts';
 
 /** The client of one upstream service: how a call that nobody waits for any more ends, what is late, and its accounts. */
 
@@ -51,6 +52,25 @@ describe('a call is reported once, with its span', () => {
     expect(upstream.received).toEqual([]);
     expect([context.calls, spans, reports]).toEqual([[], [], []]);
   });
+});
+
+test.each<[string, Partial<UpstreamOptions>]>([
+  ['a quota that is used up', { quotaLimits: { perDay: 2 } }],
+  ['a full queue', { upstreamMaxInFlight: 1 }],
+])('in an outage %s takes no trial call: whoever asks hears of the outage', async (_what, limit) => {
+  const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];
+  onTestFinished(failing.stop);
+  const { metrics: _metrics, ...options } = limit;
+  const { client } = startClient({ ...options, probes: [['a', probeOf(failing.url)]] });
+  const [early, late] = [createContext(), createContext()];
+  const underWay = Promise.allSettled([1, 2].map(() => client.post(requestTo(upstream.url, early))));
+  await expect.poll(() => upstream.received.length).toBeGreaterThan(0);
+  client.health.requestProbe('a');
+  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
+  for (let n = 0; n < 3; n += 1)
+    await expect(client.post(requestTo(upstream.url, late))).rejects.toMatchObject({ name: 'OutageError' });
+  early.cancel();
+  await underWay;
 });
 
 test('a call that is late is OVERLOADED if the event loop lagged for more than a quarter of the deadline, and only then', async () => {

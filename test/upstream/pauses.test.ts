@@ -7,27 +7,38 @@ import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { type Answer, answerAsDocumented, sendJson, startUpstream } from '../support/upstream.ts';
 
-/** What follows when a service answers 429: it gets no call for that account until the pause is over. */
+/** What follows when a service answers 429: it gets one call a second for that account until the pause is over, or a probe is answered. */
 
 const CLIENT = { __typename: 'CaptchaIndeterminate', proceed: false, cause: 'CLIENT' };
 const UNAVAILABLE = [{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }];
 
-/** An app whose upstream answers 429 until a test says otherwise. */
+/** No probe of the start has shown that the service answers. */
+const UNCHECKED = { upstreamCheck: 'off' } as const;
+
+/** An app whose upstream answers 429 to calls until a test says otherwise, and to probes. */
 async function start(headers: Readonly<Record<string, string | string[]>>) {
   let isLimited = true;
-  const upstream = await startUpstream(({ url }, response: ServerResponse) => {
-    if (isLimited) response.writeHead(429, headers).end('too many requests');
-    else sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID);
-  });
+  let areProbesLimited = true;
+  const limit = (response: ServerResponse) => void response.writeHead(429, headers).end('too many requests');
+  const upstream = await startUpstream(
+    ({ url }, response) => {
+      if (isLimited) limit(response);
+      else sendJson(response, 200, url.startsWith('/validate') ? PASS : ANDROID);
+    },
+    (probe, response) => (areProbesLimited ? limit(response) : answerAsDocumented(probe, response)),
+  );
   onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url);
+  const app = await startInLiveMode(upstream.url, UNCHECKED);
   onTestFinished(app.stop);
   return {
     app,
     recover: () => {
       isLimited = false;
+    },
+    answerProbes: () => {
+      areProbesLimited = false;
     },
     received: () => upstream.received.length,
     judge: (publicKey?: string) => ask(app.graphqlUrl, queryForTokens(['t'], publicKey)),
@@ -63,6 +74,17 @@ test.each([['30'], [['30', '40']]])('a captcha id is paused by %j, and nobody pr
   expect((await verify('b'.repeat(32))).data.validateCaptcha).toMatchObject({ proceed: true });
 });
 
+test('a probe that is answered ends the pause, although the calls of somebody go on to get a 429', async () => {
+  const { answerProbes, received, recover, verify } = await start({ 'retry-after': '60' });
+  await verify();
+  answerProbes();
+  // The next probe follows within a second. From then on calls are sent again.
+  const receivedAfterOne = () => verify().then(received);
+  await expect.poll(receivedAfterOne, { interval: 10, timeout: 10_000 }).toBeGreaterThan(5);
+  recover();
+  expect((await verify()).data.validateCaptcha).toMatchObject({ proceed: true });
+});
+
 test('without a Retry-After the pause is a second, and then the account is asked again', async () => {
   const { received, recover, judge } = await start({});
   const pausedAt = performance.now();
@@ -74,11 +96,11 @@ test('without a Retry-After the pause is a second, and then the account is asked
 });
 
 test('calls that waited in the queue when the 429 came are not sent either', async () => {
-  const upstream = await startUpstream((_request, response) => {
-    setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
-  });
+  const limit: Answer = (_request, response) =>
+    void setTimeout(() => response.writeHead(429, { 'retry-after': '30' }).end(), 50);
+  const upstream = await startUpstream(limit, limit);
   onTestFinished(upstream.stop);
-  const app = await startInLiveMode(upstream.url, { upstreamMaxInFlight: 3 });
+  const app = await startInLiveMode(upstream.url, { ...UNCHECKED, upstreamMaxInFlight: 3 });
   onTestFinished(app.stop);
   const { errors } = await ask(app.graphqlUrl, queryForTokens(times(6, String)));
   expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_UNAVAILABLE']));

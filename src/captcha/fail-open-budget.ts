@@ -1,0 +1,107 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+/** So many times the verified passes of the busiest minute may proceed in a minute of an outage. */
+const FACTOR = 2;
+/** So many may proceed in any case, once per process and for all captcha ids together. */
+const MINIMUM = 10;
+
+/**
+ * What one asker may have in one minute, of what passes and of what proceeds. Many people share a network. An asker is `nobody` if
+ * a header that should say who it is does not, and `anybody` if no such header is configured.
+ */
+const PER_MINUTE = {
+  person: 3,
+  network: 12,
+  nobody: Number.POSITIVE_INFINITY,
+  anybody: Number.POSITIVE_INFINITY,
+};
+
+/** Who asks. */
+export interface Asker {
+  readonly kind: keyof typeof PER_MINUTE;
+  /** Tells it from others of its kind; empty for `nobody` and `anybody`. */
+  readonly id: string;
+}
+
+/** The verified passes of one minute, which begins with the first of them. */
+interface Minute {
+  readonly startedAt: number;
+  passes: number;
+  /** The same by asker, as long as the minute lasts. */
+  readonly byAsker: Map<string, number>;
+}
+
+/**
+ * How many captchas may proceed without a verdict while their service is down: as many as people come. Only what the service
+ * has verified counts as people, so a bot has to solve challenges to get more. Askers that are named and those that are not have
+ * a room each, because a bot can always leave out its name. What proceeds is remembered whether or not the outage goes on, so one
+ * that comes and goes lets no more through than one that stays.
+ */
+export class FailOpenBudget {
+  /** The minutes with passes of the last hour, by room. */
+  readonly #minutes = new Map<string, Minute[]>();
+  /** What proceeded within the last minute, by room. */
+  readonly #proceededIn = new Map<string, number>();
+  /** The same by asker. */
+  readonly #proceededOf = new Map<string, number>();
+  #proceeded = 0;
+
+  /**
+   * Records that an asker was verified.
+   *
+   * @param now on a clock that stands still in an outage of the captcha id, in ms
+   */
+  recordPass(captchaId: string, asker: Asker, now: number): void {
+    const room = roomOf(captchaId, asker);
+    const minutes = this.#minutes.get(room) ?? [];
+    let minute = minutes.at(-1);
+    if (!minute || now - minute.startedAt >= MINUTE_MS) {
+      minute?.byAsker.clear();
+      minute = { startedAt: now, passes: 0, byAsker: new Map() };
+      this.#minutes.set(room, [...withinHour(minutes, now), minute]);
+    }
+    const own = minute.byAsker.get(keyOf(asker)) ?? 0;
+    if (own >= PER_MINUTE[asker.kind]) return;
+    minute.byAsker.set(keyOf(asker), own + 1);
+    minute.passes += 1;
+  }
+
+  /**
+   * May one more captcha proceed? If so it is counted.
+   *
+   * @param now see `recordPass`
+   */
+  take(captchaId: string, asker: Asker, now: number): boolean {
+    if ((this.#proceededOf.get(keyOf(asker)) ?? 0) >= PER_MINUTE[asker.kind]) return false;
+    const room = roomOf(captchaId, asker);
+    const busiest = Math.max(0, ...withinHour(this.#minutes.get(room) ?? [], now).map(({ passes }) => passes));
+    const isOfMinimum = this.#proceeded < MINIMUM && asker.kind !== 'nobody';
+    if (!isOfMinimum && (this.#proceededIn.get(room) ?? 0) >= FACTOR * busiest) return false;
+    this.#proceeded += 1;
+    countForMinute(this.#proceededIn, room);
+    countForMinute(this.#proceededOf, keyOf(asker));
+    return true;
+  }
+}
+
+function roomOf(captchaId: string, { kind }: Asker): string {
+  return `${captchaId} ${kind === 'nobody'}`;
+}
+
+function keyOf({ kind, id }: Asker): string {
+  return `${kind} ${id}`;
+}
+
+function withinHour(minutes: readonly Minute[], now: number): Minute[] {
+  return minutes.filter(({ startedAt }) => now - startedAt < HOUR_MS);
+}
+
+function countForMinute(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+  const forget = () => {
+    const left = (counts.get(key) ?? 1) - 1;
+    if (left > 0) counts.set(key, left);
+    else counts.delete(key);
+  };
+  setTimeout(forget, MINUTE_MS).unref();
+}

@@ -1,0 +1,96 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import { type Asker, FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
+
+/** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
+
+const [MINUTE, HOUR, MINIMUM] = [60_000, 3_600_000, 10];
+let budget = new FailOpenBudget();
+beforeEach(() => {
+  vi.useFakeTimers();
+  budget = new FailOpenBudget();
+});
+
+const ANYBODY: Asker = { kind: 'anybody', id: '' };
+const NOBODY: Asker = { kind: 'nobody', id: '' };
+const person = (id: number | string): Asker => ({ kind: 'person', id: `${id}` });
+const network = (id: number | string): Asker => ({ kind: 'network', id: `${id}` });
+
+const pass = (count: number, now: number, askerOf: (n: number) => Asker = () => ANYBODY) => {
+  for (let n = 0; n < count; n += 1) budget.recordPass('a', askerOf(n), now);
+};
+/** How many of so many proceed. */
+const take = (count: number, now: number, { id = 'a', asker = ANYBODY }: { id?: string; asker?: Asker } = {}) =>
+  Array.from({ length: count }, () => budget.take(id, asker, now)).filter(Boolean).length;
+
+test('however long an outage is, twice the busiest minute of the hour before may proceed in each sliding minute', () => {
+  pass(5, 0);
+  pass(20, 10 * MINUTE);
+  pass(7, 30 * MINUTE);
+  // Its clock stands still, so the hour before stays the same.
+  const now = 31 * MINUTE;
+  expect(take(30, now)).toBe(30);
+  vi.advanceTimersByTime(MINUTE / 2);
+  expect(take(30, now)).toBe(10);
+  for (let minute = 1; minute <= 120; minute += 1) {
+    vi.advanceTimersByTime(MINUTE / 2);
+    expect(take(100, now)).toBe(minute % 2 === 1 ? 30 : 10);
+  }
+});
+
+test('passes of more than an hour before do not count', () => {
+  pass(20, 0);
+  pass(8, MINUTE);
+  expect(take(100, HOUR + MINUTE / 2)).toBe(16);
+});
+
+test('the minimum is 10 once, for all captcha ids together', () => {
+  expect([take(4, 0), take(4, 0, { id: 'b' }), take(4, 0, { id: 'c' })]).toEqual([4, 4, 2]);
+  vi.advanceTimersByTime(HOUR);
+  expect(take(100, HOUR)).toBe(0);
+});
+
+test.each([
+  ['person', 3, person],
+  ['network', 12, network],
+] as const)(
+  'one %s gets %i in a minute, for all captcha ids together, and takes nothing from others',
+  (_, most, name) => {
+    pass(200, 0, person);
+    const asker = name('one');
+    expect([take(2, 0, { asker }), take(99, 0, { asker, id: 'b' }), take(99, 0, { asker })]).toEqual([
+      2,
+      Math.min(most - 2, MINIMUM - 2),
+      Math.max(0, most - MINIMUM),
+    ]);
+    expect(take(99, 0, { asker: name('other') })).toBe(most);
+    vi.advanceTimersByTime(MINUTE);
+    expect(take(99, 0, { asker })).toBe(most);
+  },
+);
+
+test.each([
+  ['person', 3, person],
+  ['network', 12, network],
+] as const)('150 challenges that one %s has solved in a minute count %i', (_, most, name) => {
+  pass(150, 0, () => name('bot'));
+  pass(150, MINUTE, () => name('bot'));
+  const takers = Array.from({ length: 100 }, (__, n) => person(n));
+  // The minimum, which is there without any pass, is a part of the bound.
+  expect(takers.filter((asker) => budget.take('a', asker, MINUTE)).length).toBe(Math.max(2 * most, MINIMUM));
+});
+
+test('a person and a network of the same name are two askers', () => {
+  pass(200, 0, person);
+  expect([take(9, 0, { asker: person('203.0.113.7') }), take(99, 0, { asker: network('203.0.113.7') })]).toEqual([
+    3, 12,
+  ]);
+});
+
+test('whoever has no name where names are configured gets twice what nobody passed, and nothing of the minimum', () => {
+  pass(40, 0, person);
+  expect(take(100, 0, { asker: NOBODY })).toBe(0);
+  pass(7, 0, () => NOBODY);
+  expect(take(100, 0, { asker: NOBODY })).toBe(14);
+  const named = Array.from({ length: 100 }, (_, n) => person(`${n}`));
+  expect(named.filter((asker) => budget.take('a', asker, 0)).length).toBe(80);
+});

@@ -1,0 +1,103 @@
+import { describe, expect, type TestContext, test } from 'vitest';
+import type { Config } from '../../src/config/variables.ts';
+import { times } from '../support/times.ts';
+import {
+  ATTESTING,
+  attested,
+  flood,
+  type Outcome,
+  person,
+  proceeded,
+  serves,
+  TO_FIRST,
+  unavailable,
+  untilDown,
+  verifyPeople,
+} from './captchas.ts';
+import { startBoth, verify } from './support.ts';
+
+/** Who gets what may proceed in an outage: people, the people of a network, and whoever is neither. */
+
+const ROUTER = { 'router-authorization': 'the-secret-of-the-router' };
+type Headers = Readonly<Record<string, string>>;
+type Metadata = NonNullable<Config['trustedHeaders']>['metadata'];
+const ADDRESS: Metadata = { ipAddr: { header: 'x-client-ip' } };
+const UNCHECKED: Metadata = { ipAddrV6: { header: 'x-client-ip' } };
+
+const by = (name: number | string): Headers => ({ ...ROUTER, 'x-user-id': `${name}` });
+const from = (address: string): Headers => ({ ...ROUTER, 'x-client-ip': address });
+
+/** An app behind a router that names the person, the address or both. */
+async function start(context: TestContext, { subject, metadata }: { subject?: string; metadata?: Metadata }) {
+  const trustedHeaders = { subject, scopes: undefined, metadata };
+  const more = { ...ATTESTING, routerSecrets: [ROUTER['router-authorization']], trustedHeaders };
+  const { upstream, app } = await startBoth(context, serves, 3_000, more);
+  return {
+    app,
+    /** The service fails, and the process knows it. Whoever asks meanwhile is nobody, so nothing is taken. */
+    goDown: async () => {
+      upstream.fail(unavailable);
+      await untilDown(app, () => verify(app, {}, ROUTER));
+    },
+    /** So many ask at once, counted from 0. */
+    ask: (count: number, headersOf: (n: number) => Headers): Promise<Outcome[]> =>
+      Promise.all(times(count, (n) => verify(app, TO_FIRST, headersOf(n)))),
+  };
+}
+
+let asked = 0;
+/** Takes turns between these texts. */
+const oneOf = (...texts: readonly string[]) => texts[asked++ % texts.length] ?? '';
+
+const NAMED = { subject: 'x-user-id', metadata: ADDRESS };
+
+describe.concurrent('in an outage', () => {
+  test.for<[string, { subject?: string; metadata?: Metadata }, number, (last: string) => Headers]>([
+    ['person', NAMED, 3, (last) => ({ ...by(last), 'x-client-ip': `203.0.113.${oneOf('9', '10')}` })],
+    ['IPv4 address', NAMED, 12, (last) => from(`203.0.113.${last}`)],
+    // The shortest form of one address has its zeros before the fourth group, and that of the other behind it.
+    ['IPv6 /56', NAMED, 12, (last) => from(`2001:0:0:${last}${oneOf('00', 'ff')}:${oneOf('1:2:3:4', ':1')}`)],
+    [
+      'IPv6 /56 in a header of any text',
+      { metadata: UNCHECKED },
+      12,
+      (last) => from(oneOf(`2001:DB8::${last}01:0:0:0:1`, `2001:0db8:0:${last}00::1`, `2001:db8:0:${last}7f:5:6:7:8`)),
+    ],
+  ])('one %s gets its share, and others get theirs', async ([, headers, most, nameOf], context) => {
+    const { app, goDown, ask } = await start(context, headers);
+    await verifyPeople(app, 30, (n) => nameOf(`${n + 1}`));
+    await goDown();
+    const ofOne = await ask(40, () => nameOf('1'));
+    expect([proceeded(ofOne), attested(ofOne)]).toEqual([most, most]);
+    expect(ofOne.at(-1)).toMatchObject({ attestation: null, message: expect.stringMatching(/again in a minute/) });
+    expect(attested(await ask(5, (n) => nameOf(`${n + 2}`)))).toBe(5);
+  });
+
+  test('whoever does not sign in gets twice what such people passed, and those who did get theirs', async (context) => {
+    const { app, goDown, ask } = await start(context, { subject: 'x-user-id' });
+    await verifyPeople(app, 40, by);
+    await verifyPeople(app, 2, () => ROUTER);
+    await goDown();
+    expect(proceeded(await ask(100, () => ROUTER))).toBeLessThanOrEqual(2 * 2);
+    expect(proceeded(await ask(80, by))).toBe(80);
+  });
+
+  test.for<[string, Metadata, (n: number) => Headers]>([
+    ['with several addresses', ADDRESS, (n) => ({ ...ROUTER, 'x-client-ip': `203.0.113.${n}, 203.0.113.9` })],
+    ['that is shorter than its `hops`', { ipAddr: { header: 'x-client-ip', hops: 2 } }, (n) => from(`203.0.113.${n}`)],
+    ['that holds no address', UNCHECKED, (n) => from(`bot-${n}`)],
+    ['that is not there', ADDRESS, () => ROUTER],
+  ])('a header %s makes a bot nobody, however often it changes', async ([, metadata, headersOf], context) => {
+    const { goDown, ask } = await start(context, { metadata });
+    await goDown();
+    expect(proceeded(await ask(40, headersOf))).toBe(0);
+  });
+
+  test('one person who has 150 challenges solved before adds what one person may', async (context) => {
+    const { app, goDown, ask } = await start(context, { subject: 'x-user-id' });
+    await verifyPeople(app, 7, by);
+    for (let n = 0; n < 15; n += 1) await flood(10, 0, () => person(app, by('bot')));
+    await goDown();
+    expect(proceeded(await ask(200, (n) => by(`account-${n}`)))).toBe(2 * (7 + 3));
+  });
+});
