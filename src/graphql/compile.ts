@@ -7,6 +7,8 @@ import type { OperationCost } from './cost.ts';
  * every field, in fragments as well; everything about one token costs 107.
  */
 const MAX_COST = 250;
+/** Everything about a device has some 1,500 characters. */
+const MAX_CHARACTERS = 8_192;
 
 /** An operation that may be compiled. */
 interface Candidate {
@@ -27,13 +29,16 @@ interface Candidate {
  * - A default of a variable can turn out to be wrong only while the operation is executed.
  * - It writes literals into its code. Some texts of its own have a meaning there, so that a text of the caller could run as code.
  *   In the literal of an object or a list, it can also lose a variable.
+ * - It writes the names of answers into its code as well, with all names above them and for each error. It takes two fields for one
+ *   whose names, joined by `_`, are alike, as an alias can make them. So the only alias may be that of the root field, in letters and
+ *   digits.
  * - Names that every object has, such as `constructor`, are not names to it.
  */
 export function canBeCompiled({ document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
   const [first, ...others] = definition.selectionSet.selections;
   const isSingle = first?.kind === 'Field' && others.length === 0;
-  if (size > MAX_COST || !isSingle) return false;
+  if (size > MAX_COST || !isSingle || (document.loc?.end ?? 0) > MAX_CHARACTERS) return false;
   let isPlain = true;
   const exclude = () => {
     isPlain = false;
@@ -43,8 +48,8 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
     VariableDefinition: ({ variable, defaultValue }) => {
       if (defaultValue || variable.name.value in {}) exclude();
     },
-    Field: ({ alias, name }) => {
-      if ((alias ?? name).value in {}) exclude();
+    Field: (node) => {
+      if (node.alias && (node !== first || !OWN_NAME.test(node.alias.value) || node.alias.value in {})) exclude();
     },
     Argument: ({ value }) => {
       if (!COMPILED_VALUES.has(value.kind)) exclude();
@@ -52,6 +57,8 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
   });
   return isPlain;
 }
+
+const OWN_NAME = /^[a-z\d]+$/i;
 
 /** The values of arguments in which a caller can write no text. */
 const COMPILED_VALUES = new Set<string>(['Variable', 'EnumValue', 'IntValue', 'FloatValue', 'BooleanValue']);

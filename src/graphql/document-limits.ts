@@ -1,37 +1,17 @@
-import { maxAliasesRule } from '@escape.tech/graphql-armor-max-aliases';
-import { maxDepthRule } from '@escape.tech/graphql-armor-max-depth';
-import { maxDirectivesRule } from '@escape.tech/graphql-armor-max-directives';
-import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
+import { Lexer, Source, TokenKind } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
 
 /** Lexical tokens, at which the parser ends. Everything about a device has some 300. */
 export const MAX_TOKENS = 2_000;
-/** Levels. Everything about a device is seven deep, each named fragment on the way counts as one more, and tools ask for the schema. */
-const MAX_DEPTH = 12;
-/** Aliases in an operation: as many as a request may make fingerprint calls by default. */
-const MAX_ALIASES = 100;
-/** Directives in an operation. Clients write a few. */
-const MAX_DIRECTIVES = 50;
-
-/** Validation rules that refuse a document beyond a limit, each with a message that names the limit. */
-export const DOCUMENT_LIMITS: readonly ValidationRule[] = [
-  maxDepthRule(limit(MAX_DEPTH, `The document is more than ${MAX_DEPTH} levels deep.`)),
-  maxAliasesRule(limit(MAX_ALIASES, `The document has more than ${MAX_ALIASES} aliases.`)),
-  maxDirectivesRule(limit(MAX_DIRECTIVES, `The document has more than ${MAX_DIRECTIVES} directives.`)),
-];
-
-/** The rules would throw by default. That would end the validation, and the error would count as a syntax error. */
-function limit(n: number, message: string) {
-  const report = (context: ValidationContext | null) => context?.reportError(new GraphQLError(message));
-  return { n, propagateOnRejection: false, onReject: [report] };
-}
-
 /** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
 const MAX_BYTES = 65_536;
 const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
+/** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
+const MAX_NAME_LENGTH = 256;
+const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
 /**
  * Why a document must not even be parsed; undefined if it may be. No client's comes near these limits. It counts the word in the
@@ -42,9 +22,26 @@ export function refusalOfDocument(source: string): DeviceTrustError | undefined 
     const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;
     return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
+  if (hasLongName(source)) {
+    const message = `The document has a name of more than ${MAX_NAME_LENGTH} characters.`;
+    return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
+  }
   if (!hasMore(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
   const message = `The document has more than ${MAX_FRAGMENTS} fragments.`;
   return new DeviceTrustError('GRAPHQL_VALIDATION_FAILED', { message });
+}
+
+/** Is a name longer than it may be? A text in the document may: it can be a device token. */
+function hasLongName(source: string): boolean {
+  if (!LONG_WORD.test(source)) return false;
+  const lexer = new Lexer(new Source(source));
+  try {
+    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance())
+      if (token.kind === TokenKind.NAME && token.value.length > MAX_NAME_LENGTH) return true;
+  } catch {
+    // Not a document. The parser comes to the same place, and says where it is.
+  }
+  return false;
 }
 
 /** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */

@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { Logger } from 'pino';
 import type { GraphQLContext } from '../graphql/context.ts';
-import { DOCUMENT_LIMITS, MAX_TOKENS } from '../graphql/document-limits.ts';
+import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
 
@@ -54,7 +54,6 @@ export async function startApollo(
     introspection: true,
     parseOptions: { maxTokens: MAX_TOKENS },
     validationRules: [
-      ...DOCUMENT_LIMITS,
       KnownOperationTypesRule,
       RememberExpectationsRule,
       ...(allowsIntrospection ? [] : [NoSchemaIntrospectionCustomRule]),

@@ -5,6 +5,7 @@ import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
+import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID, PASS, WEB } from '../faults/documented.ts';
@@ -148,6 +149,49 @@ test.each([
   ],
 ])('a field left out of many items by %s', async (_what, document) => {
   expect(await expectAlike(document, { r })).not.toContain('errors');
+});
+
+test.each<[string, string, Record<string, unknown>]>([
+  [
+    'two aliases of a field that fails, and the field itself',
+    'query ($t: String!, $e: String) { deviceFingerprint(token: $t, eventType: $e) { ... on DeviceFingerprint { judgement { a: sealed sealed b: sealed } } } }',
+    { t: 'android', e: 'x'.repeat(250_000) },
+  ],
+  [
+    'an alias that every object has',
+    'query ($t: String!) { constructor: deviceFingerprint(token: $t) { __typename } }',
+    { t: 'android' },
+  ],
+])('%s', async (_what, document, variables) => {
+  await expectAlike(document, variables);
+});
+
+test('an alias that is the path of another field costs what it costs, however often it is sent', async () => {
+  const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+  const json = { ...ANDROID, data: { ...ANDROID.data, signals } };
+  const dear = await startServer(
+    undefined,
+    {},
+    {
+      ...capabilities,
+      limits: { ...DEFAULTS, maxCost: 400 },
+      fingerprintClient: { query: async (request) => toOutcome(request, { status: 200, json }, 0) },
+    },
+  );
+  const all = '{ name code level confidence effect meaning }';
+  for (const [ofJudgement, ofDevice] of [
+    ['{ name }', all],
+    [all, '{ name }'],
+  ]) {
+    const document = `query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprint {
+      judgement { signals ${ofJudgement} } signals_judgement: signals ${ofDevice}
+    } } }`;
+    for (const _ of TIMES)
+      expect((await ask(dear.graphqlUrl, document, { t: 'android' })).errors).toMatchObject([
+        { extensions: { code: 'OVERLOADED' } },
+      ]);
+  }
+  await dear.stop();
 });
 
 test("a company's plugin of Apollo Server sees every operation and its execution", async () => {

@@ -77,7 +77,7 @@ export function makeUp(seed: number): MadeUp {
   const isMutation = chance(0.2);
   const roots = Array.from(
     { length: pick([1, 1, 2, 3]) },
-    (_, at) => `r${at}: ${isMutation ? captcha(writer) : root(writer)}`,
+    (_, at) => `${pick(['r', 'r_', 'R'])}${at}: ${isMutation ? captcha(writer) : root(writer)}`,
   );
   // Some of what was written was not chosen in the end.
   const body = withFragments(roots.join(' '), fragments);
@@ -129,6 +129,8 @@ function device(writer: Writer): string {
     ...(chance(0.3) ? [`minLevel: ${value('SignalLevel', pick(['LOW', 'MEDIUM', 'HIGH', null]))}`] : []),
     ...(chance(0.3) ? [`minConfidence: ${value('Float', pick([0, 0.9, 1, 2, null]))}`] : []),
   ];
+  /** An alias that is the path of another field, from its end, as graphql-jit joins it. */
+  const likePath = (field: string) => (chance(0.3) ? `${field}_judgement: ` : '');
   return some(writer, 'DeviceFingerprint', [
     'publicKey',
     'requestId',
@@ -136,12 +138,12 @@ function device(writer: Writer): string {
     'version',
     'clientType',
     '__typename',
-    `decision { ${some(writer, 'DeviceRiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
-    `${alias()}device { ${some(writer, 'FingerprintDevice', ['id', '__typename'])} }`,
+    `${likePath('decision')}decision { ${some(writer, 'DeviceRiskDecision', ['action', 'rule', 'policy', '__typename'])} }`,
+    `${likePath('device') || alias()}device { ${some(writer, 'FingerprintDevice', ['id', '__typename'])} }`,
     `${alias()}ipInfo { ${some(writer, 'IpInfo', ['ip', '__typename'])} }`,
     `${alias()}deviceBasic { __typename ... on Mobile { ${mobile(writer)} } ... on Web { ${web(writer)} } }`,
     `judgement { ${some(writer, 'DeviceJudgement', ['eventId', 'eventType', 'subject', 'decision { action }', 'device { id }', 'signals { name }'])} }`,
-    `a_signals: signals${filters.length > 0 ? `(${filters.join(', ')})` : ''} { ${leaves(writer, 'Signal')} }`,
+    `${likePath('signals') || 'a_signals: '}signals${filters.length > 0 ? `(${filters.join(', ')})` : ''} { ${leaves(writer, 'Signal')} }`,
   ]);
 }
 
