@@ -94,11 +94,18 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
   const signsInPublic = attestationKeys.some(({ x }) => x === SANDBOX_ATTESTATION_KEY.x);
   refuse(signsInPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');
 
+  // What is in every address is no secret.
+  const publicKeys = new Set(fingerprintApplications.map(({ publicKey }) => publicKey));
+  for (const [index, { secret }] of fingerprintApplications.entries())
+    refuse(publicKeys.has(secret), 'fingerprintApplications', 'no public key as a secret', `one at ${index}.secret`);
+  const known = new Set(captchaConfigurations.map(({ captchaId }) => captchaId));
+  for (const [index, { captchaKey }] of captchaConfigurations.entries())
+    refuse(known.has(captchaKey), 'captchaConfigurations', 'no captcha id as a key', `one at ${index}.captchaKey`);
+
   // Audiences without keys, or keys without audiences, would attest nothing.
   const isHalf = isSet('attestation') !== isSet('attestationKeys');
   refuse(isHalf, 'attestation', 'it together with ATTESTATION_KEYS', 'one of them');
   // A captcha id that is not configured would never count.
-  const known = new Set(captchaConfigurations.map(({ captchaId }) => captchaId));
   for (const { id, captchaIds = [] } of values.captchaConfigurations ? audiences : []) {
     const isUnknown = captchaIds.some((captchaId) => !known.has(captchaId));
     refuse(isUnknown, 'attestation', `captcha ids of CAPTCHA_CONFIGURATIONS for the audience "${id}"`, 'another one');

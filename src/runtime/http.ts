@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 
 /**
  * From `getBuiltinModule`, because an import of `node:http` reads all of its exports, and one of them loads the undici inside
@@ -19,6 +20,15 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   if (bound === null || typeof bound === 'string') throw new Error('expected to listen on a port, but got a pipe');
   const { address, family } = bound;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
+}
+
+/**
+ * Does the `Host` of a request have an address or a name without a dot, such as `localhost`? Any other name can be one of another
+ * site, whose look-up was changed to this machine so that its page may read what we answer (DNS rebinding).
+ */
+export function hasLocalName({ headers: { host = '' } }: IncomingMessage): boolean {
+  const name = host.replace(/:\d+$/, '');
+  return /^[\w-]+$/.test(name) || isIP(name.replace(/^\[|\]$/g, '')) > 0;
 }
 
 /** As browsers write the origin of a page that a server of this machine serves. */

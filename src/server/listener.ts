@@ -80,9 +80,7 @@ export class Listener {
     // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
     // limited to 16 KiB in any case.
     this.#server.maxHeadersCount = 0;
-    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      if (refuseMalformed(error, socket)) metrics?.recordRefusal('BAD_REQUEST');
-    });
+    this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
     this.#server.on('connection', (socket: Socket) => {
       const factor = 1 + JITTER * (2 * Math.random() - 1);
@@ -126,11 +124,21 @@ export class Listener {
     if (response.socket === null && !this.#mayWait(socket, response)) return;
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
+    // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
+    if (request.httpVersion !== '1.1' && request.headers['transfer-encoding'] !== undefined) {
+      this.#ended.add(socket);
+      return this.#refuse(undefined, socket);
+    }
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
     }
     this.#handle(request, response);
+  }
+
+  /** Answers bytes that are not a whole HTTP request, and closes the socket. */
+  #refuse(code: string | undefined, socket: Socket): void {
+    if (refuseMalformed(code, socket)) this.#metrics?.recordRefusal('BAD_REQUEST');
   }
 
   /** Counts a request that came before the answer to an earlier one. False, with its connection closed, if it is one too many. */
@@ -152,13 +160,13 @@ export class Listener {
  *
  * @returns false if no response could be sent
  */
-function refuseMalformed({ code = '' }: NodeJS.ErrnoException, socket: Socket): boolean {
+function refuseMalformed(code: string | undefined, socket: Socket): boolean {
   // The client has disconnected, or has a part of another response, to which this one would seem to belong.
   if (!socket.writable || socket.bytesWritten > 0) {
     socket.destroy();
     return false;
   }
-  const status = MALFORMED_STATUS[code] ?? 400;
+  const status = MALFORMED_STATUS[code ?? ''] ?? 400;
   const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

@@ -5,7 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
-import { answerLocalPage } from '../runtime/http.ts';
+import { answerLocalPage, hasLocalName } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
@@ -80,6 +80,8 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const [path] = (request.url ?? '/').split('?', 1);
+    if (explorer && !hasLocalName(request))
+      throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
     // First, so that a page can read every response, and what refuses it.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv6, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
@@ -24,6 +24,8 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
+/** What a socket may bring for one call, in bytes: also a head, early hints and the frames of chunks, which undici reads without end. */
+const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 
 /** What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
@@ -102,14 +104,33 @@ export class UpstreamPool {
   }
 
   #open(options: buildConnector.Options, callback: buildConnector.Callback): void {
-    if (!this.#name) this.#connect(options, callback);
+    const connect = () =>
+      this.#connect(options, (...given) => {
+        const [error, socket] = given;
+        if (!error) limitRawBytes(socket);
+        callback(...given);
+      });
+    if (!this.#name) connect();
     else
       this.#name.resolve((error) => {
         if (error) callback(toLookupError(error), null);
         else if (this.#pool.destroyed) callback(new DeviceTrustError('CANCELLED'), null);
-        else this.#connect(options, callback);
+        else connect();
       });
   }
+}
+
+/** Closes a socket that brings too much for one call. A call begins with what is written, and undici reads after this. */
+function limitRawBytes(socket: Socket): void {
+  let written = 0;
+  let readBefore = 0;
+  let readAtLast = 0;
+  socket.on('readable', () => {
+    if (socket.bytesWritten !== written) readBefore = readAtLast;
+    written = socket.bytesWritten;
+    readAtLast = socket.bytesRead;
+    if (readAtLast - readBefore > MAX_RAW_BYTES) socket.destroy(new errors.ResponseExceededMaxSizeError());
+  });
 }
 
 /**
@@ -172,7 +193,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#weigh(WEIGHT_OF_PIECE);
     if (status < 200) return; // 1xx: the response is still to come
     this.#status = status;
     this.#retryAfter = headers['retry-after'];

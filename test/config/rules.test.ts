@@ -175,6 +175,18 @@ describe('what the documentation shows in place of values of your own', () => {
       expect(problemsOf({ ...env, [name]: text })).toEqual([refusal(name, own)]);
     });
 
+    test('that is public is no secret: the public key of an application, or a captcha id', () => {
+      const env = {
+        ...LIVE,
+        FINGERPRINT_APPLICATIONS: application({ secret: 'pk_shop' }),
+        CAPTCHA_CONFIGURATIONS: captcha({ captchaKey: CAPTCHA.captchaId }),
+      };
+      expect(problemsOf(env)).toEqual([
+        'FINGERPRINT_APPLICATIONS: expected no public key as a secret, but got one at 1.secret.',
+        'CAPTCHA_CONFIGURATIONS: expected no captcha id as a key, but got one at 0.captchaKey.',
+      ]);
+    });
+
     test('is named by its place, in which a key that may be a secret is not shown', () => {
       const keys = (key: string) => JSON.stringify([{ [key]: 'change-me' }]);
       const refused = (place: string) => refusal('FINGERPRINT_APPLICATIONS', `a value of your own at ${place}`);
@@ -185,7 +197,7 @@ describe('what the documentation shows in place of values of your own', () => {
     });
 
     test('has a sentence for each place', () => {
-      const all = application({ publicKey: 'change-me', secret: 'change-me' });
+      const all = application({ publicKey: 'change-me', secret: 'change-me-too' });
       expect(problemsOf({ ...LIVE, FINGERPRINT_APPLICATIONS: all })).toEqual([
         refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 1.publicKey'),
         refusal('FINGERPRINT_APPLICATIONS', 'a value of your own at 1.secret'),

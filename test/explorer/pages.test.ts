@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
-import { ask, json, post, request } from '../support/requests.ts';
+import { ask, json, post, request, sendBytes } from '../support/requests.ts';
 
 /** The pages of `src/explorer/`, and what pages of other ports may ask: in sandbox mode, and never in live mode. */
 
@@ -103,6 +103,32 @@ describe('sandbox mode', () => {
       expect(data).toMatchObject(expected);
     }
   });
+});
+
+describe('a name in `Host`', () => {
+  const statusFor = async (host: string, { url }: { readonly url: string }) => {
+    const answer = await sendBytes(url, `GET /healthz HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    return Number(answer.split(' ')[1]);
+  };
+
+  test.each([
+    'rebound.example',
+    'rebound.example:4001',
+    '127.0.0.1.rebound.example',
+    'localhost.rebound.example',
+    '',
+    'x',
+  ])('that can be of another site, %j, is refused in sandbox mode, and in live mode not looked at', async (host) => {
+    expect(await statusFor(host, sandbox)).toBe(421);
+    expect(await statusFor(host, live)).toBe(200);
+  });
+
+  test.each(['localhost', 'LOCALHOST:4001', '127.0.0.1:4001', '[::1]:4001', '[::1]', '192.0.2.7', 'device-trust:4001'])(
+    'that cannot, %j, is answered',
+    async (host) => {
+      expect(await statusFor(host, sandbox)).toBe(200);
+    },
+  );
 });
 
 describe('a page of another origin', () => {

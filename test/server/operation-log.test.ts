@@ -235,7 +235,7 @@ describe('ids and names from the request are in the line only if they are short 
   });
 
   test('the name of an operation is cut after 64 characters', async () => {
-    const line = await lineOf({ query: `query ${LONG} { __typename }` });
+    const line = await lineOf({ query: `query ${LONG.slice(0, 256)} { __typename }` });
     expect(line['operation']).toBe('a'.repeat(64));
   });
 });
