@@ -100,7 +100,7 @@ export async function createApp(
       () => fingerprint.close(),
       () => captcha.close(),
     );
-    const fingerprintClient = new FingerprintClient({ upstream: fingerprint, metrics });
+    const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
 
     const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { describeIssues } from '../runtime/json.ts';
+import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import { AccountPausedError, OutageError } from '../upstream/account-health.ts';
 import type { Accounts } from '../upstream/accounts.ts';
@@ -149,7 +149,7 @@ export class CaptchaClient {
     context: CallContext,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
-    const ids = { requestId: context.requestId, captchaId };
+    const ids = { requestId: context.requestId, account: captchaId };
     const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
     const body = toForm(input, captchaKey);
     let response: UpstreamResponse;
@@ -222,7 +222,7 @@ function logProblems(
   answer: CaptchaAnswer,
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
-  ids: { requestId: string; captchaId: string },
+  ids: { requestId: string; account: string },
   log: Options['log'],
 ): void {
   const flaws = () => unreadable ?? describeIssues(passBody.safeParse(json).error);
@@ -239,7 +239,8 @@ function logProblems(
     // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    const details = { status, cause, code, flaws: code === null ? flaws() : undefined };
+    const internal = answer.kind === 'exception' ? `exception ${code}${saidIn(answer.msg)}` : undefined;
+    const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
     log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }
 }

@@ -103,6 +103,8 @@ export const passBody = z.object({
 export interface Exception {
   readonly code: string | null;
   readonly type: string | null;
+  /** The service's message, for the log. */
+  readonly msg?: unknown;
 }
 
 /** What an answer says, whatever its HTTP status is. */
@@ -157,10 +159,10 @@ function isRejection(body: unknown): boolean {
 
 /** The fields of an exception (7.2); undefined if the body is none. */
 function readException(body: unknown): Exception | undefined {
-  const { status, code: given, desc } = Object(body);
+  const { status, code: given, desc, msg } = Object(body);
   const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();
   if (status !== 'error' && !FAMILIES.test(code)) return undefined;
-  return { code: /^-?\d{1,10}$/.test(code) ? code : null, type: textOf(Object(desc).type) };
+  return { code: /^-?\d{1,10}$/.test(code) ? code : null, type: textOf(Object(desc).type), msg };
 }
 
 function textOf(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import DataLoader from 'dataloader';
+import type { Logger } from 'pino';
 import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
@@ -129,7 +130,8 @@ export function createFingerprintLoader(
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  readonly metrics: Pick<Metrics, 'recordSignal'>;
+  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordShortenedReport'>;
+  readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Asks the fingerprint service, and counts the signals of its answers. */
@@ -148,12 +150,17 @@ export class FingerprintClient {
   async query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
-    const { upstream, metrics } = this.#options;
+    const { upstream, metrics, log } = this.#options;
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, context };
-      const outcome = toOutcome(request, await upstream.post(sent), Date.now());
+      const response = await upstream.post(sent);
+      const outcome = toOutcome(request, response, Date.now(), (values) => {
+        metrics.recordShortenedReport();
+        const flaws = `device_basic: ${values} values were left out or cut`;
+        log.warn({ requestId: context.requestId, account, flaws }, 'a device reports more about itself than is kept');
+      });
       upstream.health.find(account)?.recordAnswer();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
       for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));

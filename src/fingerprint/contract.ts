@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject, nestsTooDeep, sizeOf } from '../runtime/json.ts';
+import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, SignalLevel } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
@@ -34,15 +34,10 @@ export const METADATA_KEYS: Readonly<Record<keyof Omit<DeviceMetadataInput, 'add
 
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
-/** Far more than a page reports about its machine: 1,000 values, or 16,000 characters. */
-const MAX_FREE_FORM_SIZE = 1_000;
-
-/** The document gives web objects no types and allows any further key (2.7), so only their size and depth are limited here. */
+/** The document gives web objects no types and allows any further key (2.7). `report.ts` bounds them. */
 function isWeb(given: unknown): boolean {
   const { browser, device, os } = Object(given);
-  const parts = [browser, device, os];
-  if (!parts.every(isObject) || sizeOf(parts, 16, MAX_FREE_FORM_SIZE) > MAX_FREE_FORM_SIZE) return false;
-  return !parts.some((part) => nestsTooDeep(part));
+  return [browser, device, os].every(isObject);
 }
 const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>(isWeb, 'expected three objects');
 
@@ -96,8 +91,8 @@ export const invalidRequestEnvelope = z.object({
   data: z.object({ errors: fieldErrors.default([]) }),
 });
 
-/** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1). */
-export const anyEnvelope = z.object({ code: z.int() });
+/** Any envelope, to compare its `code` with the HTTP status (section 4, rule 1), and to log its message. */
+export const anyEnvelope = z.object({ code: z.int(), message: z.unknown() });
 
 /** The `data` of a success, with the document's names. */
 export type FingerprintData = z.infer<typeof data>;

@@ -1,6 +1,6 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { SignalDrift } from '../observability/metrics.ts';
-import { describeIssues } from '../runtime/json.ts';
+import { describeIssues, isObject, saidIn } from '../runtime/json.ts';
 import type {
   DeviceClientType,
   DeviceFieldError,
@@ -21,6 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
+import { Report } from './report.ts';
 import { SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
@@ -52,41 +53,45 @@ interface Question {
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
  * @param answeredAt when the response arrived, in ms since 1970
+ * @param onShortened called if the device reports more about itself than is kept, with how many values were left out or cut
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
   question: Question,
   { status, json, unreadable }: UpstreamResponse,
   answeredAt: number,
+  onShortened?: (values: number) => void,
 ): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
-  if (success?.data) return toDevice(question, success.data.data, answeredAt);
+  if (success?.data) {
+    const report = new Report();
+    const device = toDevice(question, success.data.data, answeredAt, report);
+    if (report.leftOut > 0) onShortened?.(report.leftOut);
+    return device;
+  }
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (success) {
-    // A page reports this itself, and can report too much, so it does not count as a mistake of ours either.
-    const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
-    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? 'upstream' : undefined);
-  }
+  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
   const side = !envelope && status >= 400 && status < 500 ? 'upstream' : undefined;
+  const said = saidIn(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return toRejection(rejection.data.errors);
     throw protocolError(describeIssues(error), side);
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.application.publicKey}`;
+    const internal = `HTTP status ${status} for application ${question.application.publicKey}${said}`;
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
-    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}` });
+    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
   }
-  throw protocolError(`HTTP status ${status}`, side);
+  throw protocolError(`HTTP status ${status}${said}`, side);
 }
 
 function protocolError(internal: string | undefined, side?: Side): DeviceTrustError {
@@ -120,6 +125,7 @@ function toDevice(
   { application, token, eventType }: Question,
   { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
   answeredAt: number,
+  report: Report,
 ): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
@@ -132,7 +138,7 @@ function toDevice(
     version: fp_detail.version,
     clientType: CLIENT_TYPES[detail.client_type],
     device: { id: fp_detail.device_id },
-    deviceBasic: toDeviceBasic(detail),
+    deviceBasic: toDeviceBasic(detail, report),
     ipInfo: detail.ip_info,
     signals: signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
   };
@@ -144,35 +150,39 @@ const CLIENT_TYPES: Readonly<Record<Detail['client_type'], DeviceClientType>> = 
   'Web/H5': 'WEB_H5',
 };
 
-function toDeviceBasic(detail: Detail): JudgedDevice['deviceBasic'] {
+function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasic'] {
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
-    return {
-      __typename: 'Web',
-      browser: pick(browser, ['name', 'version', 'major']),
-      device: pick(device, ['model', 'vendor']),
-      os: pick(os, ['name', 'version']),
-    };
+    // The fields of the graph come first, so that nothing else takes their room.
+    const [ofBrowser, ofDevice, ofOs] = [
+      pick(browser, ['name', 'version', 'major'], report),
+      pick(device, ['model', 'vendor'], report),
+      pick(os, ['name', 'version'], report),
+    ];
+    return { __typename: 'Web', browser: ofBrowser(), device: ofDevice(), os: ofOs() };
   }
   const { os, osv, pla, mod } = detail.device_basic;
-  return { __typename: 'Mobile', os: { name: os, version: osv }, architecture: pla, model: mod };
+  const [name, version, architecture, model] = [report.text(os), report.text(osv), report.text(pla), report.text(mod)];
+  return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }
 
 /**
- * Picks the keys of a free-form object that have a field in the graph; all others go into `additional`. The document
- * gives them no type (2.7), so a value that is not a string goes into `additional` as well, and the response stays
- * usable.
+ * Picks the keys of a free-form object that have a field in the graph, and returns what adds all others as `additional`. The document
+ * gives them no type (2.7), so a value that is not a string goes into `additional` as well, and the response stays usable.
  */
-function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[]) {
+function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
-  const additional = { ...object };
+  const others = { ...object };
   for (const name of names) {
     const value = object[name];
     if (typeof value !== 'string') continue;
-    picked[name] = value;
-    delete additional[name];
+    picked[name] = report.text(value);
+    delete others[name];
   }
-  return Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
+  return () => {
+    const additional = report.copy(others);
+    return isObject(additional) && Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
+  };
 }
 
 /** A signal with what the catalogue knows about it. */

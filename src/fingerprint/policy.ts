@@ -319,7 +319,23 @@ export const DEFAULT_POLICY = createPolicy(
       { id: 'serious', when: { minLevel: 'HIGH' }, then: 'CHALLENGE' },
       // A caller who guides a victim sees the screen and speaks on the phone.
       { id: 'guided', when: { anyOf: ['SCREEN_SHARING', 'VOICE_CONNECTED'], atLeast: 2 }, then: 'CHALLENGE' },
-      { id: 'several', when: { minLevel: 'MEDIUM', minConfidence: 0.8, atLeast: 2 }, then: 'CHALLENGE' },
+      // Every medium signal that is sure, without HOOK_TAMPERING_LOW: one's own instrumentation can cause that (document, 2.9).
+      {
+        id: 'several',
+        when: {
+          anyOf: [
+            'BROWSER_COOKIE_FEATURE_DISABLED',
+            'IP_CRAWLER_OR_BOT',
+            'IP_SUSPICIOUS_PROXY',
+            'LIMIT_EXCEED',
+            'NETWORK_PROXY',
+            'RUNNING_ON_MACOS',
+          ],
+          minConfidence: 0.8,
+          atLeast: 2,
+        },
+        then: 'CHALLENGE',
+      },
     ],
     otherwise: 'ALLOW',
   }),

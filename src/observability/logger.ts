@@ -11,7 +11,6 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'account',
   'before',
   'caller',
-  'captchaId',
   'cause',
   'client',
   'clientVersion',

@@ -133,6 +133,7 @@ export function createMetrics() {
       levels[level] = (levels[level] ?? 0) + 1;
       if (drift) metrics.drift.inc({ kind: drift });
     },
+    recordShortenedReport: () => metrics.shortenedReports.inc(),
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
     recordDecision: (decision: RuleDecision) => countDecision(decision, 1),
     /** The rules of the policy in use, so that the first decision of each is an increase. */
@@ -241,6 +242,7 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
     drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
+    shortenedReports: counter('reports_shortened_total', 'Devices that reported more about themselves than is kept'),
     decisions: counter('decisions_total', 'Decisions about devices, by action and rule; shadow rules only count', [
       'action',
       'rule',

@@ -71,6 +71,15 @@ export function sizeOf(value: unknown, charactersPerUnit: number, most = Number.
 }
 
 /**
+ * What a service says beside a failure, for the log; empty unless it is two to ten plain words. Anything else may repeat what was
+ * sent: tokens, addresses and numbers of telephones are no words, and one word alone can be a name.
+ */
+export function saidIn(message: unknown): string {
+  const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
+  return isPlain ? `: ${message}` : '';
+}
+
+/**
  * Where a body differs from its contract, for the log; undefined without an error. It names paths and kinds of issue,
  * and no value: what was received may be personal data.
  */

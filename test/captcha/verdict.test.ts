@@ -247,6 +247,14 @@ describe('what is logged', () => {
     expect(logged).not.toContain('personal');
   });
 
+  test.each([
+    ['runtime error', '-50000'],
+    ["the service's database is away", '-59999'],
+  ])('what the service says in plain words beside an exception: %s', async (msg, code) => {
+    const { logged } = await loggedBy({ ...EXCEPTION, code, msg });
+    expect(logged).toContain(`"internal":"exception ${code}: ${msg}"`);
+  });
+
   test('is neither a failure as documented nor a documented exception that a client can cause', async () => {
     for (const body of [FAIL, { ...EXCEPTION, code: '-50308' }])
       expect((await loggedBy(body)).logged).not.toContain('"level":"warn"');

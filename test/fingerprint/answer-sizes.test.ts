@@ -1,9 +1,11 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { sizeOf } from '../../src/runtime/json.ts';
 import { ANDROID, altered, errorEnvelope, SIGNAL, spliced, WEB } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { linesOf } from '../observability/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
+import { SEALING_KEYS } from '../support/judgements.ts';
 import { ask } from '../support/requests.ts';
 import { pieces, times } from '../support/times.ts';
 import { startUpstream } from '../support/upstream.ts';
@@ -13,6 +15,12 @@ import { startUpstream } from '../support/upstream.ts';
 const QUARTER_MB = 250_000;
 const list = (count: number, item: string) => `[${Array(count).fill(item).join(',')}]`;
 const browser = (json: string) => spliced(WEB, 'data.detail.device_basic.browser', json);
+/** On the company's blacklist, which its name does not say. */
+const BLACKLISTED = [{ signal: 'WHITELIST_IP', level: 'HIGH', confidence: 1 }];
+const LISTED = { ...ANDROID, data: { ...ANDROID.data, signals: BLACKLISTED } };
+const listed = (json: string) =>
+  spliced({ ...WEB, data: { ...WEB.data, signals: BLACKLISTED } }, 'data.detail.device_basic.browser', json);
+const keys = (count: number, value = '1') => times(count, (at) => `"k${at}":${value}`).join(',');
 const signals = (count: number) => spliced(ANDROID, 'data.signals', list(count, JSON.stringify(SIGNAL)));
 const errors = (count: number, item: string) =>
   errorEnvelope(400, 'Invalid request').replace('{}', () => `{"errors":${list(count, item)}}`);
@@ -30,9 +38,13 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '201 errors': errors(201, ERROR),
   '80,000 broken errors': errors(80_000, '{}'),
   '990 values': browser(`{"a":${list(990, '{}')}}`),
-  '1,000 values': browser(`{"a":${list(1_000, '{}')}}`),
-  '15,000 characters': browser(`{"a":"${'x'.repeat(15_000)}"}`),
-  '16,000 characters': browser(`{"a":"${'x'.repeat(16_000)}"}`),
+  '1,100 keys': listed(`{"name":"F",${keys(1_100)}}`),
+  '17,000 characters': listed(`{"x":"${'x'.repeat(17_000)}","name":"F"}`),
+  'a name of 17,000 characters': listed(`{"name":"${'x'.repeat(17_000)}","version":"1"}`),
+  'a key of 17,000 characters': listed(`{"${'x'.repeat(17_000)}":1,"name":"F"}`),
+  '40 levels': listed(`{"name":"F","a":${'['.repeat(40)}${']'.repeat(40)}}`),
+  '22,000 keys of escapes': listed(`{"name":"F",${keys(13_000, '"\\u0001"')}}`),
+  'a model of 17,000 characters': altered(LISTED, 'data.detail.device_basic.mod', 'x'.repeat(17_000)),
 };
 
 const upstream = await startUpstream(({ body }, response) => {
@@ -47,8 +59,12 @@ const upstream = await startUpstream(({ body }, response) => {
   const answer = ANSWERS[token.replace(/#.*/, '')] ?? '';
   response.writeHead(JSON.parse(answer).code, { 'content-type': 'application/json' }).end(answer);
 });
-const app = await startInLiveMode(upstream.url);
+const app = await startInLiveMode(upstream.url, { sealingKeys: SEALING_KEYS });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
+
+const STORED = `query ($sealed: String!) { _entities(representations: [{ __typename: "DeviceJudgement", sealed: $sealed }]) {
+  ... on DeviceJudgement { decision { action }
+    deviceBasic { ... on Web { browser { name version additional } } ... on Mobile { model os { name } } } } } }`;
 
 const numbered = (count: number, token: string) => times(count, (at) => `${token}#${at}`);
 
@@ -95,8 +111,6 @@ describe('of one device', () => {
   test.each([
     ['200 signals', '201 signals'],
     ['200 signals', '80,000 broken signals'],
-    ['990 values', '1,000 values'],
-    ['15,000 characters', '16,000 characters'],
   ])('%s are passed on, %s are not, and its neighbour is whole', async (passed, refused) => {
     const tokens = [passed, refused, 'usual'];
     const { data, errors: failed } = await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(tokens));
@@ -104,14 +118,45 @@ describe('of one device', () => {
     expect(failed).toMatchObject([{ path: ['_entities', 1], extensions: REFUSED }]);
   });
 
-  test('too large a report of a page is no mistake of the operator, so a bot wakes nobody with it', async () => {
-    const ofOperator = async () =>
-      (await readMetrics(app)).value('device_trust_operations_failed_total', { side: 'operator' });
-    const before = await ofOperator();
-    await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(['1,000 values', '16,000 characters']));
-    expect(await ofOperator()).toBe(before);
-    await ask(app.graphqlUrl, ENTITIES_QUERY, referencesTo(['201 signals']));
-    expect(await ofOperator()).toBe(Number(before) + 1);
+  const JUDGED = `... on DeviceFingerprint {
+    decision { action } judgement { sealed decision { action } }
+    deviceBasic { ... on Web { browser { name version additional } } ... on Mobile { model os { name } } }
+  }`;
+
+  test.each([
+    '1,100 keys',
+    '17,000 characters',
+    'a name of 17,000 characters',
+    'a key of 17,000 characters',
+    '40 levels',
+    '22,000 keys of escapes',
+    'a model of 17,000 characters',
+  ])('%s of its own report change nothing about its judgement, and the log and a metric say so', async (token) => {
+    const shortened = async () => (await readMetrics(app)).value('device_trust_reports_shortened_total');
+    const before = Number(await shortened());
+    const { data, errors } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "${token}") { ${JUDGED} } }`);
+    expect(errors).toBeUndefined();
+    const { decision, judgement, deviceBasic } = data.deviceFingerprint;
+    expect([decision, judgement.decision]).toEqual([{ action: 'DENY' }, { action: 'DENY' }]);
+    const opened = await ask(app.graphqlUrl, STORED, { sealed: judgement.sealed });
+    expect(opened.data._entities[0]).toMatchObject({ decision: { action: 'DENY' }, deviceBasic });
+    // Whatever is kept is the begin of what was reported, and a good part of it.
+    const kept = JSON.stringify(deviceBasic);
+    if (/keys|characters/.test(token)) expect(kept.length).toBeGreaterThan(token.includes('a key') ? 10 : 6_000);
+    expect(sizeOf(deviceBasic, 16)).toBeLessThan(1_020);
+    if (!token.includes('name') && !token.includes('model')) expect(deviceBasic.browser.name).toBe('F');
+    expect(await shortened()).toBe(before + 1);
+    expect(linesOf(app).findLast(({ level }) => level === 'warn')).toMatchObject({
+      level: 'warn',
+      flaws: expect.stringMatching(/^device_basic: \d+ values/),
+    });
+  });
+
+  test('a report within the limits is whole', async () => {
+    const before = (await readMetrics(app)).value('device_trust_reports_shortened_total');
+    const { data } = await ask(app.graphqlUrl, `{ deviceFingerprint(token: "990 values") { ${JUDGED} } }`);
+    expect(data.deviceFingerprint.deviceBasic.browser.additional).toEqual({ a: Array(990).fill({}) });
+    expect((await readMetrics(app)).value('device_trust_reports_shortened_total')).toBe(before);
   });
 
   test.each(['201 errors', '80,000 broken errors'])('200 errors are passed on, and %s are not', async (refused) => {

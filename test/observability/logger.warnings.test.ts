@@ -131,7 +131,7 @@ describe('a warning is logged', () => {
   ])('for a captcha service that sends %s, with the request id of the operation', async (_what, behave) => {
     const { app } = await startAgainst(behave);
     await send(app, { query: CAPTCHA_MUTATION, variables: { input: CAPTCHA_INPUT } }, ID);
-    expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', captchaId: 'a'.repeat(32) }]);
+    expect(warningsOf(app)).toMatchObject([{ level: 'warn', requestId: 'the-request', account: 'a'.repeat(32) }]);
   });
 
   test('with less than 1,000 characters, however much an upstream sends', async () => {
