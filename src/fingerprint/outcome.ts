@@ -1,6 +1,6 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { SignalDrift } from '../observability/metrics.ts';
-import { describeIssues, isObject, saidIn } from '../runtime/json.ts';
+import { describeIssues, saidIn } from '../runtime/json.ts';
 import type {
   DeviceClientType,
   DeviceFieldError,
@@ -180,8 +180,8 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
     delete others[name];
   }
   return () => {
-    const additional = report.copy(others);
-    return isObject(additional) && Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
+    const additional = report.entries(others);
+    return Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
   };
 }
 
