@@ -127,7 +127,8 @@ export class Listener {
     // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
     if (request.httpVersion !== '1.1' && request.headers['transfer-encoding'] !== undefined) {
       this.#ended.add(socket);
-      return this.#refuse(undefined, socket);
+      this.#refuse(undefined, socket);
+      return;
     }
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
       this.#ended.add(socket);
