@@ -64,6 +64,10 @@ export function configFor(secret: string | undefined) {
     subgraphErrors: { subgraphNameProp: false },
     maskedErrors: true,
 
+    // Off by default: a client that leaves ends its request, and with it the calls that it made.
+    executionCancellation: true,
+    upstreamCancellation: true,
+
     // Batches of operations are refused by the subgraph. This is the default.
     batching: false,
 

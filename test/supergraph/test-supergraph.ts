@@ -73,17 +73,17 @@ export async function startTestSupergraph(options: Options = {}) {
   const upstream = await startUpstream(unlessDown(answer), unlessDown(passOnTo(sandbox.urls.GLB)));
   const { url, received: asked } = upstream;
   const signer = await createSigner();
-  const app = await startInLiveMode(
-    { GLB: url, NA: url, EU: url },
-    {
+  const startSubgraph = (overrides: Partial<Config> = {}) =>
+    startInLiveMode(url, {
       attestation: { ...SANDBOX_ATTESTATION, issuer: ISSUER, audiences: [AUDIENCE] },
       attestationKeys: [signer.attestationKey],
       routerSecrets: [SECRETS['device-trust']],
       services: [ORDERS_SERVICE],
       trustedHeaders,
       sealingKeys: SEALING_KEYS,
-    },
-  );
+      ...overrides,
+    });
+  const app = await startSubgraph();
   const users = await startUsers({ secret: SECRETS.users });
   const orders = await startOrders({
     attestation: { jwksUrl: `${app.url}/.well-known/jwks.json`, issuer: ISSUER, ...ORDERS_AUDIENCE },
@@ -98,6 +98,8 @@ export async function startTestSupergraph(options: Options = {}) {
     supergraphSdl: await composeSupergraph(subgraphs, SECRETS),
     /** Where each subgraph answers, without a gateway. */
     subgraphs,
+    /** Starts another one like ours. */
+    startSubgraph,
     /** Everything that our subgraph asked its upstreams. */
     asked,
     /** How many events the fingerprint service has counted in `asked`. */

@@ -1,0 +1,260 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { createGatewayRuntime, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { parse, stringify } from 'yaml';
+import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
+import { sdlOf } from '../supergraph/compose.ts';
+import { listen } from '../supergraph/listen.ts';
+import { subgraphHeaders } from '../supergraph/test-secrets.ts';
+import { freePort } from '../support/ports.ts';
+import { ROOT, startCommand } from '../support/process.ts';
+import type { Graph } from './graph.ts';
+
+/** Every router with its file of `deploy/router/`. The rules for our subgraph are repeated for the others, which a company has of its own. */
+
+/** A router that runs. */
+export interface Router {
+  /** Where clients ask. */
+  readonly url: string;
+  /** Everything that it has logged. */
+  readonly logged: () => string;
+  stop(): Promise<void>;
+}
+
+interface Changes {
+  readonly secret?: string;
+  readonly ours?: string;
+}
+
+export interface Column {
+  readonly name: string;
+  /** The variable that names its executable, and how to get that; undefined if npm brings it. */
+  readonly program?: { readonly variable: string; readonly command: string; readonly how: string };
+  /** Is there an edge in front, which verifies the JWT? */
+  readonly hasEdge?: true;
+  /** Starts it with a supergraph, perhaps with another secret, and with another address of our subgraph. */
+  start(graph: Graph, supergraphSdl: string, changes?: Changes): Promise<Router>;
+}
+
+export const HAPROXY = { variable: 'HAPROXY', command: 'haproxy', how: 'apt-get install -y haproxy' };
+
+/** The path of an executable: what its variable says, or the first on PATH. Undefined if there is none. */
+export function find({ variable, command }: NonNullable<Column['program']>): string | undefined {
+  const { [variable]: named, PATH = '' } = process.env;
+  return (named ? [named] : PATH.split(delimiter).map((folder) => join(folder, command))).find(existsSync);
+}
+
+function found(program: NonNullable<Column['program']>): string {
+  return find(program) ?? program.command;
+}
+
+const fileOf = (name: string) => join(ROOT, 'deploy/router', name);
+
+/** The file of a router, with the same headers for the neighbours, and with what a company adds. */
+function merged(file: string, more: object): string {
+  const config = parse(readFileSync(fileOf(file), 'utf8'));
+  const { subgraphs } = config.headers;
+  for (const name of ['users', 'orders']) subgraphs[name] = subgraphs['device-trust'];
+  return stringify({ ...config, ...more });
+}
+
+/** Starts an executable in a folder of its own that holds these files, and waits until it answers. */
+async function run(
+  program: string,
+  words: readonly string[],
+  { files, env, url, cwd }: { files: Record<string, string>; env: Record<string, string>; url: string; cwd?: string },
+): Promise<Router> {
+  const folder = await mkdtemp(join(tmpdir(), 'device-trust-router-'));
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+  const at = (text: string) => text.replaceAll('{folder}', folder);
+  const { PATH = '' } = process.env;
+  const given = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, at(value)]));
+  const running = startCommand([program, ...words.map(at)], { cwd: cwd ?? folder, env: { PATH, ...given } });
+  const logged = () => running.stdout() + running.stderr();
+  const stop = async () => {
+    await running.stop();
+    await rm(folder, { recursive: true });
+  };
+  let isOver = false;
+  running.ended.finally(() => {
+    isOver = true;
+  });
+  for (const until = Date.now() + 30_000; Date.now() < until && !isOver; ) {
+    const isUp = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"query":"{ __typename }"}',
+    })
+      .then((answer) => answer.status !== 503)
+      .catch(() => false);
+    if (isUp) return { url, logged, stop };
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await stop();
+  throw new Error(`${program} did not start: ${logged().slice(-2_000)}`);
+}
+
+/** An edge before a router, with the file of HAProxy. */
+async function startEdge({ login }: Graph, router: Router, edgeSecret: string): Promise<Router> {
+  const port = await freePort();
+  const edge = await run(found(HAPROXY), ['-f', fileOf('haproxy-edge.cfg')], {
+    files: { 'login.pem': `${login.publicKey.export({ format: 'pem', type: 'spki' })}` },
+    env: {
+      EDGE_ADDRESS: `127.0.0.1:${port}`,
+      ROUTER_ADDRESS: new URL(router.url).host,
+      LOGIN_KEY: '{folder}/login.pem',
+      EDGE_SECRET: edgeSecret,
+    },
+    url: `http://127.0.0.1:${port}${new URL(router.url).pathname}`,
+  });
+  return { ...edge, logged: () => router.logged() + edge.logged(), stop: () => edge.stop().then(router.stop) };
+}
+
+function withChanges({ secret, addresses }: Graph, changes: Changes) {
+  const { 'device-trust': ours = '' } = addresses;
+  return { secret, ...changes, at: (text: string) => text.replaceAll(ours, changes.ours ?? ours) };
+}
+
+const APOLLO: Column = {
+  name: 'Apollo Router',
+  program: { variable: 'APOLLO_ROUTER', command: 'router', how: 'cargo install --locked apollo-router@2.13.1' },
+  hasEdge: true,
+  async start(graph, supergraphSdl, changes = {}) {
+    const { secret, at } = withChanges(graph, changes);
+    const port = await freePort();
+    const health = await freePort();
+    const edgeSecret = 'a-secret-of-the-edge';
+    const listen = ['--listen', `127.0.0.1:${port}`];
+    const router = await run(
+      found(this.program ?? HAPROXY),
+      ['--config', '{folder}/router.yaml', '--supergraph', '{folder}/graph', ...listen],
+      {
+        files: {
+          'router.yaml': merged('apollo-router.yaml', { health_check: { listen: `127.0.0.1:${health}` } }),
+          graph: at(supergraphSdl),
+        },
+        // The script is found from the folder in which the router starts.
+        cwd: fileOf('.'),
+        env: { ROUTER_SECRET: secret, EDGE_SECRET: edgeSecret, APOLLO_TELEMETRY_DISABLED: 'true' },
+        url: `http://127.0.0.1:${port}/`,
+      },
+    );
+    return startEdge(graph, router, edgeSecret);
+  },
+};
+
+const HIVE_ROUTER: Column = {
+  name: 'Hive Router',
+  program: {
+    variable: 'HIVE_ROUTER',
+    command: 'hive_router',
+    how: 'cargo install --locked hive-router@0.2.0 --features graphiql',
+  },
+  async start(graph, supergraphSdl, changes = {}) {
+    const { secret, at } = withChanges(graph, changes);
+    const port = await freePort();
+    const jwt = {
+      enabled: true,
+      jwks_providers: [{ source: 'remote', url: graph.login.jwksUrl }],
+      issuers: ['https://login.example/'],
+      audiences: ['shop'],
+      allowed_algorithms: ['ES256'],
+    };
+    return run(found(this.program ?? HAPROXY), [], {
+      files: { 'router.yaml': merged('hive-router.yaml', { jwt }), graph: at(supergraphSdl) },
+      env: {
+        ROUTER_SECRET: secret,
+        HOST: '127.0.0.1',
+        PORT: `${port}`,
+        ROUTER_CONFIG_FILE_PATH: '{folder}/router.yaml',
+        SUPERGRAPH_FILE_PATH: '{folder}/graph',
+      },
+      url: `http://127.0.0.1:${port}/graphql`,
+    });
+  },
+};
+
+/** What Cosmo's own composer makes of the subgraphs, once for all tests. */
+let composed: Promise<string> | undefined;
+
+async function composeForCosmo({ addresses, subgraphs }: Graph): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'device-trust-wgc-'));
+  for (const [name, url] of Object.entries(subgraphs))
+    await writeFile(join(folder, `${name}.graphql`), await sdlOf(url, subgraphHeaders(name)));
+  const graph = parse(readFileSync(fileOf('graph.yaml'), 'utf8'));
+  for (const one of graph.subgraphs) one.routing_url = addresses[one.name];
+  await writeFile(join(folder, 'graph.yaml'), stringify(graph));
+  const words = ['-y', 'wgc@0.112.7', 'router', 'compose', '--input', 'graph.yaml', '--out', 'router.json'];
+  await promisify(execFile)('npx', words, { cwd: folder, timeout: 240_000 });
+  const text = readFileSync(join(folder, 'router.json'), 'utf8');
+  await rm(folder, { recursive: true });
+  return text;
+}
+
+const COSMO: Column = {
+  name: 'Cosmo Router',
+  program: {
+    variable: 'COSMO_ROUTER',
+    command: 'cosmo-router',
+    how: 'clone github.com/wundergraph/cosmo, tag router@0.341.0, and go build -o cosmo-router ./cmd/router in its folder router',
+  },
+  async start(graph, _supergraphSdl, changes = {}) {
+    const { secret, at } = withChanges(graph, changes);
+    composed ??= composeForCosmo(graph);
+    const port = await freePort();
+    const jwks = [{ url: graph.login.jwksUrl, algorithms: ['ES256'], audiences: ['shop'] }];
+    return run(found(this.program ?? HAPROXY), [], {
+      files: {
+        'router.yaml': merged('cosmo.yaml', { authentication: { jwt: { jwks } } }),
+        'router.json': at(await composed),
+      },
+      env: {
+        ROUTER_SECRET: secret,
+        LISTEN_ADDR: `127.0.0.1:${port}`,
+        PROMETHEUS_ENABLED: 'false',
+        CONFIG_PATH: '{folder}/router.yaml',
+        EXECUTION_CONFIG_FILE_PATH: '{folder}/router.json',
+      },
+      url: `http://127.0.0.1:${port}/graphql`,
+    });
+  },
+};
+
+const HIVE_GATEWAY: Column = {
+  name: 'Hive Gateway',
+  async start(graph, supergraphSdl, changes = {}) {
+    const { secret, at } = withChanges(graph, changes);
+    const { login } = graph;
+    const keys = createRemoteJWKSet(new URL(login.jwksUrl));
+    /** As the option `jwt` of Hive Gateway does it. */
+    const verified: GatewayPlugin = {
+      async onContextBuilding({ context, extendContext }) {
+        const token = /^Bearer ([^ ,]+)$/i.exec(context.request.headers.get('authorization') ?? '')?.[1];
+        if (token === undefined) return;
+        const options = { issuer: 'https://login.example/', audience: 'shop', algorithms: ['ES256'] };
+        const jwt = await jwtVerify(token, keys, options).catch(() => undefined);
+        if (jwt) extendContext({ jwt });
+      },
+    };
+    const config = configFor(secret);
+    const { fromClientToSubgraphs } = config.propagateHeaders;
+    const gateway = createGatewayRuntime<SignedIn>({
+      ...config,
+      supergraph: at(supergraphSdl),
+      logging: false,
+      propagateHeaders: {
+        fromClientToSubgraphs: (given) => fromClientToSubgraphs({ ...given, subgraphName: 'device-trust' }),
+      },
+      plugins: () => [...config.plugins(), verified],
+    });
+    const { url, stop } = await listen(gateway, 0);
+    return { url, logged: () => '', stop: () => stop().then(() => gateway[Symbol.asyncDispose]()) };
+  },
+};
+
+export const COLUMNS = [APOLLO, HIVE_ROUTER, COSMO, HIVE_GATEWAY];

@@ -1,0 +1,283 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { CROSS_SUBGRAPH_QUERY } from '../supergraph/cross-subgraph-query.ts';
+import { ask, json, request, startOperation } from '../support/requests.ts';
+import { COLUMNS, find, HAPROXY, type Router } from './columns.ts';
+import { startGraph, unsigned } from './graph.ts';
+
+/** What every router has to keep, through its executable, with its file of `deploy/router/`. */
+
+const graph = await startGraph();
+afterAll(() => graph.stop());
+beforeEach(() => graph.forget());
+
+/** What a router was seen not to do, by the row. A row that begins to hold fails here, and the sentence goes. */
+const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'Cosmo Router': {
+    'the trace of a client does not reach us': 'it continues the trace, so the edge has to remove `traceparent`',
+  },
+};
+
+const JUDGE =
+  'query ($t: String!) { deviceFingerprint(token: $t) { __typename ... on DeviceFingerprint { clientType signals { code } } } }';
+const T = { t: 'sandbox:ios' };
+type Headers = Readonly<Record<string, string>>;
+const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
+
+/** The errors that a client finds: Cosmo has those of a subgraph below its own. */
+// biome-ignore lint/suspicious/noExplicitAny: an error has what its router gives it.
+const errorsOf = ({ errors = [] }: { errors?: readonly any[] | undefined }): any[] =>
+  errors.flatMap((error) => error.extensions?.errors ?? [error]);
+
+const found = COLUMNS.filter(({ program, hasEdge }) => (!program || find(program)) && (!hasEdge || find(HAPROXY)));
+
+describe.each(found.map((column) => [column.name, column] as const))('%s', async (name, column) => {
+  const router: Router = await column.start(graph, graph.supergraphSdl);
+  afterAll(() => router.stop());
+  const send = (query: string, variables: object, headers: Headers = {}) =>
+    ask(router.url, query, { ...variables }, headers);
+  /** The same where an edge may answer, which says nothing in GraphQL. */
+  const raw = (query: string, headers: Headers) =>
+    request(router.url, json(JSON.stringify({ query, variables: T }), headers));
+  const analyst = bearer(await graph.token());
+  const customer = bearer(await graph.token({ scope: 'orders' }));
+  const headersSeen = () => graph.received[0]?.headers ?? {};
+
+  const textOf = (header: string) => `${headersSeen()[header] ?? ''}`.trim();
+
+  /** A promise, or where the router was seen not to keep it, what is seen instead. */
+  const row = (title: string, run: () => Promise<void>) => {
+    const limit = LIMITS[name]?.[title];
+    if (limit === undefined) test(title, run);
+    else test.fails(`${title}: ${limit}`, run);
+  };
+
+  row('the secret arrives, and no client is shown it', async () => {
+    const { text, headers } = await send(JUDGE, T, analyst);
+    expect(headersSeen()['router-authorization']).toBe(graph.secret);
+    expect(text + JSON.stringify([...headers]) + router.logged()).not.toContain(graph.secret);
+  });
+
+  const FORGED = {
+    'router-authorization': 'forged',
+    'x-user-id': 'user-9',
+    'x-user-scopes': 'risk:read',
+    'x-edge-secret': 'forged',
+    'x-request-id': 'chosen-by-the-client',
+    cookie: 'session=1',
+  };
+  row('nothing that a client says about itself arrives', async () => {
+    const { data } = await send(JUDGE, T, FORGED);
+    expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS', signals: null });
+    const seen = JSON.stringify(headersSeen());
+    for (const value of ['forged', 'user-9', 'risk:read', 'chosen-by', 'session=1']) expect(seen).not.toContain(value);
+  });
+
+  row('the trace of a client does not reach us', async () => {
+    await send(JUDGE, T, { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
+    expect(JSON.stringify(headersSeen())).not.toContain('a'.repeat(32));
+  });
+
+  row('what the edge knows of the client arrives', async () => {
+    await send(JUDGE, T, { ...analyst, 'x-client-ip': '203.0.113.9' });
+    const ip = column.hasEdge ? '127.0.0.1' : '203.0.113.9';
+    expect(headersSeen()['x-client-ip']).toBe(ip);
+    expect(JSON.parse(graph.asked[0]?.body ?? '').metadata).toEqual({ account_id: 'user-1', ip_addr_v4: ip });
+  });
+
+  row('person and scopes of a verified token arrive, and the token does not', async () => {
+    const { data, errors } = await send(JUDGE, T, analyst);
+    expect([data.deviceFingerprint.signals, errors]).toEqual([[], undefined]);
+    expect(headersSeen()).toMatchObject({ 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' });
+    expect(textOf('authorization')).toBe('');
+  });
+
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const now = Math.floor(Date.now() / 1_000);
+  test.each<[string, () => Promise<string>]>([
+    ['that has expired', () => graph.token({ exp: now - 120 })],
+    ['of another key', () => graph.token({}, other)],
+    ['without a signature', async () => unsigned(await graph.token())],
+    ['of another audience', () => graph.token({ aud: 'elsewhere' })],
+    ['that is none', async () => 'made-up'],
+  ])('a token %s names nobody', async (_what, tokenOf) => {
+    const { status, text } = await raw(JUDGE, bearer(await tokenOf()));
+    // A router or its edge refuses it, or asks us for nobody.
+    if (graph.received.length === 0) expect([200, 401, 403]).toContain(status);
+    else expect([textOf('x-user-id'), textOf('x-user-scopes')]).toEqual(['', '']);
+    expect(text).not.toContain('"signals":[');
+  });
+
+  row('two tokens name nobody', async () => {
+    const both = `${analyst['authorization']}, ${customer['authorization']}`;
+    const { text } = await raw(JUDGE, { authorization: both });
+    expect(text).not.toContain('"signals":[');
+  });
+
+  row('without the scope risk is null with FORBIDDEN, and the rest is whole', async () => {
+    const answered = await send(JUDGE, T, customer);
+    expect(answered.data.deviceFingerprint).toEqual({
+      __typename: 'DeviceFingerprint',
+      clientType: 'IOS',
+      signals: null,
+    });
+    expect(errorsOf(answered)).toMatchObject([{ extensions: { code: 'FORBIDDEN', retryable: false } }]);
+    expect(errorsOf(answered)[0].message).toContain('risk:read');
+  });
+
+  row('code and retryable of our errors are shown', async () => {
+    const unknown = 'query ($t: String!) { deviceFingerprint(token: $t, publicKey: "pk_none") { __typename } }';
+    expect(errorsOf(await send(unknown, T, analyst))).toMatchObject([
+      { message: expect.stringContaining('publicKey'), extensions: { code: 'BAD_USER_INPUT', retryable: false } },
+    ]);
+    expect(errorsOf(await send(JUDGE, { t: 'sandbox:error:500' }, analyst))).toMatchObject([
+      { extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } },
+    ]);
+  });
+
+  row('a connection that breaks is tried once, and its error shows no address', async () => {
+    graph.way.isBroken = true;
+    const { text } = await send(JUDGE, T, analyst);
+    expect(graph.received).toHaveLength(1);
+    for (const url of Object.values(graph.addresses)) expect(text).not.toContain(new URL(url).port);
+  });
+
+  row('a 503 is not repeated', async () => {
+    graph.way.status = 503;
+    await send(JUDGE, T, analyst);
+    expect(graph.received).toHaveLength(1);
+  });
+
+  row('our time-out is seen before that of the router, and is one event', async () => {
+    const answered = await send(JUDGE, { t: `sandbox:delay:20000:ios#${randomUUID()}` }, analyst);
+    expect(errorsOf(answered)).toMatchObject([{ extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } }]);
+    expect([graph.received.length, graph.events()]).toEqual([1, 1]);
+  });
+
+  row('equal questions of two people at the same time are two events', async () => {
+    const t = { t: 'sandbox:delay:300:ios' };
+    const people = await Promise.all(['user-1', 'user-2'].map(async (sub) => bearer(await graph.token({ sub }))));
+    await Promise.all([...people, ...people].map((person) => send(JUDGE, t, person)));
+    expect(graph.events()).toBe(4);
+    const ids = graph.asked.map(({ body }) => JSON.parse(body).metadata.account_id);
+    expect(ids.sort()).toEqual(['user-1', 'user-1', 'user-2', 'user-2']);
+  });
+
+  row('a client that leaves cancels the call', async () => {
+    const leave = startOperation(
+      router.url,
+      { query: JUDGE, variables: { t: 'sandbox:delay:2000:ios' } },
+      { ...analyst },
+    );
+    await expect.poll(() => graph.events()).toBe(1);
+    leave();
+    await expect.poll(() => graph.way.left, { timeout: 1_500 }).toBe(1);
+  });
+
+  row('a reference by token is judged', async () => {
+    const { data } = await send('{ me { sessions { deviceFingerprint { clientType } } } }', {}, analyst);
+    expect(data.me.sessions).toMatchObject([
+      { deviceFingerprint: { clientType: 'ANDROID' } },
+      { deviceFingerprint: { clientType: 'IOS' } },
+    ]);
+    expect(graph.events()).toBe(2);
+  });
+
+  row('a stored judgement opens, and orders of its device follow, without an event', async () => {
+    const { data, errors } = await send(CROSS_SUBGRAPH_QUERY, {}, analyst);
+    expect(errors).toBeUndefined();
+    const [order] = data.user.orders;
+    expect(order.judgement.device.orders).toEqual(expect.arrayContaining([expect.objectContaining({ id: order.id })]));
+    expect(graph.events()).toBe(0);
+  });
+
+  row('aliases and fragments on both unions work', async () => {
+    const query = `query ($t: String!) {
+      phone: deviceFingerprint(token: $t) { ...Device ... on DeviceFingerprintRejected { reason } }
+      page: deviceFingerprint(token: "sandbox:web") { ...Device ... on DeviceFingerprintRejected { reason } }
+      none: deviceFingerprint(token: "made-up") { ...Device ... on DeviceFingerprintRejected { reason } }
+    }
+    fragment Device on DeviceFingerprint {
+      kind: clientType basic: deviceBasic { ... on Mobile { model system: os { name } } ... on Web { browser { name } } }
+    }`;
+    const { data } = await send(query, T, analyst);
+    expect(data).toEqual({
+      phone: { kind: 'IOS', basic: { model: 'iPhone16,1', system: { name: 'iOS' } } },
+      page: { kind: 'WEB_H5', basic: { browser: { name: 'Chrome' } } },
+      none: { reason: 'INVALID_TOKEN' },
+    });
+  });
+
+  row('a captcha is verified before the order that follows it in the same operation', async () => {
+    const { lotNumber, captchaOutput, passToken, genTime } = await graph.solve();
+    const captcha = { lotNumber, captchaOutput, passToken, genTime };
+    const order = { checkoutId: randomUUID(), item: 'Pen', deviceToken: `sandbox:ios#${randomUUID()}` };
+    graph.done.length = 0;
+    const { data } = await send(
+      `mutation ($captcha: ValidateCaptchaInput!, $order: PlaceOrderInput!) {
+        validateCaptcha(input: $captcha) { __typename proceed } placeOrder(input: $order) { __typename }
+      }`,
+      { captcha, order },
+      analyst,
+    );
+    expect(data).toEqual({
+      validateCaptcha: { __typename: 'CaptchaPassed', proceed: true },
+      placeOrder: { __typename: 'OrderPlaced' },
+    });
+    expect(graph.done).toEqual(['captcha verified', 'order placed']);
+  });
+
+  test.each<[string, string, object]>([
+    ['100 aliases', `{ ${Array.from({ length: 100 }, (_, at) => `a${at}: __typename`).join(' ')} }`, {}],
+    ['a document of 64 KB', `{ __typename ${'#'.repeat(64_000)}\n }`, {}],
+    ['20 levels', `{ ${'... { '.repeat(20)}__typename${' }'.repeat(20)} }`, {}],
+    [
+      '`__proto__` in variables',
+      'query ($m: DeviceMetadataInput) { deviceFingerprint(token: "sandbox:ios", metadata: $m) { __typename } }',
+      JSON.parse('{"m":{"additional":{"__proto__":{"evil":1},"a":1}}}'),
+    ],
+  ])('%s in an operation end in an answer, and the next one is whole', async (_what, query, variables) => {
+    const { status } = await send(query, variables, analyst);
+    expect(status).toBeLessThan(500);
+    expect(JSON.stringify(graph.asked)).not.toContain('evil');
+    expect((await send(JUDGE, T, analyst)).data.deviceFingerprint.clientType).toBe('IOS');
+  });
+
+  row('with another secret everything is refused, and no client is told which', async () => {
+    const wrong = await column.start(graph, graph.supergraphSdl, { secret: 'another-secret-of-the-router' });
+    const { text } = await ask(wrong.url, JUDGE, T, analyst);
+    await wrong.stop();
+    expect(text).not.toContain('clientType":');
+    expect(text).not.toContain('another-secret');
+  });
+
+  row('a rolling restart of two replicas loses no request', async () => {
+    const replicas = await graph.startReplicas();
+    const behind = await column.start(graph, graph.supergraphSdl, { ours: replicas.url });
+    const answers: Promise<unknown>[] = [];
+    let isOver = false;
+    const asking = (async () => {
+      for (; !isOver; await pause(20)) answers.push(ask(behind.url, JUDGE, T, analyst).then(({ text }) => text));
+    })();
+    await replicas.restart();
+    isOver = true;
+    await asking;
+    const all = await Promise.all(answers);
+    await behind.stop();
+    await replicas.stop();
+    expect(new Set(all)).toEqual(new Set([(await send(JUDGE, T, analyst)).text]));
+    expect(all.length).toBeGreaterThan(40);
+  });
+
+  if (name !== 'Cosmo Router')
+    row('the variant for browsers has neither risk nor what is billed', async () => {
+      const shop = await column.start(graph, graph.shopSdl);
+      const asked = await Promise.all(
+        [JUDGE, '{ signalCatalogue { code } }'].map((query) => ask(shop.url, query, T, analyst)),
+      );
+      await shop.stop();
+      for (const { data } of asked) expect(data ?? null).toBeNull();
+      expect(graph.events()).toBe(0);
+    });
+});
