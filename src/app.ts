@@ -4,7 +4,7 @@ import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts
 import { accountsOf } from './config/rules.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
 import type { Config } from './config/variables.ts';
-import { exampleCommands } from './explorer/examples.ts';
+import { exampleCommands, operationsWith } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe, prepareApplication } from './fingerprint/client.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
@@ -161,8 +161,8 @@ async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
   const { GRAPHIQL_PATH, renderApolloSandbox, renderGraphiql } = await import('./explorer/pages.ts');
   const issueChallenge = async () => (await fetch(challengeUrl, { method: 'POST' })).json();
   return new Map([
-    [GRAPHQL_PATH, () => renderApolloSandbox(issueChallenge)],
-    [GRAPHIQL_PATH, () => renderGraphiql(GRAPHQL_PATH, issueChallenge)],
+    [GRAPHQL_PATH, async () => renderApolloSandbox(await operationsWith(issueChallenge))],
+    [GRAPHIQL_PATH, async () => renderGraphiql(GRAPHQL_PATH, await operationsWith(issueChallenge))],
   ]);
 }
 

@@ -1,9 +1,11 @@
 /** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for some. */
 
 /** Its document begins with a comment that says what it is for, and with a name. */
-interface Example {
+export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
+  /** What is sent with it; without it nothing. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 // Apollo Sandbox has one set of variables for all of these, so a name means the same in each.
@@ -81,13 +83,17 @@ export type IssueChallenge = () => Promise<Readonly<Record<string, unknown>>>;
 
 /** Every example as an operation that works as it is, because each captcha's has a challenge that was issued just now. */
 export async function operationsWith(issueChallenge: IssueChallenge): Promise<Example[]> {
-  const [input, other] = (await Promise.all([issueChallenge(), issueChallenge()])).map((challenge) =>
-    Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]])),
-  );
+  const [input, other] = await Promise.all([solvedInput(issueChallenge), solvedInput(issueChallenge)]);
   const attested = { ...other, audience: 'orders', action: 'placeOrder' };
   const captcha = { document: CAPTCHA, variables: { input } };
   const attestation = { document: ATTESTATION, variables: { attested } };
   return [DEVICE, JUDGEMENT, STORED_JUDGEMENT, CATALOGUE, captcha, attestation];
+}
+
+/** The values of a captcha that was solved just now, with the names of `ValidateCaptchaInput`. */
+export async function solvedInput(issueChallenge: IssueChallenge): Promise<Readonly<Record<string, unknown>>> {
+  const challenge = await issueChallenge();
+  return Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
 }
 
 /** The name of each field in the sandbox's response and in the schema. */

@@ -1,18 +1,17 @@
-import { type IssueChallenge, operationsWith } from './examples.ts';
+import type { Example } from './examples.ts';
 
 /** The path of GraphiQL, which needs nothing from the internet. */
 export const GRAPHIQL_PATH = '/graphiql';
 
 /**
- * The HTML of Apollo Sandbox, with every operation that works in the sandbox. It can open with one tab only, so the operations
- * are in one document, and whoever reads it runs the one under the cursor. Its script comes from Apollo's servers; a browser
- * that cannot load it is sent to GraphiQL.
+ * The HTML of Apollo Sandbox, with these operations. It can open with one tab only, so the operations are in one document with
+ * the headers of the first, and whoever reads it runs the one under the cursor. Its script comes from Apollo's servers; a
+ * browser that cannot load it is sent to GraphiQL.
  */
-export async function renderApolloSandbox(issueChallenge: IssueChallenge): Promise<string> {
-  const operations = await operationsWith(issueChallenge);
+export function renderApolloSandbox(operations: readonly Example[]): string {
   const document = operations.map((operation) => operation.document).join('\n\n');
   const variables = Object.assign({}, ...operations.map((operation) => operation.variables));
-  const initialState = { document, variables };
+  const initialState = { document, variables, headers: operations[0]?.headers };
   const options = JSON.stringify({ target: '#sandbox', initialState, endpointIsEditable: false });
   return `<!doctype html>
 <html lang="en">
@@ -37,17 +36,20 @@ export async function renderApolloSandbox(issueChallenge: IssueChallenge): Promi
 }
 
 /**
- * The HTML of GraphiQL, with a tab for each operation that works in the sandbox. The page has several megabytes, so its
- * package is loaded at the first call.
+ * The HTML of GraphiQL, with a tab for each of these operations. The page has several megabytes, so its package is loaded at
+ * the first call.
  *
  * @param endpoint path of the GraphQL endpoint
  * @throws if the package is not installed, as in a production image
  */
-export async function renderGraphiql(endpoint: string, issueChallenge: IssueChallenge): Promise<string> {
+export async function renderGraphiql(endpoint: string, operations: readonly Example[]): Promise<string> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  const operations = await operationsWith(issueChallenge);
-  const json = (variables: object) => JSON.stringify(variables, null, 2);
-  const tabs = operations.map(({ document, variables }) => ({ query: document, variables: json(variables) }));
+  const json = (values: object) => JSON.stringify(values, null, 2);
+  const tabs = operations.map(({ document, variables, headers }) => ({
+    query: document,
+    variables: json(variables),
+    ...(headers && { headers: json(headers) }),
+  }));
   // The tabs alone would leave the variables of the first one empty. The package passes `query` and `variables` on to
   // GraphiQL, though its types do not have them.
   const options = { endpoint, title: 'Device trust', ...tabs[0], defaultTabs: tabs };
@@ -59,19 +61,22 @@ export async function renderGraphiql(endpoint: string, issueChallenge: IssueChal
 const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
 
 /**
- * A script that runs before GraphiQL restores the tabs of the last visit. A challenge can be verified once, so each tab that has
- * one gets a new one.
+ * A script that runs before GraphiQL restores the tabs of the last visit. A challenge can be verified once,
+ * and a session ends, so each tab gets new ones.
  *
  * @param tabs without any `<`
  */
-function refreshScript(tabs: readonly { query: string; variables: string }[]): string {
+function refreshScript(tabs: readonly { query: string; variables: string; headers?: string }[]): string {
   return `<script>
   try {
     const fresh = ${JSON.stringify(tabs)};
     const stored = JSON.parse(localStorage.getItem('graphiql:tabState'));
     for (const tab of stored.tabs)
-      for (const { query, variables } of fresh)
-        if (query.includes(' ' + tab.operationName + '(') && variables.includes('lotNumber')) tab.variables = variables;
+      for (const { query, variables, headers } of fresh)
+        if (new RegExp('^(query|mutation) ' + tab.operationName + '\\\\b', 'm').test(query)) {
+          if (variables.includes('lotNumber')) tab.variables = variables;
+          if (headers) tab.headers = headers;
+        }
     localStorage.setItem('graphiql:tabState', JSON.stringify(stored));
   } catch {
     // There was no visit before, or it left something else.

@@ -73,7 +73,11 @@ export function toOutcome(
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
+  if (success) {
+    // What a device reports about itself wakes nobody, because whoever controls it could.
+    const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
+    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? 'upstream' : undefined);
+  }
   // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
   // ours; if it is one, our own probe finds the account refused.
   const side = !envelope && status >= 400 && status < 500 ? 'upstream' : undefined;

@@ -67,7 +67,7 @@ export class Judgements {
     const seal = () => {
       const text = encrypt(writeRecord(judgement), ...first);
       if (text.length > MAX_CHARACTERS) {
-        // Only a page that reports much, or a caller with a long text, can have made it so long.
+        // Only a caller with a long text can have made it so long.
         const internal = 'a judgement that is too long to be sealed';
         throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side: 'upstream' });
       }

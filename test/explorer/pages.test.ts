@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { ask, json, post, request, sendBytes } from '../support/requests.ts';
+import { readApolloSandbox, readGraphiql } from './pages.ts';
 
 /** The pages of `src/explorer/`, and what pages of other ports may ask: in sandbox mode, and never in live mode. */
 
@@ -10,20 +11,6 @@ const live = await startWithoutUpstreams();
 afterAll(() => Promise.all([sandbox.stop(), live.stop()]));
 
 const BROWSER = { headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } };
-
-/** The JSON value that begins where the first match of `before` ends. */
-function jsonAfter(before: RegExp, page: string): unknown {
-  const { index, 0: match } = before.exec(page) ?? { index: 0, 0: '' };
-  expect(match).not.toBe('');
-  const rest = page.slice(index + match.length);
-  const end = rest.indexOf('}');
-  for (let to = end + 1; to > 0 && to < rest.length; to = rest.indexOf('}', to) + 1) {
-    try {
-      return JSON.parse(rest.slice(0, to));
-    } catch {}
-  }
-  throw new Error('the page holds no JSON there');
-}
 
 describe('sandbox mode', () => {
   /** What each operation of a page is answered, as far as a person would look. */
@@ -46,11 +33,7 @@ describe('sandbox mode', () => {
     expect(headers.get('content-type')).toMatch(/^text\/html/);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(text).toMatch(/<script[^>]+src="https:\/\/embeddable-sandbox\.cdn\.apollographql\.com\//);
-    // Sound: what does not have this shape fails the expectations below.
-    const { initialState } = jsonAfter(/new EmbeddedSandbox\(\{ \.\.\./, text) as {
-      initialState: { document: string; variables: Record<string, unknown> };
-    };
-    const { document, variables } = initialState;
+    const { document, variables } = readApolloSandbox(text);
     for (const [operationName, expected] of Object.entries(ANSWERS)) {
       const body = JSON.stringify({ query: document, variables, operationName });
       const { data, errors } = await post(sandbox.graphqlUrl, body);
@@ -83,16 +66,7 @@ describe('sandbox mode', () => {
     const links = [...tags.matchAll(/\s(?:src|href)\s*=\s*["']?([^"'\s>]{1,40})/g)].map(([, link]) => link);
     expect(links.filter((link) => !link?.startsWith('data:'))).toEqual([]);
     expect(text).not.toMatch(/@import\s+(?:url\()?["']?(?:https?:)?\/\//);
-    // Sound: what does not have this shape fails the expectations below.
-    const { endpoint, query, variables, defaultTabs } = jsonAfter(
-      /querySelector\('#root'\),\s*/,
-      text.slice(-20_000),
-    ) as {
-      endpoint: string;
-      query: string;
-      variables: string;
-      defaultTabs: { query: string; variables: string }[];
-    };
+    const { endpoint, query, variables, defaultTabs } = readGraphiql(text);
     expect(endpoint).toBe('/graphql');
     expect(defaultTabs[0]).toEqual({ query, variables });
     expect(defaultTabs).toHaveLength(Object.keys(ANSWERS).length);

@@ -4,7 +4,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { createGatewayRuntime, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
+import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
 import { createRemoteJWKSet, jwtVerify } from 'jose';
 import { parse, stringify } from 'yaml';
 import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
@@ -23,6 +24,8 @@ export interface Router {
   readonly url: string;
   /** Everything that it has logged. */
   readonly logged: () => string;
+  /** Its processes, with that of its edge; none if it runs in this one. */
+  readonly pids?: readonly number[];
   stop(): Promise<void>;
 }
 
@@ -58,6 +61,9 @@ const fileOf = (name: string) => join(ROOT, 'deploy/router', name);
 /** The file of a router, with the same headers for the neighbours, and with what a company adds. */
 function merged(file: string, more: object): string {
   const config = parse(readFileSync(fileOf(file), 'utf8'));
+  // The cost is shown, so that the figures of the documentation can be compared with it.
+  if (config.demand_control) config.demand_control.operation_cost.expose_headers = { estimated: true };
+  if (config.security) config.security.cost_control.expose_headers = true;
   const { subgraphs } = config.headers;
   for (const name of ['users', 'orders']) subgraphs[name] = subgraphs['device-trust'];
   return stringify({ ...config, ...more });
@@ -92,7 +98,7 @@ async function run(
     })
       .then((answer) => answer.status !== 503)
       .catch(() => false);
-    if (isUp) return { url, logged, stop };
+    if (isUp) return { url, logged, pids: running.pid === undefined ? [] : [running.pid], stop };
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
   await stop();
@@ -112,7 +118,8 @@ async function startEdge({ login }: Graph, router: Router, edgeSecret: string): 
     },
     url: `http://127.0.0.1:${port}${new URL(router.url).pathname}`,
   });
-  return { ...edge, logged: () => router.logged() + edge.logged(), stop: () => edge.stop().then(router.stop) };
+  const pids = [...(router.pids ?? []), ...(edge.pids ?? [])];
+  return { ...edge, pids, logged: () => router.logged() + edge.logged(), stop: () => edge.stop().then(router.stop) };
 }
 
 function withChanges({ secret, addresses }: Graph, changes: Changes) {
@@ -225,8 +232,8 @@ const COSMO: Column = {
   },
 };
 
-const HIVE_GATEWAY: Column = {
-  name: 'Hive Gateway',
+const hiveGateway = (name: string, planner: Pick<GatewayConfigSupergraph, 'unifiedGraphHandler'>): Column => ({
+  name,
   async start(graph, supergraphSdl, changes = {}) {
     const { secret, at } = withChanges(graph, changes);
     const { login } = graph;
@@ -245,6 +252,8 @@ const HIVE_GATEWAY: Column = {
     const { fromClientToSubgraphs } = config.propagateHeaders;
     const gateway = createGatewayRuntime<SignedIn>({
       ...config,
+      ...planner,
+      demandControl: { ...config.demandControl, includeExtensionMetadata: true },
       supergraph: at(supergraphSdl),
       logging: false,
       propagateHeaders: {
@@ -255,6 +264,19 @@ const HIVE_GATEWAY: Column = {
     const { url, stop } = await listen(gateway, 0);
     return { url, logged: () => '', stop: () => stop().then(() => gateway[Symbol.asyncDispose]()) };
   },
-};
+});
 
-export const COLUMNS = [APOLLO, HIVE_ROUTER, COSMO, HIVE_GATEWAY];
+/** Those that npm brings. */
+const GATEWAYS = [
+  hiveGateway('Hive Gateway', {}),
+  hiveGateway('Hive Gateway with the planner in Rust', { unifiedGraphHandler }),
+];
+
+/** Those that somebody has built. */
+export const ROUTERS = [APOLLO, HIVE_ROUTER, COSMO];
+
+/** What can be tried here. `npm test` tries what npm brings, and `npm run test:routers` what it finds as well. */
+export const columns = () =>
+  [...(process.env['WITH_ROUTERS'] ? ROUTERS : []), ...GATEWAYS].filter(
+    ({ program, hasEdge }) => (!program || find(program)) && (!hasEdge || find(HAPROXY)),
+  );

@@ -1,16 +1,22 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../support/process.ts';
-import { COLUMNS, find, HAPROXY } from './columns.ts';
+import { find, HAPROXY, ROUTERS } from './columns.ts';
 
 /** `npm run test:routers`: tries what is found, and says how to get the rest. Ends with 1 if no router is there. */
 
-const missing = [HAPROXY, ...COLUMNS.flatMap(({ program }) => program ?? [])].filter((program) => !find(program));
+const missing = [HAPROXY, ...ROUTERS.flatMap(({ program }) => program ?? [])].filter((program) => !find(program));
 for (const { variable, command, how } of missing)
   process.stderr.write(`There is no ${command} on PATH, and ${variable} names none: ${how}\n`);
-const hasRouter = COLUMNS.some(({ program }) => program && find(program));
-const words = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/routers/vitest.config.ts'];
+const hasRouter = ROUTERS.some(({ program }) => program && find(program));
+const isLoad = process.argv[2] === 'load';
+const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/routers/vitest.config.ts'];
+const words = isLoad ? ['test/routers/load.ts'] : [...vitest, ...process.argv.slice(2)];
 if (!hasRouter) process.exitCode = 1;
 else
   process.exitCode =
-    spawnSync(process.execPath, [...words, ...process.argv.slice(2)], { cwd: ROOT, stdio: 'inherit' }).status ?? 1;
+    spawnSync(process.execPath, words, {
+      cwd: ROOT,
+      stdio: 'inherit',
+      env: { ...process.env, WITH_ROUTERS: '1' },
+    }).status ?? 1;

@@ -1,18 +1,24 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import type { TestApp } from '../support/app.ts';
 import { freePort } from '../support/ports.ts';
 
 /** Replicas of our subgraph behind a service that spreads connections, as that of Kubernetes does. */
 
+/** A subgraph that runs, in this process or in another one. */
+interface Subgraph {
+  /** Scheme, host and port. */
+  readonly url: string;
+  stop(): Promise<unknown>;
+}
+
 interface Replica {
-  app: TestApp;
+  app: Subgraph;
   /** Does the service send it new connections? */
   isReady: boolean;
 }
 
 /** @param start starts one replica */
-export async function startReplicas(count: number, start: () => Promise<TestApp>) {
+export async function startReplicas(count: number, start: () => Promise<Subgraph>) {
   const replicas: Replica[] = [];
   for (let n = 0; n < count; n += 1) replicas.push({ app: await start(), isReady: true });
   let turn = 0;

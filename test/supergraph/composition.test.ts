@@ -18,7 +18,7 @@ import { describe, expect, test } from 'vitest';
 import { readSubgraphs } from './public-schema.ts';
 
 /**
- * The three subgraphs as each of three composers takes them, whole and without the tag `risk`, which is what browsers get. One
+ * The three subgraphs as each of three composers takes them, whole and in the variants that browsers get: without the tag `risk`, and without `billed` as well. One
  * list says what that is of this subgraph, down to the values of enums: their descriptions teach an attacker as well.
  */
 
@@ -30,8 +30,8 @@ type Services = ReturnType<typeof readSubgraphs>;
 interface Composer {
   /** What it complains of: errors, and hints or warnings. */
   readonly complaints: (services: Services) => readonly unknown[];
-  /** Gives what clients see without what has this tag. Throws if there is a complaint. */
-  readonly contract: (services: Services, exclude: string) => GraphQLSchema;
+  /** Gives what clients see without what has one of these tags. Throws if there is a complaint. */
+  readonly contract: (services: Services, excluded: readonly string[]) => GraphQLSchema;
 }
 
 const COMPOSERS: Readonly<Record<string, Composer>> = {
@@ -42,8 +42,8 @@ const COMPOSERS: Readonly<Record<string, Composer>> = {
     },
     // GraphOS makes everything with the tag inaccessible; the package has no function for it, so the directive is written
     // beside each tag. Composition then refuses whatever would refer to something that is gone.
-    contract: (services, exclude) => {
-      const hidden = services.map((service) => ({ ...service, typeDefs: hide(service.typeDefs, exclude) }));
+    contract: (services, excluded) => {
+      const hidden = services.map((service) => ({ ...service, typeDefs: hide(service.typeDefs, excluded) }));
       const { errors = [], schema } = apollo.composeServices(hidden);
       if (!schema) throw new AggregateError(errors, errors.join('\n'));
       return schema.toAPISchema().toGraphQLJSSchema();
@@ -51,8 +51,8 @@ const COMPOSERS: Readonly<Record<string, Composer>> = {
   },
   '@theguild/federation-composition': {
     complaints: (services) => guild.composeServices(services).errors ?? [],
-    contract: (services, exclude) => {
-      const tags = { exclude: new Set([exclude]), include: new Set<string>() };
+    contract: (services, excluded) => {
+      const tags = { exclude: new Set(excluded), include: new Set<string>() };
       const { errors = [], publicSdl } = guild.composeSchemaContract(services, tags, false);
       if (!publicSdl) throw new AggregateError(errors, errors.join('\n'));
       return buildSchema(publicSdl);
@@ -63,8 +63,8 @@ const COMPOSERS: Readonly<Record<string, Composer>> = {
       const result = cosmo.federateSubgraphs({ subgraphs: forCosmo(services), version });
       return result.success ? result.warnings : result.errors;
     },
-    contract: (services, exclude) => {
-      const contractTagOptions = { tagNamesToExclude: new Set([exclude]), tagNamesToInclude: new Set<string>() };
+    contract: (services, excluded) => {
+      const contractTagOptions = { tagNamesToExclude: new Set(excluded), tagNamesToInclude: new Set<string>() };
       const subgraphs = forCosmo(services);
       const result = cosmo.federateSubgraphsContract({ subgraphs, contractTagOptions, version });
       if (!result.success) throw new AggregateError(result.errors, result.errors.join('\n'));
@@ -78,7 +78,7 @@ const forCosmo = (services: Services) =>
 
 const services = readSubgraphs();
 /** With it as the tag to exclude, a contract has everything. */
-const NO_TAG = 'a-tag-that-nothing-has';
+const NO_TAG = ['a-tag-that-nothing-has'];
 /** A subgraph of a fourth team, with the plain names that nobody owns. Ours would merge with these, without any complaint. */
 const FLEET = {
   name: 'fleet',
@@ -107,7 +107,12 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
   });
 
   test('without the tag `risk` it is what the list says, and no more', () => {
-    expect(contractOf(contract(services, 'risk'))).toEqual(EXPECTED);
+    expect(contractOf(contract(services, ['risk']))).toEqual(EXPECTED);
+  });
+
+  test('without the tag `billed` as well, no page asks about a device, and captchas stay', () => {
+    const { Query = [], Mutation } = typesOf(contract(services, ['risk', 'billed']));
+    expect([Query, Mutation]).toEqual([['me'], ['placeOrder', 'validateCaptcha']]);
   });
 
   test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {
@@ -163,8 +168,8 @@ function definedBy(...names: readonly string[]): ReadonlyMap<string, ReadonlySet
   return fields;
 }
 
-/** Writes `@inaccessible` beside each such tag, and imports it where `@tag` is imported and it is not. */
-function hide(document: DocumentNode, tag: string): DocumentNode {
+/** Writes `@inaccessible` beside each of these tags, and imports it where `@tag` is imported and it is not. */
+function hide(document: DocumentNode, tags: readonly string[]): DocumentNode {
   const inaccessible = { kind: Kind.DIRECTIVE, name: { kind: Kind.NAME, value: 'inaccessible' } } as const;
   return visit(document, {
     ListValue: (node) => {
@@ -177,7 +182,7 @@ function hide(document: DocumentNode, tag: string): DocumentNode {
         'directives' in node &&
         node.directives?.some(
           ({ name, arguments: [given] = [] }) =>
-            name.value === 'tag' && given?.value.kind === Kind.STRING && given.value.value === tag,
+            name.value === 'tag' && given?.value.kind === Kind.STRING && tags.includes(given.value.value),
         );
       return isTagged ? { ...node, directives: [...(node.directives ?? []), inaccessible] } : undefined;
     },

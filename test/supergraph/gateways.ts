@@ -1,5 +1,6 @@
 import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { configFor, type SignedIn } from '../../deploy/router/hive-gateway.ts';
+import type { Explorer } from '../../src/server/server.ts';
 import { listen, type Running } from './listen.ts';
 import type { HeaderOf, Identify } from './people.ts';
 import { headersFor, type Secrets } from './subgraph-headers.ts';
@@ -17,12 +18,14 @@ interface HiveOptions {
   readonly port?: number;
   /** The one origin whose pages may ask, besides the gateway's own; without it there is none. */
   readonly pageOrigin?: string;
+  /** The pages that it serves beside the graph, for engineers. */
+  readonly explorer?: Explorer;
   /** Settings that a test changes. */
   readonly changes?: Partial<GatewayConfigSupergraph<SignedIn>>;
 }
 
 export async function startHiveGateway(supergraphSdl: string, options: HiveOptions): Promise<Running> {
-  const { identify, secrets, port = 0, pageOrigin, changes } = options;
+  const { identify, secrets, port = 0, pageOrigin, explorer, changes } = options;
   const gatewayConfig = configFor(secrets['device-trust']);
   const gateway = createGatewayRuntime<SignedIn>({
     ...gatewayConfig,
@@ -43,7 +46,7 @@ export async function startHiveGateway(supergraphSdl: string, options: HiveOptio
           ? gatewayConfig.propagateHeaders.fromClientToSubgraphs(propagation)
           : headersFor(secrets, propagation.subgraphName, identify(headersOf(propagation.request))),
     },
-    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify), signedIn(identify)],
+    plugins: () => [...gatewayConfig.plugins(), questionsOnly(identify, explorer), signedIn(identify)],
     landingPage: false,
     graphiql: false,
     ...changes,
@@ -71,11 +74,19 @@ function signedIn(identify: Identify): GatewayPlugin {
 /**
  * Answers questions only to somebody who is signed in, and only if they are sent as JSON by POST. A page of any origin can send
  * a GET or a form without a preflight, which would make events, and a form even orders.
+ *
+ * @param explorer answers a browser that is opened at one of its paths
  */
-function questionsOnly(identify: Identify): GatewayPlugin {
+function questionsOnly(identify: Identify, explorer?: Explorer): GatewayPlugin {
   return {
-    onRequest({ request, fetchAPI, endResponse }) {
+    async onRequest({ request, url, fetchAPI, endResponse }) {
       const { method, headers } = request;
+      const render = method === 'GET' && headers.get('accept')?.includes('text/html') && explorer?.get(url.pathname);
+      // The pages hold sessions, so no name may lead here that can be of another site.
+      if (render && url.hostname === '127.0.0.1') {
+        const page = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store' };
+        return endResponse(new fetchAPI.Response(await render(), { headers: page }));
+      }
       const refuse = (status: number, code: string, message: string) => {
         const error = { message, extensions: { code, retryable: false } };
         endResponse(fetchAPI.Response.json({ errors: [error] }, { status }));

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
+import { readApolloSandbox, readGraphiql } from '../explorer/pages.ts';
 import { closeAtOnce, listen } from '../support/loopback.ts';
 import { shell, startProcess, type TestProcess } from '../support/process.ts';
+import { ask, post, request } from '../support/requests.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 
 /** The process as `npm run supergraph` starts it. */
@@ -13,7 +15,7 @@ const start = (env: Readonly<Record<string, string>>) => {
   return child;
 };
 
-test('says where the two pages are and what curl needs, judges by the policy of the file, and a signal ends it with 0', async () => {
+test('says where the pages are and what curl needs, judges by the policy of the file, and a signal ends it with 0', async () => {
   const [, shop = '', desk = '', gateway = '', headers = ''] = await start({
     RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json',
   }).waitFor(/^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m);
@@ -28,10 +30,49 @@ test('says where the two pages are and what curl needs, judges by the policy of 
 
   expect(await child.end('SIGTERM')).toBe(0);
   expect(child.stderr()).toBe('');
-  expect(child.stdout().trim().split('\n')).toHaveLength(5);
+  expect(child.stdout().trim().split('\n')).toHaveLength(6);
   for (const url of [shop, desk, gateway]) {
     await expect(fetch(url)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
   }
+});
+
+const FORBIDDEN = { extensions: { code: 'FORBIDDEN', retryable: false } };
+
+/** The answers to the operations of Apollo Sandbox and GraphiQL, by their names. */
+const EXPLORED = {
+  NewestCheckouts: {
+    data: { checkouts: expect.arrayContaining([expect.objectContaining({ judgement: expect.any(Object) })]) },
+  },
+  Crossing: { data: { user: { orders: [{ judgement: { device: { orders: { length: 3 } } } }, {}] } } },
+  SolvedCaptcha: { data: { validateCaptcha: { __typename: 'CaptchaPassed', attestation: expect.any(String) } } },
+  WithoutScope: {
+    data: { checkouts: null, deviceFingerprint: { clientType: 'ANDROID', signals: null } },
+    errors: [FORBIDDEN, FORBIDDEN],
+  },
+};
+
+test('an engineer opens the whole graph in Apollo Sandbox and in GraphiQL, and each operation works', async () => {
+  const [, sandbox = '', graphiql = ''] = await start({}).waitFor(/^Apollo Sandbox: +(\S+) .*\nGraphiQL: +(\S+) /m);
+  const open = async (url: string, headers = {}) => request(url, { headers: { accept: 'text/html', ...headers } });
+  const { document, variables, headers } = readApolloSandbox((await open(sandbox)).text);
+  const { defaultTabs } = readGraphiql((await open(graphiql)).text);
+  const [graceOnly = ''] = Object.values(headers ?? {});
+  for (const [index, [name, expected]] of Object.entries(EXPLORED).entries()) {
+    const tab = defaultTabs[index];
+    const own = JSON.parse(tab?.headers ?? '');
+    expect(await ask(sandbox, tab?.query ?? '', JSON.parse(tab?.variables ?? ''), own)).toMatchObject(expected);
+    // Apollo Sandbox has one set of headers, so the comment above the last operation has its own.
+    const [, inComment] = /^# (\{.*\})$/m.exec(document) ?? [];
+    const inSandbox = name === 'WithoutScope' ? JSON.parse(inComment ?? '') : headers;
+    const body = JSON.stringify({ query: document, variables, operationName: name });
+    expect(await post(sandbox, body, inSandbox)).toMatchObject(expected);
+  }
+  expect(graceOnly).toMatch(/^Bearer /);
+  // Only a browser that was led here by the address gets a page, and nobody an answer by GET.
+  expect((await request(sandbox)).status).toBe(405);
+  const byName = sandbox.replace('127.0.0.1', 'localhost');
+  expect((await open(byName)).status).toBe(405);
+  expect(await child.end('SIGTERM')).toBe(0);
 });
 
 test('a port that is taken ends it with 1 and one sentence', async () => {

@@ -1,9 +1,11 @@
 import { createApp } from '../../src/app.ts';
 import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { GRAPHIQL_PATH } from '../../src/explorer/pages.ts';
 import { loadPolicy } from '../../src/fingerprint/policy.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { composeShopVariant, composeSupergraph } from './compose.ts';
+import { explorerFor } from './explorer.ts';
 import { startHiveGateway } from './gateways.ts';
 import { ORDERS } from './orders/goods.ts';
 import { ORDERS_AUDIENCE, startOrders } from './orders.ts';
@@ -61,7 +63,8 @@ async function start(): Promise<string> {
   const sessions = createSessions();
   const desk = await startPageServer('desk', { port: portAfter(6), sessions });
   const { identify } = sessions;
-  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin };
+  const explorer = explorerFor(sessions, challengeUrl);
+  const forDesk = { identify, secrets, port: portAfter(5), pageOrigin: desk.origin, explorer };
   const gateway = await startHiveGateway(await composeSupergraph(subgraphs, secrets), forDesk);
   desk.use(gateway.url);
 
@@ -70,7 +73,8 @@ The shop:           ${shop.origin}
 The analyst's desk: ${desk.origin}
 The supergraph:     ${gateway.url}
   for curl:         -H "Authorization: Bearer $(curl -s -X POST ${desk.origin}/sign-in/grace)" -H 'Content-Type: application/json'
-Apollo Sandbox:     npm run dev has it; here ${app.url} answers gateways alone
+Apollo Sandbox:     ${gateway.url} in a browser, as Grace, an analyst
+GraphiQL:           ${new URL(GRAPHIQL_PATH, gateway.url)} has the same operations, and needs no internet
 
 `;
 }

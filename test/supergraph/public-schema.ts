@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { composeServices } from '@theguild/federation-composition';
 import { type DocumentNode, parse } from 'graphql';
-import { withoutRisk } from './compose.ts';
+import { withoutTags } from './compose.ts';
 
 /** What the two pages see: the three subgraphs composed, without what federation needs or keeps inaccessible. */
 
@@ -13,9 +13,9 @@ export function deskSdl(): string {
   return publicSdl;
 }
 
-/** The SDL for the shop: without what is tagged `risk`. */
+/** The SDL for the shop: without what is tagged `risk` or `billed`. */
 export function shopSdl(): string {
-  return withoutRisk(readSubgraphs()).publicSdl;
+  return withoutTags(readSubgraphs()).publicSdl;
 }
 
 /** The three subgraphs as their files say. The addresses are for composers that want one, and nobody asks them. */

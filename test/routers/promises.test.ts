@@ -1,12 +1,19 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { readPage } from '../docs/markdown.ts';
 import { CROSS_SUBGRAPH_QUERY } from '../supergraph/cross-subgraph-query.ts';
 import { ask, json, request, startOperation } from '../support/requests.ts';
-import { COLUMNS, find, HAPROXY, type Router } from './columns.ts';
+import { columns, type Router } from './columns.ts';
 import { startGraph, unsigned } from './graph.ts';
 
 /** What every router has to keep, through its executable, with its file of `deploy/router/`. */
+
+/** The figures of demand control, by operation and router. */
+const HEAD = ['operation', 'Hive Router', 'Cosmo Router', 'Hive Gateway'];
+const PAGE = readPage('deploy/router/README.md');
+const OPERATIONS = PAGE.blocks.filter(({ language }) => language === 'graphql');
+const FIGURES = PAGE.rowsOf(...HEAD);
 
 const graph = await startGraph();
 afterAll(() => graph.stop());
@@ -30,9 +37,7 @@ const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` }
 const errorsOf = ({ errors = [] }: { errors?: readonly any[] | undefined }): any[] =>
   errors.flatMap((error) => error.extensions?.errors ?? [error]);
 
-const found = COLUMNS.filter(({ program, hasEdge }) => (!program || find(program)) && (!hasEdge || find(HAPROXY)));
-
-describe.each(found.map((column) => [column.name, column] as const))('%s', async (name, column) => {
+describe.each(columns().map((column) => [column.name, column] as const))('%s', async (name, column) => {
   const router: Router = await column.start(graph, graph.supergraphSdl);
   afterAll(() => router.stop());
   const send = (query: string, variables: object, headers: Headers = {}) =>
@@ -268,6 +273,18 @@ describe.each(found.map((column) => [column.name, column] as const))('%s', async
     await replicas.stop();
     expect(new Set(all)).toEqual(new Set([(await send(JUDGE, T, analyst)).text]));
     expect(all.length).toBeGreaterThan(40);
+  });
+
+  const figures = FIGURES.flatMap((cells) => {
+    const documented = cells[HEAD.indexOf(name)];
+    return documented === undefined ? [] : [[cells[0]?.replaceAll('`', '') ?? '', documented] as const];
+  });
+  test.each(figures)('%s is estimated at %s, as its page says', async (operation, documented) => {
+    const own = OPERATIONS.find(({ text }) => text.startsWith(`query ${operation} `))?.text ?? CROSS_SUBGRAPH_QUERY;
+    expect(own).toMatch(`query ${operation} `);
+    const { headers, text } = await send(own, {}, analyst);
+    const shown = headers.get('x-cost-estimated') ?? headers.get('x-wg-cost-estimated');
+    expect(shown ?? `${JSON.parse(text).extensions.cost.estimated}`).toBe(documented);
   });
 
   if (name !== 'Cosmo Router')
