@@ -22,6 +22,8 @@ import type { Graph } from './graph.ts';
 export interface Router {
   /** Where clients ask. */
   readonly url: string;
+  /** Where it listens itself, past its edge; undefined if it has none. */
+  readonly pastEdge?: string;
   /** Everything that it has logged. */
   readonly logged: () => string;
   /** Its processes, with that of its edge; none if it runs in this one. */
@@ -65,6 +67,9 @@ function merged(file: string, more: object): string {
   if (config.demand_control) config.demand_control.operation_cost.expose_headers = { estimated: true };
   if (config.security) config.security.cost_control.expose_headers = true;
   const { subgraphs } = config.headers;
+  // The worst rule that a company can have beside ours: the files say that it gives us nothing of a client.
+  const everything = { matching: '.*' };
+  config.headers.all = { request: [config.version ? { op: 'propagate', ...everything } : { propagate: everything }] };
   for (const name of ['users', 'orders']) subgraphs[name] = subgraphs['device-trust'];
   return stringify({ ...config, ...more });
 }
@@ -96,7 +101,7 @@ async function run(
       headers: { 'content-type': 'application/json' },
       body: '{"query":"{ __typename }"}',
     })
-      .then((answer) => answer.status !== 503)
+      .then((answer) => answer.ok)
       .catch(() => false);
     if (isUp) return { url, logged, pids: running.pid === undefined ? [] : [running.pid], stop };
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -119,7 +124,8 @@ async function startEdge({ login }: Graph, router: Router, edgeSecret: string): 
     url: `http://127.0.0.1:${port}${new URL(router.url).pathname}`,
   });
   const pids = [...(router.pids ?? []), ...(edge.pids ?? [])];
-  return { ...edge, pids, logged: () => router.logged() + edge.logged(), stop: () => edge.stop().then(router.stop) };
+  const logged = () => router.logged() + edge.logged();
+  return { ...edge, pastEdge: router.url, pids, logged, stop: () => edge.stop().then(router.stop) };
 }
 
 function withChanges({ secret, addresses }: Graph, changes: Changes) {

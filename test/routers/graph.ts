@@ -55,8 +55,8 @@ export async function startGraph() {
   const loginServer = await startUpstream((_request, response) => sendJson(response, 200, jwks));
   return {
     ...supergraph,
-    /** Two replicas of our subgraph, without a relay. Each fails its readiness for half a second before it stops. */
-    startReplicas: () => startReplicas(2, () => supergraph.startSubgraph({ shutdownGraceMs: 500 })),
+    /** Two replicas of our subgraph, without a relay. Each fails its readiness for 2 s before it stops, as by default. */
+    startReplicas: () => startReplicas(2, () => supergraph.startSubgraph({ shutdownGraceMs: 2_000 })),
     way,
     secret: SECRETS['device-trust'],
     supergraphSdl: throughRelays(supergraph.supergraphSdl),

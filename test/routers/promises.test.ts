@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { readPage } from '../docs/markdown.ts';
 import { CROSS_SUBGRAPH_QUERY } from '../supergraph/cross-subgraph-query.ts';
 import { ask, json, request, startOperation } from '../support/requests.ts';
@@ -23,6 +23,8 @@ beforeEach(() => graph.forget());
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'Cosmo Router': {
     'the trace of a client does not reach us': 'it continues the trace, so the edge has to remove `traceparent`',
+    'an id of the request arrives that is not of the client':
+      'it has none that a rule can send, so the trace joins logs',
   },
 };
 
@@ -38,8 +40,12 @@ const errorsOf = ({ errors = [] }: { errors?: readonly any[] | undefined }): any
   errors.flatMap((error) => error.extensions?.errors ?? [error]);
 
 describe.each(columns().map((column) => [column.name, column] as const))('%s', async (name, column) => {
-  const router: Router = await column.start(graph, graph.supergraphSdl);
-  afterAll(() => router.stop());
+  let router: Router;
+  // Not before, because nobody would end it where `-t` picks none of its rows.
+  beforeAll(async () => {
+    router = await column.start(graph, graph.supergraphSdl);
+    return () => router.stop();
+  });
   const send = (query: string, variables: object, headers: Headers = {}) =>
     ask(router.url, query, { ...variables }, headers);
   /** The same where an edge may answer, which says nothing in GraphQL. */
@@ -68,20 +74,28 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     'router-authorization': 'forged',
     'x-user-id': 'user-9',
     'x-user-scopes': 'risk:read',
-    'x-edge-secret': 'forged',
+    'x-edge-secret': 'of-no-edge',
     'x-request-id': 'chosen-by-the-client',
     cookie: 'session=1',
   };
-  row('nothing that a client says about itself arrives', async () => {
-    const { data } = await send(JUDGE, T, FORGED);
-    expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS', signals: null });
-    const seen = JSON.stringify(headersSeen());
+  row('nothing that a client says about itself arrives, past the edge either', async () => {
+    for (const url of [router.url, router.pastEdge ?? router.url]) {
+      const { data } = await ask(url, JUDGE, T, FORGED);
+      expect(data.deviceFingerprint).toEqual({ __typename: 'DeviceFingerprint', clientType: 'IOS', signals: null });
+    }
+    const seen = JSON.stringify(graph.received);
     for (const value of ['forged', 'user-9', 'risk:read', 'chosen-by', 'session=1']) expect(seen).not.toContain(value);
+    if (column.hasEdge) expect(seen).not.toContain('x-edge-secret');
   });
 
   row('the trace of a client does not reach us', async () => {
     await send(JUDGE, T, { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` });
     expect(JSON.stringify(headersSeen())).not.toContain('a'.repeat(32));
+  });
+
+  row('an id of the request arrives that is not of the client', async () => {
+    await send(JUDGE, T, { 'x-request-id': 'chosen-by-the-client' });
+    expect(textOf('x-request-id')).toMatch(/^[0-9a-f-]{32,36}$/);
   });
 
   row('what the edge knows of the client arrives', async () => {
