@@ -1,12 +1,14 @@
+const BOUNDED = 'the tokens of a document, its cost and the size of its answer bound it';
+
 /**
  * What earlier versions read from the environment, and what holds now. It is ignored, so that a configuration of theirs starts, and
  * a warning at the start names it. After a dot comes a key of a variable that is a JSON object.
  */
 const REMOVED: Readonly<Record<string, string>> = {
   MAX_TOKENS: 'a document may have 2,000 lexical tokens',
-  MAX_DEPTH: 'a document may have 12 levels',
-  MAX_ALIASES: 'an operation may have 100 aliases',
-  MAX_DIRECTIVES: 'an operation may have 50 directives',
+  MAX_DEPTH: BOUNDED,
+  MAX_ALIASES: BOUNDED,
+  MAX_DIRECTIVES: BOUNDED,
   MAX_CONNECTION_AGE_MS: 'a connection ends with an answer after 4 to 6 minutes',
   MAX_EVENT_LOOP_DELAY_MS: 'requests get a 503 while the event loop is late by more than 200 ms',
   UPSTREAM_MAX_QUEUE: 'as many calls wait as UPSTREAM_MAX_IN_FLIGHT allows under way',

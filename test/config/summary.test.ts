@@ -53,7 +53,7 @@ test('what is gone is named only if it has a value, also as a file, and stops no
   const env = { ...ROUTER, MAX_TOKENS: '', MAX_DEPTH: 'x', UPSTREAM_MAX_QUEUE_FILE: '/q' };
   expect(problemsOf(env)).toEqual([]);
   expect(removedIn(env)).toEqual([
-    'MAX_DEPTH has no effect any more: a document may have 12 levels.',
+    'MAX_DEPTH has no effect any more: the tokens of a document, its cost and the size of its answer bound it.',
     'UPSTREAM_MAX_QUEUE_FILE has no effect any more: as many calls wait as UPSTREAM_MAX_IN_FLIGHT allows under way.',
   ]);
 });
