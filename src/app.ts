@@ -21,7 +21,7 @@ import type { Telemetry } from './server/operation-log.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { Accounts } from './upstream/accounts.ts';
 import { UpstreamClient } from './upstream/client.ts';
-import { openQuotaStore } from './upstream/quota-store.ts';
+import { openQuotas } from './upstream/quota.ts';
 
 /** The running subgraph. */
 export interface App {
@@ -76,25 +76,25 @@ export async function createApp(
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
-    const quotaStore = await openQuotaStore(config.quotaStoreUrl, log, metrics);
-    closers.push(() => quotaStore?.close());
+    const quotas = await openQuotas({ ...config, log, metrics });
+    closers.push(quotas.close);
     const resolver = new Resolver();
     closers.push(() => resolver.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const shared = { ...config, log, metrics, quotaStore, resolver, eventLoop };
+    const shared = { ...config, log, metrics, resolver, eventLoop };
     const fingerprint = new UpstreamClient({
       ...shared,
       service: 'fingerprint',
       probes: applications.map(fingerprintProbe),
       timeoutMs: config.fingerprintTimeoutMs,
-      quotaLimits: config.fingerprintQuota,
+      quota: quotas.fingerprint,
     });
     const captcha = new UpstreamClient({
       ...shared,
       service: 'captcha',
       probes: captchas.map(captchaProbe),
       timeoutMs: config.captchaTimeoutMs,
-      quotaLimits: config.captchaQuota,
+      quota: quotas.captcha,
     });
     closers.push(
       () => fingerprint.close(),

@@ -47,7 +47,7 @@ function report(policy: RiskPolicy, source: string): string {
     '',
     ...table([HEAD, ...rows]),
     '',
-    'schema/fingerprint.graphql says what each signal means. Tried were each two as well, and as many as a rule asks for.',
+    'schema/fingerprint.graphql says what each signal means. Tried were as many at once as a rule asks for.',
     idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
     ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
     '',
@@ -61,11 +61,10 @@ function whyIdle(policy: RiskPolicy, rule: Rule): string {
   return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
 }
 
-/** No signal, each alone, each two, and for a rule that needs more so many of those that it counts. */
+/** No signal, each alone, and for a rule that needs more so many of those that it counts. */
 function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
-  const pairs = SIGNALS.flatMap((one, at) => SIGNALS.slice(at + 1).map((other) => [one, other]));
   const larger = rules.flatMap(({ when, needs }, at) => {
-    if (needs <= 2) return [];
+    if (needs < 2) return [];
     const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
     // Those about which an earlier rule decides alone come last, so that some combinations are without them.
     const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
@@ -73,7 +72,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
     const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
     return ordered.map((_, first) => [...ordered, ...ordered].slice(first, first + needs));
   });
-  return [[], ...SIGNALS.map((signal) => [signal]), ...pairs, ...larger];
+  return [[], ...SIGNALS.map((signal) => [signal]), ...larger];
 }
 
 /** These signals from each client type, with every event type that the policy names, and with none for all others. */

@@ -3,7 +3,6 @@ import { constants } from 'node:os';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
-import { removedIn } from './config/removed.ts';
 import { watchConfig } from './config/rotation.ts';
 import { listenProblem } from './config/rules.ts';
 import { exposureOf, summaryOf } from './config/summary.ts';
@@ -92,8 +91,6 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
 const config = orRefuse(readConfig);
 const policy = orRefuse(() => readPolicy(config));
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
-const removed = removedIn(process.env);
-if (removed.length > 0) log.warn({ problems: removed }, 'some of the configuration has no effect any more: remove it');
 app = await createApp(config, log, policy).catch((error: unknown) => {
   const problem = listenProblem(error, config);
   if (problem === undefined) throw error;

@@ -1,5 +1,4 @@
 import leven, { closestMatch } from 'leven';
-import { isRemoved } from './removed.ts';
 import { VARIABLES, type Variable } from './variables.ts';
 
 /** Which names in an environment are mistyped. If one were accepted, a default would stay in use and nobody would notice. */
@@ -19,7 +18,7 @@ const OWN_FIRST_WORDS: ReadonlySet<string> = new Set(
 /** A sentence for each unknown name that is nearly one of ours, or has the first word of one. */
 export function unknownNames(env: Environment): string[] {
   return Object.entries(env).flatMap(([name, value = '']) => {
-    if (KNOWN.includes(name) || isRemoved(name) || isOfKubernetes(name, value)) return [];
+    if (KNOWN.includes(name) || isOfKubernetes(name, value)) return [];
     const upper = name.toUpperCase();
     // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
     const near = KNOWN.find((known) => isNear(known.includes('_') ? upper : name, known));

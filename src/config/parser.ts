@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { looksLikeWord } from './json-values.ts';
 import { type Environment, unknownNames } from './names.ts';
-import { withoutRemovedKeys } from './removed.ts';
 import { brokenRules } from './rules.ts';
 import { expectedBut } from './values.ts';
 import { type Config, VARIABLES, type Variable } from './variables.ts';
@@ -46,7 +45,6 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
       values[key] = variable.absent;
       continue;
     }
-    text = withoutRemovedKeys(name, text);
     placeholders.push(...placeholdersIn(variable, text));
     const result = schema.safeParse(text, { error: () => 'expected another value' });
     if (result.success) values[key] = result.data;

@@ -123,11 +123,6 @@ export class GraphQLContext {
     return scopes === undefined || scopes.has('risk:read');
   }
 
-  /** Are there keys that seal and open judgements? */
-  get canSeal(): boolean {
-    return this.capabilities.judgements.hasKeys;
-  }
-
   /** Asks about a token. Equal requests share one call. */
   async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
     this.recorder.recordLookup(request.token);

@@ -4,29 +4,25 @@ import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
-import { asksOnlyRefused, refusedDevice } from './scopes.ts';
 
 /** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, context, info) => {
+    deviceFingerprint: (_root, args, context) => {
       const { completeMetadata } = context.caller;
       const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
-      const request = toRequest(complete, context.applications);
-      return asksOnlyRefused(context, info) ? refusedDevice(request) : context.lookUp(request);
+      return context.lookUp(toRequest(complete, context.applications));
     },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: (reference, context, info) => {
+    __resolveReference: (reference, context) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      const request = toRequest({ token, publicKey }, context.applications);
-      if (asksOnlyRefused(context, info)) return refusedDevice(request);
-      return context.lookUp(request).then(acceptedDevice);
+      return context.lookUp(toRequest({ token, publicKey }, context.applications)).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, context) => context.decide(device as JudgedDevice),

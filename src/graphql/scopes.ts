@@ -6,7 +6,6 @@ import {
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   isAbstractType,
@@ -14,10 +13,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
-import type { FingerprintRequest } from '../fingerprint/client.ts';
-import type { JudgedDevice } from '../fingerprint/outcome.ts';
 import type { GraphQLContext } from './context.ts';
-import { fieldsOf } from './selections.ts';
 
 /**
  * Changes the schema so that everything with the tag `risk` needs the scope `risk:read`. Without it, such a field and a field
@@ -83,43 +79,4 @@ function forbidden(): DeviceTrustError {
   const message =
     'This field needs the scope risk:read, which this request does not have. The operator of this subgraph decides who has it.';
   return new DeviceTrustError('FORBIDDEN', { message });
-}
-
-/** Stands for a device if `asksOnlyRefused`. Sound: nobody reads another field of it, because these are refused. */
-export function refusedDevice({ token, application: { publicKey } }: FingerprintRequest): JudgedDevice {
-  return { __typename: 'DeviceFingerprint', token, publicKey } as JudgedDevice;
-}
-
-/** What is known of a reference without a call. Some gateways select it each time. */
-const OF_REFERENCE = ['__typename', 'token', 'publicKey'];
-
-type Selected = readonly (GraphQLField<unknown, unknown> | undefined)[];
-
-/** By the field of the document that asks for a device. */
-const known = new WeakMap<FieldNode, Selected>();
-
-/**
- * Does a field ask only for what is refused: what its caller may not see of a device, or a judgement where no key can seal it?
- * Then nothing is sent to the fingerprint service, because each call is an event, and can be billed.
- */
-export function asksOnlyRefused({ maySeeRisk, canSeal }: GraphQLContext, info: GraphQLResolveInfo): boolean {
-  if (maySeeRisk && canSeal) return false;
-  const isRefused = (field: Selected[number]) =>
-    field && ((!maySeeRisk && isRestricted(field)) || (!canSeal && field.name === 'judgement'));
-  return info.fieldNodes.every((node) => {
-    const selected = known.get(node) ?? selectedBy(node, info);
-    known.set(node, selected);
-    return selected.length > 0 && selected.every(isRefused);
-  });
-}
-
-/** The fields that only a call can answer. That a token is rejected is no secret, and only a call shows it. */
-function selectedBy({ name, selectionSet }: FieldNode, info: GraphQLResolveInfo): Selected {
-  const isKnown = ({ name: { value } }: FieldNode) => name.value === '_entities' && OF_REFERENCE.includes(value);
-  return ['DeviceFingerprint', 'DeviceFingerprintRejected'].flatMap((typename) => {
-    const type = info.schema.getType(typename);
-    if (!isObjectType(type) || !selectionSet) return [];
-    const nodes = fieldsOf(selectionSet, type, info).filter((node) => !isKnown(node));
-    return nodes.map((node) => type.getFields()[node.name.value]);
-  });
 }

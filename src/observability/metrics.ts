@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry, type RegistryContentType } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type ErrorCode, type Side } from '../errors.ts';
 
@@ -65,8 +65,6 @@ interface FinishedOperation {
   readonly side: Side | undefined;
   /** How many device tokens it asked about. */
   readonly lookups: number;
-  /** The id of its trace, if that is exported. */
-  readonly traceId: string | undefined;
 }
 
 /** Counts what happens in this process, for Prometheus to read. */
@@ -77,17 +75,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
  * what a method records, and a count of 0 creates its counter. What `watch…` is given is read whenever Prometheus reads.
  */
 export function createMetrics() {
-  const openMetrics = new Registry<RegistryContentType>();
-  openMetrics.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  collectDefaultMetrics({ register: openMetrics });
-  const metrics = defineMetrics(openMetrics);
-  const names = openMetrics.getMetricsAsArray().map((metric) => ({ metric, name: metric.name }));
-  // A registry has one format, so each metric is in two of them.
-  const text = new Registry();
-  for (const { name } of names) {
-    const metric = openMetrics.getSingleMetric(name);
-    if (metric) text.registerMetric(metric);
-  }
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const metrics = defineMetrics(registry);
   /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
@@ -96,26 +86,22 @@ export function createMetrics() {
     metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }, count);
 
   return {
-    /** Everything counted so far: as OpenMetrics, with exemplars, if the `Accept` header has it, else in the text format. */
-    render: async (accept = ''): Promise<{ contentType: string; text: string }> => {
+    contentType: registry.contentType,
+    /** Everything counted so far, in the text format. */
+    render: (): Promise<string> => {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
       for (const [code, levels] of signals)
         for (const [level, count] of Object.entries(levels)) metrics.signals.inc({ code, level }, count);
       signals.clear();
-      const registry = accept.includes('application/openmetrics-text') ? openMetrics : text;
-      const rendered = registry.metrics();
-      // For OpenMetrics prom-client cuts `_total` off the names of counters, and leaves them so. It has read them by now.
-      for (const { metric, name } of names) metric.name = name;
-      return { contentType: registry.contentType, text: await rendered };
+      return registry.metrics();
     },
     operationStarted: () => metrics.operationsInFlight.inc(),
     operationEnded: () => metrics.operationsInFlight.dec(),
-    recordOperation: ({ caller, field, outcome, ms, errors, side, lookups, traceId }: FinishedOperation) => {
+    recordOperation: ({ caller, field, outcome, ms, errors, side, lookups }: FinishedOperation) => {
       metrics.operations.inc({ caller, outcome });
-      const exemplar = traceId !== undefined && { exemplarLabels: { trace_id: traceId } };
-      metrics.operationSeconds.observe({ labels: { field, outcome }, value: ms / 1_000, ...exemplar });
+      metrics.operationSeconds.observe({ field, outcome }, ms / 1_000);
       if (side !== undefined) metrics.failures.inc({ side });
       metrics.lookups.inc(lookups);
       for (const code of errors) metrics.errors.inc({ code });
@@ -192,7 +178,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 5, 10];
  * The metrics of this subgraph, in that registry. Every label has few values, none of which a client chooses: a token in a
  * label would be a leak, and unbounded values would exhaust the memory of Prometheus.
  */
-function defineMetrics(registry: Registry<RegistryContentType>) {
+function defineMetrics(registry: Registry) {
   const registers = [registry];
   const counter = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Counter({ name: `device_trust_${name}`, help, labelNames, registers });
@@ -203,14 +189,12 @@ function defineMetrics(registry: Registry<RegistryContentType>) {
   const perAccount = [...perRegion, 'account'] as const;
   const perWindow = ['service', 'window'] as const;
   const metrics = {
-    // prom-client's types take the labels of an exemplar for labels of the metric.
-    operationSeconds: new Histogram<'field' | 'outcome' | 'trace_id'>({
+    operationSeconds: new Histogram({
       name: 'device_trust_operation_duration_seconds',
       help: 'Duration of GraphQL operations, by root field and outcome',
       labelNames: ['field', 'outcome'],
       buckets: BUCKETS,
       registers,
-      enableExemplars: true,
     }),
     operations: counter('operations_total', 'GraphQL operations, by caller and outcome', ['caller', 'outcome']),
     failures: counter('operations_failed_total', 'GraphQL operations with an error, by who has to act', ['side']),

@@ -43,19 +43,19 @@ export class Health {
 }
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
-export function createAdmin(metrics: Pick<Metrics, 'render'>, health: Health): Listener {
+export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, health: Health): Listener {
   // The metrics count the requests and connections of callers, and none of these.
   return new Listener({
     maxConnections: MAX_CONNECTIONS,
     keepAliveMs: KEEP_ALIVE_MS,
-    handle: ({ method = '', url = '', headers }, response) => {
+    handle: ({ method = '', url = '' }, response) => {
       const [path] = url.split('?', 1);
       if (health.answer(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!['GET', 'HEAD'].includes(method))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      metrics.render(headers.accept).then(
-        ({ contentType, text }) => send(response, 200, { 'content-type': contentType }, text),
+      metrics.render().then(
+        (text) => send(response, 200, { 'content-type': metrics.contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );
     },

@@ -134,7 +134,6 @@ export class OperationLog implements OperationRecorder {
       errors,
       side: failure?.side,
       lookups: this.#tokens.length,
-      traceId: this.startCallSpan && this.#trace?.traceId,
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
     this.#writeLine(errors, ms);

@@ -3,8 +3,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import type { StartCallSpan } from '../observability/tracing.ts';
 import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { Quota, type QuotaLimits } from './quota.ts';
-import type { QuotaStore } from './quota-store.ts';
+import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type AnswerBudget, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 
@@ -41,9 +40,7 @@ export interface UpstreamOptions extends ServiceHealthOptions {
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined if as many as come. */
-  readonly quotaLimits: QuotaLimits | undefined;
-  /** Where all replicas count together; undefined if each counts alone. */
-  readonly quotaStore: QuotaStore | undefined;
+  readonly quota: Quota | undefined;
 }
 
 /** After half of the deadline without an answer probes ask whether the service is well, but at most after this, in ms. */
@@ -54,18 +51,16 @@ export class UpstreamClient {
   /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions;
-  readonly #quota: Quota | undefined;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
 
   constructor(options: UpstreamOptions) {
-    const { service, metrics, quotaLimits, quotaStore } = options;
+    const { service, metrics, quota } = options;
     this.#options = options;
     this.health = new ServiceHealth(options);
-    this.#quota = quotaLimits && new Quota(service, quotaLimits, quotaStore, metrics);
     metrics.watchBulkheads(service, () => this.#bulkheads);
     metrics.watchHealth(service, () => this.health.all());
-    metrics.watchQuota(service, () => this.#quota?.states() ?? []);
+    metrics.watchQuota(service, () => quota?.states() ?? []);
   }
 
   /**
@@ -79,12 +74,12 @@ export class UpstreamClient {
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
     const { account, region, context } = request;
-    const { service, timeoutMs, eventLoop, metrics } = this.#options;
+    const { service, timeoutMs, eventLoop, metrics, quota } = this.#options;
     context.signal.throwIfAborted();
     const health = this.health.find(account);
     const bulkhead = this.#bulkheadFor(region);
-    const isTrial = health?.admit(!bulkhead.isFull && !this.#quota?.isUsedUp(account));
-    this.#quota?.check(account);
+    const isTrial = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(account));
+    quota?.check(account);
 
     const lagBeforeMs = eventLoop.totalLagMs();
     const wasQueued = !bulkhead.tryEnter();
@@ -130,7 +125,7 @@ export class UpstreamClient {
       try {
         // It was asked before the call waited, but may have changed since.
         if (wasQueued && !isTrial) health?.admit();
-        await this.#quota?.take(account);
+        await quota?.take(account);
         if (ended) throw ended;
         const { origin, path, pathTemplate, headers, body } = request;
         const pool = this.#poolFor(origin);

@@ -1,6 +1,8 @@
+import { LRUCache } from 'lru-cache';
+import type { Logger } from 'pino';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics, QuotaState } from '../observability/metrics.ts';
-import type { QuotaStore, SharedCount } from './quota-store.ts';
+import type { Metrics } from '../observability/metrics.ts';
 
 /** How many calls may be sent for one account. */
 export interface QuotaLimits {
@@ -12,38 +14,31 @@ export interface QuotaLimits {
 interface Limit {
   readonly window: 'second' | 'day';
   readonly calls: number;
-  readonly windowMs: number;
+  /** Counts a call of an account; rejects with the same result once more were counted than are allowed. */
+  readonly consume: (account: string) => Promise<RateLimiterRes>;
 }
+
+/** More than anybody has accounts. A rotation can remove one, and it is forgotten when its windows end. */
+const MAX_ACCOUNTS = 10_000;
 
 /** The quota of one service. Each of its accounts has its own count. */
 export class Quota {
   readonly #service: string;
   readonly #limits: readonly Limit[];
-  readonly #store: QuotaStore | undefined;
   readonly #metrics: Pick<Metrics, 'recordQuotaRefusal'>;
-  readonly #accounts = new Map<string, readonly Count[]>();
+  /** The calls that each account has left, by limit, as its last call has shown. An entry ends with its window. */
+  readonly #left = new Map<Limit, LRUCache<string, number>>();
 
-  /** @param store where all replicas count together; without one each process counts alone */
-  constructor(
-    service: string,
-    { perSecond, perDay }: QuotaLimits,
-    store: QuotaStore | undefined,
-    metrics: Pick<Metrics, 'recordQuotaRefusal'>,
-  ) {
+  constructor(service: string, limits: readonly Limit[], metrics: Pick<Metrics, 'recordQuotaRefusal'>) {
     this.#service = service;
-    // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
-    this.#limits = [
-      ...(perSecond === undefined ? [] : [{ window: 'second' as const, calls: perSecond, windowMs: 1_000 }]),
-      ...(perDay === undefined ? [] : [{ window: 'day' as const, calls: perDay, windowMs: 86_400_000 }]),
-    ];
-    this.#store = store;
+    this.#limits = limits;
     this.#metrics = metrics;
+    for (const limit of limits) this.#left.set(limit, new LRUCache({ max: MAX_ACCOUNTS }));
   }
 
   /** Is a limit of this account known to be used up? */
   isUsedUp(account: string): boolean {
-    const now = performance.now();
-    return this.#countsOf(account).some((count) => count.left(now) <= 0);
+    return this.#limits.some((limit) => this.#left.get(limit)?.get(account) === 0);
   }
 
   /**
@@ -52,8 +47,7 @@ export class Quota {
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */
   check(account: string): void {
-    const now = performance.now();
-    for (const count of this.#countsOf(account)) if (count.left(now) <= 0) this.#refuse(account, count);
+    for (const limit of this.#limits) if (this.#left.get(limit)?.get(account) === 0) this.#refuse(account, limit);
   }
 
   /**
@@ -62,107 +56,118 @@ export class Quota {
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */
   async take(account: string): Promise<void> {
-    const counts = this.#countsOf(account);
-    if (!this.#store) {
-      this.check(account);
-      const now = performance.now();
-      for (const count of counts) count.add(now);
-      return;
-    }
-    for (const count of counts) {
-      const key = `${this.#service}:${count.limit.window}:${account}`;
-      if (!(await count.take(this.#store, key))) this.#refuse(account, count);
+    this.check(account);
+    for (const limit of this.#limits) {
+      const { consumedPoints, remainingPoints, msBeforeNext } = await limit.consume(account);
+      this.#left.get(limit)?.set(account, remainingPoints, { ttl: Math.max(msBeforeNext, 1) });
+      if (consumedPoints > limit.calls) this.#refuse(account, limit);
     }
   }
 
-  states(): (readonly [window: string, QuotaState])[] {
-    const now = performance.now();
-    const counts = [...this.#accounts.values()].flat();
+  states(): (readonly [window: string, { readonly limit: number; readonly left: number }])[] {
     return this.#limits.map((limit) => {
-      const left = counts.filter((count) => count.limit === limit).map((count) => count.left(now));
-      return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }];
+      const left = this.#left.get(limit)?.values() ?? [];
+      return [limit.window, { limit: limit.calls, left: Math.min(limit.calls, ...left) }];
     });
   }
 
-  #refuse(account: string, { limit: { window, calls } }: Count): never {
+  #refuse(account: string, { window, calls }: Limit): never {
     this.#metrics.recordQuotaRefusal(this.#service, window);
     const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
     // A client that tried again within a time that makes sense to it would fail all day.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
+}
 
-  #countsOf(account: string): readonly Count[] {
-    const known = this.#accounts.get(account);
-    if (known) return known;
-    const now = performance.now();
-    // A rotation can remove an account. Its counts are dropped once they mean nothing any more.
-    for (const [other, counts] of this.#accounts) {
-      if (counts.every((count) => count.hasEnded(now))) this.#accounts.delete(other);
-    }
-    const counts = this.#limits.map((limit) => new Count(limit));
-    this.#accounts.set(account, counts);
-    return counts;
-  }
+/** How long a call waits for a count of the store, in ms. Then this process counts it. */
+const COUNT_TIMEOUT_MS = 50;
+/** How long the start waits for the connection, and how long a connection may be silent while a count is under way, in ms. */
+const CONNECT_TIMEOUT_MS = 1_000;
+/** The time between two attempts to connect, in ms. */
+const RETRY_AFTER_MS = 500;
+
+interface Options {
+  readonly fingerprintQuota: QuotaLimits | undefined;
+  readonly captchaQuota: QuotaLimits | undefined;
+  /** redis:// or rediss://, with its user and password, where all replicas count together. Without it each counts alone. */
+  readonly quotaStoreUrl: string | undefined;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /**
- * The calls of one account in one window. The time is monotonic: a wall clock that is set forward would give a new quota, and
- * one that is set back would block it. With a store this is what the store last said, so that a process which loses the
- * store continues with the count of all replicas.
+ * Opens the quota of each service that has one. The packages that count are loaded only then. It never rejects because of the store:
+ * while that is away, each process counts alone, from 0 on.
  */
-class Count {
-  readonly limit: Limit;
-  #used = 0;
-  #endsAt = 0;
-  /** Calls that were counted here alone while the store was away. The store gets them with the next call. */
-  #unshared = 0;
+export async function openQuotas({ fingerprintQuota, captchaQuota, quotaStoreUrl, log, metrics }: Options) {
+  if (!fingerprintQuota && !captchaQuota) return { fingerprint: undefined, captcha: undefined, close: () => {} };
+  const { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } = await import('rate-limiter-flexible');
+  const redis = quotaStoreUrl === undefined ? undefined : await connect(quotaStoreUrl, log, metrics);
+  const limitOf = (service: string, window: Limit['window'], calls: number | undefined, seconds: number): Limit[] => {
+    if (calls === undefined) return [];
+    const keyPrefix = `device-trust:${service}:${window}`;
+    const options = { keyPrefix, points: calls, duration: seconds };
+    const alone = new RateLimiterMemory(options);
+    const insured = { ...options, storeClient: redis, rejectIfRedisNotReady: true, insuranceLimiter: alone };
+    const limiter = redis ? new RateLimiterRedis(insured) : alone;
+    // Beyond the limit the library rejects with the same kind of result.
+    const asResult = (reason: unknown) => {
+      if (reason instanceof RateLimiterRes) return reason;
+      throw reason;
+    };
+    return [{ window, calls, consume: (account) => limiter.consume(account).catch(asResult) }];
+  };
+  const quotaOf = (service: string, limits: QuotaLimits | undefined): Quota | undefined => {
+    if (!limits) return undefined;
+    // The second comes before the day, so that a call which is refused in its second costs nothing of the day.
+    const second = limitOf(service, 'second', limits.perSecond, 1);
+    return new Quota(service, [...second, ...limitOf(service, 'day', limits.perDay, 86_400)], metrics);
+  };
+  return {
+    fingerprint: quotaOf('fingerprint', fingerprintQuota),
+    captcha: quotaOf('captcha', captchaQuota),
+    close: () => redis?.disconnect(),
+  };
+}
 
-  constructor(limit: Limit) {
-    this.limit = limit;
-  }
-
-  hasEnded(now: number): boolean {
-    return now >= this.#endsAt;
-  }
-
-  left(now: number): number {
-    return this.limit.calls - (this.hasEnded(now) ? 0 : this.#used);
-  }
-
-  add(now: number): void {
-    if (this.hasEnded(now)) this.#begin(0, now + this.limit.windowMs);
-    this.#used += 1;
-  }
-
-  /** Counts a call in the store, or here while the store is away. Resolves with whether the call may be sent. */
-  async take(store: QuotaStore, key: string): Promise<boolean> {
-    const unshared = this.hasEnded(performance.now()) ? 0 : this.#unshared;
-    this.#unshared = 0;
-    const count = await store.count(key, 1 + unshared, this.limit.windowMs);
-    const now = performance.now();
-    if (count) {
-      this.#adopt(count, now);
-      return count.used <= this.limit.calls;
-    }
-    this.#unshared += unshared;
-    if (this.left(now) <= 0) return false;
-    this.add(now);
-    this.#unshared += 1;
-    return true;
-  }
-
-  /** A smaller count than ours is of a later window, or of a store that lost its data. It is adopted once ours has ended. */
-  #adopt({ used, endsInMs }: SharedCount, now: number): void {
-    if (this.hasEnded(now)) this.#begin(used, now + endsInMs);
-    else if (used >= this.#used) {
-      this.#used = used;
-      this.#endsAt = now + endsInMs;
-    }
-  }
-
-  #begin(used: number, endsAt: number): void {
-    this.#used = used;
-    this.#endsAt = endsAt;
-    this.#unshared = 0;
-  }
+/** Connects to a Valkey or Redis, and says in the log and the metrics whether it is there. */
+async function connect(url: string, log: Logger, metrics: Metrics) {
+  const { Redis } = await import('ioredis');
+  const redis = new Redis(url, {
+    lazyConnect: true,
+    // A count that waits for a connection, or is sent again after it broke, is of no use to its call.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COUNT_TIMEOUT_MS,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: () => RETRY_AFTER_MS,
+    // Every Valkey and Redis has version 2.
+    protocol: 2,
+    disableClientInfo: true,
+  });
+  let isAway = false;
+  const report = (away: boolean) => {
+    isAway = away;
+    metrics.recordQuotaStore(away);
+  };
+  // What an error is, without its message: that can hold the address.
+  let cause = 'the connection is closed';
+  redis.on('error', ({ code, name }: NodeJS.ErrnoException) => {
+    cause = code ?? name;
+  });
+  redis.on('close', () => {
+    if (isAway) return;
+    report(true);
+    log.warn({ internal: cause }, 'the store of the quotas is away, so each process counts alone');
+  });
+  redis.on('ready', () => {
+    if (!isAway) return;
+    report(false);
+    log.info('the store of the quotas is back');
+  });
+  // Without a connection the events have logged it, and further attempts follow by themselves.
+  await redis.connect().catch(() => {});
+  return redis;
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { removedIn } from '../../src/config/removed.ts';
+import { generateKey } from '../../src/captcha/attestation.ts';
 import { exposureOf, summaryOf } from '../../src/config/summary.ts';
-import { LIVE, parse, problemsOf, SERVICE } from './support.ts';
+import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
+import { LIVE, parse, SERVICE } from './support.ts';
 
-/** What a start says of its configuration. `test/process/upgrade.test.ts` has the line with everything on. */
+/** What a start says of its configuration. */
 
 const { ALLOW_DIRECT_ACCESS: _, ...REST } = LIVE;
 const ROUTER = { ...REST, ROUTER_SECRETS: 'secret-of-the-router' };
@@ -30,6 +31,26 @@ test('what is off in live mode, and what the sandbox has of its own', () => {
   expect(summaryOf(parse({ ...ROUTER, CAPTCHA_FAIL_OPEN: 'never' }), 'id')).toMatch(/fail-open: never$/);
 });
 
+test('everything that is on is in one line', () => {
+  const all = parse({
+    ...ROUTER,
+    SERVICES,
+    TRUSTED_HEADERS: '{"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}',
+    SEALING_KEYS: JSON.stringify([newSealingKey()]),
+    ATTESTATION: '{"issuer":"https://device-trust.test","audiences":[{"id":"orders","actions":["placeOrder"]}]}',
+    ATTESTATION_KEYS: JSON.stringify([generateKey('active')]),
+    FINGERPRINT_QUOTA: '{"perSecond":9}',
+    CAPTCHA_QUOTA: '{"perDay":9}',
+    QUOTA_STORE_URL: 'redis://127.0.0.1',
+    RISK_POLICY_FILE: '/policy.json',
+  });
+  expect(summaryOf(all, 'id')).toBe(
+    'callers: router and orders; scopes: enforced by the header x-user-scopes; sealing: on; attestation: for orders; ' +
+      'quotas: fingerprint and captcha, all replicas together; policy: id in /policy.json; fail-open: faults, three a ' +
+      'minute for each person, twelve a minute for each network without a person, and for all others together twice what others passed',
+  );
+});
+
 test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]>([
   ['a router', ROUTER, 'not enforced', /^Everybody behind the router .* TRUSTED_HEADERS/],
   ['anybody', LIVE, 'not enforced', /^Anyone .* ROUTER_SECRETS/],
@@ -47,13 +68,4 @@ test.each<[string, Readonly<Record<string, string>>, string, RegExp | undefined]
   expect(summaryOf(config, 'id')).toContain(`scopes: ${scopes};`);
   if (warning) expect(exposureOf(config)).toMatch(warning);
   else expect(exposureOf(config)).toBeUndefined();
-});
-
-test('what is gone is named only if it has a value, also as a file, and stops nothing', () => {
-  const env = { ...ROUTER, MAX_TOKENS: '', MAX_DEPTH: 'x', UPSTREAM_MAX_QUEUE_FILE: '/q' };
-  expect(problemsOf(env)).toEqual([]);
-  expect(removedIn(env)).toEqual([
-    'MAX_DEPTH has no effect any more: the tokens of a document, its cost and the size of its answer bound it.',
-    'UPSTREAM_MAX_QUEUE_FILE has no effect any more: as many calls wait as UPSTREAM_MAX_IN_FLIGHT allows under way.',
-  ]);
 });

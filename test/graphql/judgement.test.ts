@@ -159,15 +159,6 @@ describe('keys', () => {
     const { value } = await readMetrics(none);
     expect(value(COUNTER, { outcome: 'unreadable' })).toBe(0);
     expect(value('device_trust_operations_failed_total', { side: 'operator' })).toBe(0);
-    // A question about nothing else would use up the token, and could be billed.
-    upstream.received.length = 0;
-    const onlyJudgement = `{ deviceFingerprint(token: "phone") { ... on DeviceFingerprint { judgement { sealed } } } }`;
-    for (let time = 0; time < 5; time += 1) {
-      const { data, errors } = await ask(none.graphqlUrl, onlyJudgement);
-      expect(data).toEqual({ deviceFingerprint: { judgement: null } });
-      expectNotConfigured(errors, 'deviceFingerprint', 'judgement');
-    }
-    expect(upstream.received).toEqual([]);
   });
 
   test('are rotated without a restart: an old one opens until it is removed', async () => {

@@ -155,47 +155,6 @@ describe('references', () => {
   });
 });
 
-describe('nothing is sent to the service', () => {
-  const entities = (selection: string) =>
-    `{ _entities(representations: [{ __typename: "DeviceFingerprint", token: "t" }]) { ${selection} } }`;
-  test.each([
-    [
-      'one device',
-      '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { code } device { id } } } }',
-      ['deviceFingerprint.device', 'deviceFingerprint.signals'],
-    ],
-    ['a reference', entities('... on DeviceFingerprint { ipInfo { ip } }'), ['_entities.0.ipInfo']],
-    ['a fragment', `${entities('...F')} fragment F on DeviceFingerprint { a: signals { code } }`, ['_entities.0.a']],
-    [
-      'a reference and its keys',
-      entities('__typename ... on DeviceFingerprint { __typename token publicKey ipInfo { ip } }'),
-      ['_entities.0.ipInfo'],
-    ],
-    ['the catalogue', '{ signalCatalogue { code } }', ['signalCatalogue']],
-  ])('if only such fields are selected of %s', async (_what, document, paths) => {
-    const answer = await ask(document, WITHOUT);
-    expect(codesOf(answer)).toEqual(paths.map((path) => [path, FORBIDDEN]));
-    expect(upstream.received).toEqual([]);
-  });
-
-  test.each([
-    ['the keys of a reference alone', entities('__typename ... on DeviceFingerprint { token publicKey }')],
-    ['a public field', entities('... on DeviceFingerprint { clientType signals { code } }')],
-    ['a skipped public field', entities('... on DeviceFingerprint { clientType @skip(if: true) signals { code } }')],
-    [
-      'the type of an outcome',
-      '{ deviceFingerprint(token: "t") { __typename ... on DeviceFingerprint { signals { code } } } }',
-    ],
-    [
-      'the rejection',
-      '{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { signals { code } } ... on DeviceFingerprintRejected { reason } } }',
-    ],
-  ])('unless the selection is or has %s', async (_what, document) => {
-    await ask(document, WITHOUT);
-    expect(upstream.received).toHaveLength(1);
-  });
-});
-
 test('a caller without the scope reads neither token nor signal, and neither does the log', async () => {
   const token = 'a-token-nobody-may-read';
   const { signals, fp_detail, detail } = ANDROID.data;
@@ -240,12 +199,6 @@ describe('decisions and judgements, fresh and stored', () => {
         ]);
       }
       expect(await counted()).toEqual(before);
-    });
-
-    test.each(['decision { action }', 'judgement { sealed }'])('nothing is asked for %s alone', async (fields) => {
-      for (const _time of TIMES)
-        expect(codesOf(await ask(judge(fields), WITHOUT))).toEqual([[expect.any(String), FORBIDDEN]]);
-      expect(upstream.received).toEqual([]);
     });
 
     test('a stored judgement is not opened, whether it could be or not, and what is beside it is whole', async () => {

@@ -1,9 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Accounts } from '../../src/upstream/accounts.ts';
 import type { UpstreamOptions } from '../../src/upstream/client.ts';
+import { openQuotas } from '../../src/upstream/quota.ts';
 import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { createContext, createTestClient, down, probeOf, requestTo } from './support.ts';
+import { createContext, createTestClient, down, probeOf, requestTo, serviceOptions } from './support.ts';
 
 /** The client of one upstream service: how a call that nobody waits for any more ends, what is late, and its accounts. */
 
@@ -54,8 +55,12 @@ describe('a call is reported once, with its span', () => {
   });
 });
 
+const { log, metrics } = serviceOptions();
+const none = { captchaQuota: undefined, quotaStoreUrl: undefined };
+const { fingerprint: quota } = await openQuotas({ ...none, fingerprintQuota: { perDay: 2 }, log, metrics });
+
 test.each<[string, Partial<UpstreamOptions>]>([
-  ['a quota that is used up', { quotaLimits: { perDay: 2 } }],
+  ['a quota that is used up', { quota: quota }],
   ['a full queue', { upstreamMaxInFlight: 1 }],
 ])('in an outage %s takes no trial call: whoever asks hears of the outage', async (_what, limit) => {
   const [upstream, failing] = [await start(undefined), await startHostile(down, { probe: down })];

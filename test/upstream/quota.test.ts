@@ -36,6 +36,14 @@ test('beyond the quota of a second nothing is sent, and the next second has a qu
   expect(received()).toBe(6);
 });
 
+test('a call that is refused in its second costs nothing of the day', async () => {
+  const { app, judge } = await start({ fingerprintQuota: { perSecond: 1, perDay: 2 } });
+  expect((await judge(10)).errors).toHaveLength(9);
+  const { value } = await readMetrics(app);
+  expect(value('device_trust_quota_remaining', { service: 'fingerprint', window: 'day' })).toBe(1);
+  await expect.poll(async () => (await judge(1)).errors, { timeout: 10_000, interval: 100 }).toBeUndefined();
+});
+
 test('the quota of a day is for one account, and a client need not try again', async () => {
   const { app, received, judge } = await start({ fingerprintQuota: { perDay: 3 } });
   const { errors = [] } = await judge(4);

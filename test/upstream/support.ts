@@ -26,7 +26,7 @@ export function serviceOptions() {
 /** A client of an upstream service, with what a test says. */
 export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> & { metrics?: Partial<Metrics> }) {
   const usual = serviceOptions();
-  const limits = { upstreamMaxInFlight: 10, quotaLimits: undefined, quotaStore: undefined };
+  const limits = { upstreamMaxInFlight: 10, quota: undefined };
   return new UpstreamClient({ ...usual, ...limits, ...options, metrics: { ...usual.metrics, ...options.metrics } });
 }
 
