@@ -89,7 +89,7 @@ test('a server attests with the keys of a file, which are replaced without a res
     const mutation = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
     const { data } = await ask(`${url}/graphql`, mutation, { input });
     const claims = await verifyAttestation(data.validateCaptcha.attestation, await jwks(), { issuer });
-    expect(claims).toMatchObject({ aud: 'orders', act: 'placeOrder' });
+    expect(claims).toMatchObject({ aud: 'orders', action: 'placeOrder' });
 
     await writeFile(file, '[]');
     await child.waitFor(/the new secrets cannot be used/);

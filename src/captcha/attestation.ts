@@ -118,21 +118,21 @@ export class AttestationIssuer {
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
    */
   check(
-    { audience: aud, action: act, captchaId, lotNumber }: ValidateCaptchaInput,
+    { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
   ): Attestable | undefined {
-    if (aud == null && act == null) return undefined;
+    if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
       this.#options.metrics.recordAttestationRefusal(reason);
       return error;
     };
     if (!this.#signer) throw refused('audience', notConfigured('Attestations', 'ATTESTATION and ATTESTATION_KEYS'));
-    if (aud == null || act == null)
+    if (aud == null || action == null)
       throw refused('incomplete', badUserInput('input.audience', 'it together with input.action', 'one of them'));
     const audience = this.#settings.audiences.find(({ id }) => id === aud);
     if (!audience)
       throw refused('audience', badUserInput('input.audience', 'one that is known', 'another one', 'ATTESTATION'));
-    if (!audience.actions.includes(act))
+    if (!audience.actions.includes(action))
       throw refused('action', badUserInput('input.action', 'one of this audience', 'another one', 'ATTESTATION'));
     const captcha = this.#options.captchas.find(captchaId);
     if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false) {
@@ -144,14 +144,14 @@ export class AttestationIssuer {
       throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
 
     const issue: Attestable['attest'] = async (verdict) => {
-      const asr = assuranceOf(verdict);
-      if (!asr || !this.#signer) return null;
+      const assurance = assuranceOf(verdict);
+      if (!assurance || !this.#signer) return null;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
       const iat = Math.floor(Date.now() / 1_000);
-      const about = { cid: captcha.captchaId, jti: challengeIdOf(captcha, lotNumber) };
-      const claims = { iss, aud, act, asr, ...about, iat, exp: iat + lifetimeSeconds };
+      const about = { captcha_id: captcha.captchaId, jti: challengeIdOf(captcha, lotNumber) };
+      const claims = { iss, aud, action, assurance, ...about, iat, exp: iat + lifetimeSeconds };
       const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
-      this.#options.metrics.recordAttestation(aud, asr, 1);
+      this.#options.metrics.recordAttestation(aud, assurance, 1);
       return attestation;
     };
     let issued: Promise<string | null> | undefined;

@@ -88,9 +88,9 @@ test('an attestation has exactly the claims of schema/README.md, and is verified
     iss: 'https://device-trust.test',
     aud: 'orders',
     sub: 'person-1',
-    act: 'placeOrder',
-    asr: 'verified',
-    cid: FIRST,
+    action: 'placeOrder',
+    assurance: 'verified',
+    captcha_id: FIRST,
     jti: expect.stringMatching(/^[\w-]{43}$/),
     iat: 1_772_353_800,
     exp: 1_772_353_920,
@@ -134,7 +134,7 @@ test.each<[string, CaptchaVerdict, string | undefined]>([
   ['no response that proceeds for another reason', withoutVerdict('TRANSPORT', false), undefined],
 ])('%s gets an attestation only if it is worth one', async (_what, verdict, assurance) => {
   const attestation = await issuerWith().check(NAMED, 'person-1')?.attest(verdict);
-  expect(attestation && partsOf(attestation).payload.asr).toBe(assurance ?? null);
+  expect(attestation && partsOf(attestation).payload.assurance).toBe(assurance ?? null);
   expect(issued).toEqual(assurance ? [['orders', assurance]] : []);
 });
 

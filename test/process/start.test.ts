@@ -74,7 +74,7 @@ test('what sandbox mode sealed and attested is good after a restart', async (con
 
   const { graphqlUrl, urlOf } = await startServing(context, SANDBOX);
   const jwks = await (await fetch(urlOf('/.well-known/jwks.json'))).text();
-  expect(await verifyAttestation(attestation, jwks)).toMatchObject({ act: 'placeOrder' });
+  expect(await verifyAttestation(attestation, jwks)).toMatchObject({ action: 'placeOrder' });
   const open = 'query ($of: [_Any!]!) { _entities(representations: $of) { ... on DeviceJudgement { clientType } } }';
   expect((await ask(graphqlUrl, open, { of: [judgement] })).data._entities).toEqual([{ clientType: 'IOS' }]);
 });

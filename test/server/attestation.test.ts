@@ -35,7 +35,7 @@ describe('in sandbox mode, without any configuration', async () => {
     const { data } = await validate({ lotNumber, ...rest, ...NAMED });
     const { attestation, ...others } = data.validateCaptcha;
     expect(others).toEqual({ __typename: 'CaptchaPassed', proceed: true });
-    const claims = { act: 'placeOrder', asr: 'verified', cid: 'a'.repeat(32) };
+    const claims = { action: 'placeOrder', assurance: 'verified', captcha_id: 'a'.repeat(32) };
     expect(await verifyAttestation(attestation, await keysOf(app))).toMatchObject(claims);
     const { header, payload } = partsOf(attestation);
     expect(JSON.parse(await keysOf(app)).keys.map(({ kid }: { kid: string }) => kid)).toEqual([header.kid]);
@@ -159,7 +159,7 @@ describe('behind a router', async () => {
     const pinned = { audience: audience.audience };
     expect(await verifyAttestation(data.validateCaptcha.attestation, await keysOf(app), pinned)).toMatchObject({
       sub: 'person-1',
-      asr: 'verified',
+      assurance: 'verified',
     });
   });
 

@@ -123,7 +123,7 @@ describe('a checkout', () => {
     ['in an outage', CLEAN, () => Object.assign(supergraph.outage, { all: true }), 'OUTAGE'],
   ])('%s is of 50.00 at most, and an outage hides no forgery', async (_when, deviceToken, prepare, notJudged) => {
     prepare();
-    const attestation = await supergraph.signer.sign({ asr: notJudged === 'OUTAGE' ? 'unverified' : 'verified' });
+    const attestation = await supergraph.signer.sign({ assurance: notJudged === 'OUTAGE' ? 'unverified' : 'verified' });
     const input = orderInput({ deviceToken, attestation, item: 'Gift card' });
     expect(await orderOutcome(url, input)).toEqual({ __typename: 'OrderRefused', code: 'UNVERIFIED' });
     supergraph.outage.all = true;
@@ -182,7 +182,7 @@ describe('an outage', () => {
     await supergraph.loseCaptcha();
     const [[ofAda, adas], [ofGrace, graces]] = [await order(ada, 'user-1'), await order(grace, 'user-2')];
     expect([adas, graces]).toMatchObject([PLACED, PLACED]);
-    expect([ofAda, ofGrace]).toMatchObject([{ asr: 'unverified' }, { asr: 'unverified' }]);
+    expect([ofAda, ofGrace]).toMatchObject([{ assurance: 'unverified' }, { assurance: 'unverified' }]);
     expect(ofGrace.jti).not.toBe(ofAda.jti);
     const [again, spent] = await order(ada, 'user-1', 'Pen');
     expect(again.jti).toBe(ofAda.jti);

@@ -34,14 +34,14 @@ async function verifyInPython(tokens: readonly string[], options = {}, jwksUrl =
 
 test('gives the claims of a good attestation, of a person or of nobody, verified or not, and asks for keys once', async () => {
   const before = keyServer.asked();
-  const changes = [{}, { sub: undefined }, { asr: 'unverified' }];
+  const changes = [{}, { sub: undefined }, { assurance: 'unverified' }];
   const tokens = await Promise.all(changes.map((some) => ours.sign(some)));
   const { verdicts, stderr } = await verifyInPython(tokens, { subject_required: false });
   expect(stderr).toBe('');
   expect(verdicts).toEqual([
-    expect.objectContaining({ sub: 'user-1', asr: 'verified', jti: expect.stringMatching(/^[\w-]{43}$/) }),
+    expect.objectContaining({ sub: 'user-1', assurance: 'verified', jti: expect.stringMatching(/^[\w-]{43}$/) }),
     expect.not.objectContaining({ sub: expect.anything() }),
-    expect.objectContaining({ asr: 'unverified' }),
+    expect.objectContaining({ assurance: 'unverified' }),
   ]);
   expect(keyServer.asked() - before).toBe(1);
 });

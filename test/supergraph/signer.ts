@@ -32,7 +32,14 @@ let challenges = 0;
 export function goodClaims(changes: Claims = {}): Record<string, unknown> {
   const iat = Math.floor(Date.now() / 1_000);
   const jti = createHmac('sha256', 'signer').update(String(challenges++)).digest('base64url');
-  const claims = { iss: ISSUER, aud: 'orders', sub: 'user-1', act: 'placeOrder', asr: 'verified', cid: 'a'.repeat(32) };
+  const claims = {
+    iss: ISSUER,
+    aud: 'orders',
+    sub: 'user-1',
+    action: 'placeOrder',
+    assurance: 'verified',
+    captcha_id: 'a'.repeat(32),
+  };
   const all = { ...claims, jti, iat, exp: iat + 120, ...changes };
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
 }

@@ -14,7 +14,7 @@ export async function verifyAttestation(
     typ: 'captcha-attestation+jwt',
     issuer: 'https://device-trust.sandbox',
     audience: 'orders',
-    requiredClaims: ['act', 'asr', 'cid', 'jti', 'iat', 'exp'],
+    requiredClaims: ['action', 'assurance', 'captcha_id', 'jti', 'iat', 'exp'],
     ...overrides,
   });
   return payload;

@@ -18,7 +18,7 @@ export interface Proof {
 
 /** Longer than any attestation, in characters. */
 const MAX_LENGTH = 2_048;
-const CLAIMS = ['iss', 'aud', 'act', 'asr', 'cid', 'jti', 'iat', 'exp'];
+const CLAIMS = ['iss', 'aud', 'action', 'assurance', 'captcha_id', 'jti', 'iat', 'exp'];
 /** jose's codes for a token that is wrong. Any other error is about the keys, and says nothing about the token. */
 const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO|MULTIPLE)_MATCHING_KEY)/;
 
@@ -30,10 +30,11 @@ export function createVerifier({ jwksUrl, issuer, audience, subject }: Attestati
   const times = { clockTolerance: 5, maxTokenAge: 300 }; // s
   const requiredClaims = subject === 'required' ? [...CLAIMS, 'sub'] : CLAIMS;
 
-  function proofOf({ aud, act, sub, asr, jti }: JWTPayload, action: string, person: string): Proof | 'INVALID' {
-    const isForThis = aud === audience && act === action && (sub === undefined || sub === person);
-    if (!isForThis || typeof jti !== 'string' || (asr !== 'verified' && asr !== 'unverified')) return 'INVALID';
-    return { jti, assurance: asr };
+  function proofOf(claims: JWTPayload, action: string, person: string): Proof | 'INVALID' {
+    const { aud, sub, assurance, jti } = claims;
+    const isForThis = aud === audience && claims['action'] === action && (sub === undefined || sub === person);
+    const isKnown = assurance === 'verified' || assurance === 'unverified';
+    return isForThis && isKnown && typeof jti === 'string' ? { jti, assurance } : 'INVALID';
   }
 
   return async (token: string, action: string, person: string): Promise<Proof | 'INVALID' | 'EXPIRED'> => {

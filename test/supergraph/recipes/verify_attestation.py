@@ -11,7 +11,7 @@ import jwt
 MAX_LENGTH = 2_048  # characters
 CLOCK_TOLERANCE = 5  # s
 MAX_AGE = 300  # s
-CLAIMS = ["iss", "aud", "act", "asr", "cid", "jti", "iat", "exp"]
+CLAIMS = ["iss", "aud", "action", "assurance", "captcha_id", "jti", "iat", "exp"]
 log = logging.getLogger(__name__)
 
 
@@ -62,9 +62,9 @@ def verify(token, action, person, keys, issuer, audience, subject_required=True)
     is_as_expected = {
         "typ": verified["header"].get("typ") == "captcha-attestation+jwt",
         "aud": claims["aud"] == audience,
-        "act": claims["act"] == action,
+        "action": claims["action"] == action,
         "sub": "sub" not in claims or claims["sub"] == person,
-        "asr": claims["asr"] in ("verified", "unverified"),
+        "assurance": claims["assurance"] in ("verified", "unverified"),
         "jti": isinstance(claims["jti"], str),
         "iat, exp": all(isinstance(claims[name], (int, float)) for name in ("iat", "exp")),
     }
