@@ -76,11 +76,21 @@ export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_CATALOGUE, value);
 }
 
+/**
+ * What exactly happened to a call that failed, where this subgraph acts on it:
+ * - `outage`: it was not sent, because the service is down.
+ * - `pause`: it was not sent, because its account is paused. This is no fault of the service.
+ * - `unknown_host`: there is no such host.
+ * - `cut_off`: a part of a response has arrived, and nobody can tell what the whole of it would have said.
+ */
+type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'cut_off';
+
 interface Details {
   /** Replaces the catalogue's message. Any caller may read it. */
   message?: string;
   /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
+  readonly why?: FailedCall | undefined;
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
   side?: Side | undefined;
   /** Replaces the catalogue's value. */
@@ -95,9 +105,10 @@ export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
   /** For the log alone. */
   readonly internal: string | undefined;
+  readonly why: FailedCall | undefined;
   readonly side: Side;
 
-  constructor(code: ErrorCode, { message, internal, side, retryable: override }: Details = {}) {
+  constructor(code: ErrorCode, { message, internal, why, side, retryable: override }: Details = {}) {
     const { message: standard, retryable, side: usual } = ERROR_CATALOGUE[code];
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
@@ -111,6 +122,7 @@ export class DeviceTrustError extends GraphQLError {
     this.name = 'DeviceTrustError';
     this.code = code;
     this.internal = internal;
+    this.why = why;
     this.side = side ?? usual;
   }
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
-import { badUserInput, DeviceTrustError } from '../errors.ts';
+import { badUserInput } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import { AccountPausedError, OutageError } from '../upstream/account-health.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
-import { CutOffError, type UpstreamResponse } from '../upstream/transport.ts';
+import type { UpstreamResponse } from '../upstream/transport.ts';
+import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import {
   type CaptchaAnswer,
   EXCEPTIONS,
@@ -63,8 +63,8 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
     const genTime = String(Math.floor(Date.now() / 1_000));
     return toForm({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
-  const judge = (response: UpstreamResponse) => healthOf(readAnswer(response), response.status);
-  return { region, origin, path, headers: FORM_HEADERS, body, judge };
+  const classify = (response: UpstreamResponse) => healthOf(readAnswer(response), response.status);
+  return { region, origin, path, headers: FORM_HEADERS, body, classify };
 }
 
 /** For whom and for what a challenge is verified. */
@@ -154,19 +154,19 @@ export class CaptchaClient {
     const body = toForm(input, captchaKey);
     let response: UpstreamResponse;
     try {
-      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, context });
+      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation: context });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
-      if (!(error instanceof DeviceTrustError) || !error.code.startsWith('UPSTREAM_')) throw error;
+      if (!isUpstreamFailure(error)) throw error;
       // The log has one line about a confirmed outage, and not one for each request.
-      if (error instanceof OutageError) return noVerdict('TRANSPORT');
+      if (error.why === 'outage') return noVerdict('TRANSPORT');
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
-      if (error instanceof AccountPausedError) return noVerdict('CLIENT');
+      if (error.why === 'pause') return noVerdict('CLIENT');
       upstream.health.requestProbe(captchaId);
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       // There was an answer, but it is too long or no HTTP, or only a part of it has arrived.
-      const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error instanceof CutOffError;
+      const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error.why === 'cut_off';
       return noVerdict('TRANSPORT', { isUnreadable });
     }
     const answer = readAnswer(response);
@@ -186,11 +186,11 @@ export class CaptchaClient {
   #recordHealth(captchaId: string, answer: CaptchaAnswer, verdict: CaptchaVerdict | NoVerdict, status: number): void {
     const { upstream } = this.#options;
     const health = upstream.health.find(captchaId);
-    const { kind } = healthOf(answer, status);
-    if (kind === 'failed' || kind === 'refused') upstream.health.requestProbe(captchaId);
-    else if (kind === 'well' && verdict.__typename !== 'NoVerdict') health?.recordAnswer();
-    const isFailure = kind === 'failed' && !(answer.kind === 'exception' && isBlamed(status));
-    if (!isFailure && status !== 429) health?.admitAnother();
+    const { evidence } = healthOf(answer, status);
+    if (evidence === 'failed' || evidence === 'refused') upstream.health.requestProbe(captchaId);
+    else if (evidence === 'well' && verdict.__typename !== 'NoVerdict') health?.recordResponse();
+    const isFailure = evidence === 'failed' && !(answer.kind === 'exception' && isBlamed(status));
+    if (!isFailure && status !== 429) health?.admission.halfOpenAgain();
   }
 }
 

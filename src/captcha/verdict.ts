@@ -6,7 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import { judgeStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
+import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
 import { type CaptchaAnswer, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 /** The three outcomes of a verification. */
@@ -86,26 +86,26 @@ export function healthOf(answer: CaptchaAnswer, status: number): ProbeResult {
     case 'flawed pass':
       return UNDOCUMENTED;
     case 'rejection':
-      if (answer.reason === 'illegal sign_token') return { kind: 'refused', reason: answer.reason };
+      if (answer.reason === 'illegal sign_token') return { evidence: 'refused', reason: answer.reason };
       return answer.isDocumented ? WELL : UNDOCUMENTED;
     case 'exception': {
       const code = answer.code ?? '';
       // The risk type belongs to the challenge, not to the account.
       if (code === '-50001') return WELL;
       const cause = causeOfException(code);
-      if (cause === 'CONFIGURATION') return { kind: 'refused', reason: code };
-      return cause === 'SERVICE' ? { kind: 'failed', reason: `exception ${code}`.trim() } : WELL;
+      if (cause === 'CONFIGURATION') return { evidence: 'refused', reason: code };
+      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : WELL;
     }
     case 'unreadable':
       // The service is not down, but nobody can tell what it says.
-      return status < 500 ? { kind: 'inconclusive', reason: answer.reason } : judgeStatus(status);
+      return status < 500 ? { evidence: 'inconclusive', reason: answer.reason } : evidenceOfStatus(status);
     case 'other':
-      return judgeStatus(status);
+      return evidenceOfStatus(status);
   }
 }
 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
-const UNDOCUMENTED: ProbeResult = { kind: 'inconclusive', reason: 'an undocumented judgement' };
+const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 
 /** A verification that ended without a verdict. */
 export function noVerdict(

@@ -3,11 +3,11 @@ import type { Logger } from 'pino';
 import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { AccountPausedError } from '../upstream/account-health.ts';
 import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
 import type { CallContext, UpstreamClient } from '../upstream/client.ts';
-import { judgeStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
+import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
+import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import {
   anyEnvelope,
   invalidRequestEnvelope,
@@ -154,21 +154,20 @@ export class FingerprintClient {
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
     try {
-      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, context };
+      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation: context };
       const response = await upstream.post(sent);
       const outcome = toOutcome(request, response, Date.now(), (values) => {
         metrics.recordShortenedReport();
         const flaws = `device_basic: ${values} values were left out or cut`;
         log.warn({ requestId: context.requestId, account, flaws }, 'a device reports more about itself than is kept');
       });
-      upstream.health.find(account)?.recordAnswer();
+      upstream.health.find(account)?.recordResponse();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
       for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
       return outcome;
     } catch (error) {
       // Probes find out whether it is the service that is not well. A pause is no such failure.
-      const isFailure = error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
-      if (isFailure && !(error instanceof AccountPausedError)) upstream.health.requestProbe(account);
+      if (isUpstreamFailure(error) && error.why !== 'pause') upstream.health.requestProbe(account);
       throw error;
     }
   }
@@ -182,16 +181,16 @@ const EMPTY_TOKEN = {
 
 /** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
 export function fingerprintProbe({ region, origin, path, headers }: Application): Probe {
-  return { region, origin, path, headers, body: () => toBody({ token: '' }), judge };
+  return { region, origin, path, headers, body: () => toBody({ token: '' }), classify };
 }
 
 /** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
-function judge({ status, json }: UpstreamResponse): ProbeResult {
+function classify({ status, json }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
-    return { kind: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
+    return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
   }
-  return judgeStatus(status);
+  return evidenceOfStatus(status);
 }

@@ -14,21 +14,11 @@ type JudgementOutcome = (typeof JUDGEMENT_OUTCOMES)[number];
 const ATTESTATION_REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
 export type AttestationRefusal = (typeof ATTESTATION_REFUSALS)[number];
 
-/**
- * What is known about an account of an upstream:
- * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
- * - `well`: its last answer was documented and did not blame us.
- * - `refused`: the service refuses the account, or its address or certificate is wrong.
- * - `outage`: our own probes have confirmed that the service is down.
- */
-const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
-export type HealthState = (typeof HEALTH_STATES)[number];
-
 /** The health of an account, as far as the metrics and the log show it. */
 interface ReportedHealth {
   readonly account: string;
-  readonly status: { readonly state: HealthState; readonly hasWorked: boolean; readonly outages: number };
-  readonly probe: { readonly region: string };
+  readonly status: { readonly state: string; readonly hasWorked: boolean; readonly outages: number };
+  readonly prober: { readonly probe: { readonly region: string } };
 }
 
 /** One limit of a quota, and what is left of it. */
@@ -152,12 +142,12 @@ export function createMetrics() {
           metrics.callsQueued.set({ service, region }, queued);
         }
       }),
-    watchHealth: (service: string, all: () => Iterable<ReportedHealth>) =>
+    watchHealth: (service: string, states: readonly string[], all: () => Iterable<ReportedHealth>) =>
       updates.push(() => {
         for (const health of all()) {
-          const { account, status, probe } = health;
-          const ids = { service, region: probe.region, account };
-          for (const state of HEALTH_STATES) metrics.health.set({ ...ids, state }, Number(state === status.state));
+          const { account, status, prober } = health;
+          const ids = { service, region: prober.probe.region, account };
+          for (const state of states) metrics.health.set({ ...ids, state }, Number(state === status.state));
           metrics.hasWorked.set(ids, Number(status.hasWorked));
           metrics.outages.inc(ids, status.outages);
         }

@@ -39,6 +39,12 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The properties of a value that can be anything; none if it is no object. */
+export function propertiesOf(value: unknown): Readonly<Record<string, unknown>> {
+  // Sound: any property of an object can be read.
+  return (typeof value === 'object' && value !== null ? value : {}) as Readonly<Record<string, unknown>>;
+}
+
 /** The deepest nesting of a free-form object: serialising is recursive, so a deeper one could overflow the stack. */
 const MAX_NESTING = 32;
 

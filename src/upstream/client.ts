@@ -1,11 +1,13 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { StartCallSpan } from '../observability/tracing.ts';
-import { isOurDelay } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
+import { Deadline } from './deadline.ts';
+import { HEALTH_STATES } from './health-table.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type AnswerBudget, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { isUpstreamFailure } from './transport-errors.ts';
 
 /** The operation for which calls are made. */
 export interface CallContext extends AnswerBudget {
@@ -31,7 +33,7 @@ export interface UpstreamRequest {
   readonly pathTemplate: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly context: CallContext;
+  readonly operation: CallContext;
 }
 
 /** What a client needs to know about its service and its limits, and where it reports. */
@@ -59,7 +61,7 @@ export class UpstreamClient {
     this.#options = options;
     this.health = new ServiceHealth(options);
     metrics.watchBulkheads(service, () => this.#bulkheads);
-    metrics.watchHealth(service, () => this.health.all());
+    metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
     metrics.watchQuota(service, () => quota?.states() ?? []);
   }
 
@@ -69,94 +71,76 @@ export class UpstreamClient {
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if
    *   the queue is full, if our resolver fails, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED;
-   *   AccountPausedError; OutageError
-   * @throws the reason of the context's signal, once the operation is cancelled
+   *   UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`, if it was not sent
+   * @throws the reason of the operation's signal, once that is cancelled
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const { account, region, context } = request;
-    const { service, timeoutMs, eventLoop, metrics, quota } = this.#options;
-    context.signal.throwIfAborted();
+    const { account, region, origin, path, headers, body, operation } = request;
+    const { timeoutMs, eventLoop, quota } = this.#options;
+    operation.signal.throwIfAborted();
     const health = this.health.find(account);
     const bulkhead = this.#bulkheadFor(region);
-    const isTrial = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(account));
+    const isHalfOpen = health?.admission.admit(!bulkhead.isFull && !quota?.isUsedUp(account)) ?? false;
     quota?.check(account);
 
-    const lagBeforeMs = eventLoop.totalLagMs();
     const wasQueued = !bulkhead.tryEnter();
-    // Undefined until the bulkhead admits the call: nothing is sent before, and there is nothing to report.
     let pending: PendingRequest | undefined;
-    let sentAt = 0;
-    let endSpan: ReturnType<StartCallSpan> | undefined;
-    let outcome = 'CANCELLED';
-    let status: number | undefined;
-
-    /**
-     * A call that had to wait in the queue is late because of our own limit. One during which the event loop lagged for long,
-     * or which waited long for our resolver, is late because of us. If that counted as a fault of the service, a bot could turn
-     * load into a captcha that proceeds.
-     */
-    const isOurFault = () =>
-      wasQueued ||
-      !pending ||
-      isOurDelay({ lagMs: eventLoop.totalLagMs() - lagBeforeMs, lookupMs: pending.lookupMs }, timeoutMs);
-    let ended: Error | undefined;
-    const queued = wasQueued ? new AbortController() : undefined;
-    const end = (reason: Error) => {
-      ended ??= reason;
-      queued?.abort(reason);
-      pending?.abort(reason);
+    // A call that had to wait in the queue is late because of our own limit.
+    const expired = () => {
+      const isOurs = wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
+      return new DeviceTrustError(isOurs ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT', {
+        internal: `no answer within ${timeoutMs} ms`,
+      });
     };
-    const cancel = () => end(context.signal.reason);
-    const expire = () => {
-      const code = isOurFault() ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT';
-      end(new DeviceTrustError(code, { internal: `no answer within ${timeoutMs} ms` }));
-    };
-    // Everybody waits for what the trial call shows, so it goes on when its caller leaves.
-    if (!isTrial) context.signal.addEventListener('abort', cancel);
-    // After a lag, the responses that have arrived meanwhile are read before the call expires.
-    const deadline = setTimeout(() => setImmediate(expire), timeoutMs);
+    // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
+    const deadline = new Deadline(timeoutMs, eventLoop, expired, isHalfOpen ? undefined : operation.signal);
     // The response takes long, so probes find out whether the service is well.
-    const unanswered = setTimeout(
-      () => pending && this.health.requestProbe(account),
-      Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS),
-    );
+    const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
+    const unanswered = setTimeout(() => pending && this.health.requestProbe(account), probeAfterMs);
     try {
-      if (queued) await bulkhead.wait(context, queued.signal);
+      if (wasQueued) await bulkhead.wait(operation, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
-        if (wasQueued && !isTrial) health?.admit();
+        if (wasQueued && !isHalfOpen) health?.admission.admit();
         await quota?.take(account);
-        if (ended) throw ended;
-        const { origin, path, pathTemplate, headers, body } = request;
-        const pool = this.#poolFor(origin);
-        sentAt = performance.now();
-        endSpan = context.startCallSpan?.({ service, region, origin, pathTemplate });
-        pending = pool.post({ path, headers, body }, context);
-        const response = await pending.response;
+        deadline.signal.throwIfAborted();
+        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
+        const response = await this.#report(request, pending.response);
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
-        ({ status } = response);
-        outcome = outcomeOf(status);
         return response;
       } finally {
         bulkhead.release();
       }
     } catch (error) {
-      if (error instanceof DeviceTrustError) outcome = error.code;
       // A limit of our own kept it from the service.
-      if (isTrial && !outcome.startsWith('UPSTREAM_')) health?.admitAnother();
+      if (isHalfOpen && !isUpstreamFailure(error)) health?.admission.halfOpenAgain();
       throw error;
     } finally {
-      clearTimeout(deadline);
+      deadline.stop();
       clearTimeout(unanswered);
-      context.signal.removeEventListener('abort', cancel);
-      if (pending) {
-        const ms = performance.now() - sentAt;
-        context.recordCall(ms);
-        endSpan?.(outcome, status);
-        metrics.recordCall(service, region, outcome, ms);
-      }
     }
+  }
+
+  /** Reports a call that is under way when it ends: in its operation, its span and the metrics. */
+  async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
+    const { service, metrics } = this.#options;
+    const { region, origin, pathTemplate, operation } = request;
+    const sentAt = performance.now();
+    const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
+    const end = (outcome: string, status?: number) => {
+      const ms = performance.now() - sentAt;
+      operation.recordCall(ms);
+      endSpan?.(outcome, status);
+      metrics.recordCall(service, region, outcome, ms);
+    };
+    try {
+      const { status } = await response;
+      end(outcomeOf(status), status);
+    } catch (error) {
+      end(error instanceof DeviceTrustError ? error.code : 'CANCELLED');
+    }
+    return response;
   }
 
   async close(): Promise<void> {

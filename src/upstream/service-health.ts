@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
-import { AccountHealth, type AccountObserver, type AccountOptions, type HealthStatus } from './account-health.ts';
+import { AccountHealth, type AccountObserver } from './account-health.ts';
+import type { HealthStatus } from './health-table.ts';
 import type { Probe } from './probe.ts';
+import type { ProberOptions } from './prober.ts';
 
 /** Each account with the question that probes it. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
@@ -9,7 +11,7 @@ type Probes = readonly (readonly [account: string, probe: Probe])[];
 const GRACE_MS = 15_000;
 
 /** What a service's health is established for, and where it is reported. */
-export interface ServiceHealthOptions extends AccountOptions {
+export interface ServiceHealthOptions extends ProberOptions {
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
@@ -46,13 +48,13 @@ export class ServiceHealth implements AccountObserver {
 
   /** Has an account probed, because a call for it has failed or is late, and with it every account of the service. */
   requestProbe(account: string): void {
-    this.find(account)?.requestProbe();
+    this.find(account)?.prober.start();
     this.probeIfStale();
   }
 
   /** Has every account probed that was not lately, so that one which nobody uses is known when another one is down. */
   probeIfStale(): void {
-    for (const health of this.all()) health.probeIfStale();
+    for (const { prober } of this.all()) prober.startIfStale();
   }
 
   all(): Iterable<AccountHealth> {
@@ -70,7 +72,7 @@ export class ServiceHealth implements AccountObserver {
       this.#isGraceOver = true;
       this.#updateReadiness();
     }, graceMs);
-    if (upstreamCheck !== 'off') for (const health of this.all()) health.requestProbe();
+    if (upstreamCheck !== 'off') for (const { prober } of this.all()) prober.start();
     this.#updateReadiness();
     return this.#ready.promise;
   }
@@ -82,20 +84,20 @@ export class ServiceHealth implements AccountObserver {
       probes.map(([account, probe]) => {
         const known = before.get(account);
         // At another address the account begins anew: what the old address has shown says nothing about the new one.
-        if (known?.probe.origin === probe.origin) return [account, known];
+        if (known?.prober.probe.origin === probe.origin) return [account, known];
         return [account, new AccountHealth(account, probe, this.#options, this)];
       }),
     );
-    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.close();
+    for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.prober.close();
     if (before.size === 0) return;
-    for (const [account, probe] of probes) this.#accounts.get(account)?.replaceProbe(probe);
+    for (const [account, probe] of probes) this.#accounts.get(account)?.prober.replace(probe);
     // What kept the process from becoming ready may have been an account that is gone.
     this.#updateReadiness();
   }
 
   close(): void {
     clearTimeout(this.#graceTimer);
-    for (const health of this.all()) health.close();
+    for (const { prober } of this.all()) prober.close();
   }
 
   /** The accounts that have to work before the process becomes ready. */
@@ -121,9 +123,9 @@ export class ServiceHealth implements AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
     const { service, log, upstreamMode } = this.#options;
-    const { account, probe } = health;
+    const { account, prober } = health;
     const { state, hasWorked, reason } = health.status;
-    const ids = { service, region: probe.region, account, health: state };
+    const ids = { service, region: prober.probe.region, account, health: state };
     if (state === 'well') {
       if (before.reason !== '')
         log.info({ ...ids, before: before.state }, 'The account works again. Nothing has to be done.');

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, isIPv6, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
 import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -93,9 +94,19 @@ export class UpstreamPool {
     });
   }
 
-  /** Sends a request, on an idle socket or on a new one. Without a budget it has one of its own. */
-  post(request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>, budget?: AnswerBudget): PendingRequest {
-    return new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
+  /**
+   * Sends a request, on an idle socket or on a new one. Without a budget it has one of its own.
+   *
+   * @param signal ends it at once with its reason, even while undici still waits for a connection
+   */
+  post(
+    request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
+    signal: AbortSignal,
+    budget?: AnswerBudget,
+  ): PendingRequest {
+    const pending = new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
+    signal.addEventListener('abort', () => pending.abort(signal.reason));
+    return pending;
   }
 
   /** Closes every socket. */
@@ -135,7 +146,7 @@ function limitRawBytes(socket: Socket): void {
 
 /**
  * One request until its whole response has arrived. It handles undici's dispatch itself, because `request()` with its
- * streams and signals costs twice as much. An abort ends it at once, even while undici still waits for a connection.
+ * streams and signals costs twice as much.
  */
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #response = Promise.withResolvers<UpstreamResponse>();
@@ -262,7 +273,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #reject(error: Error): void {
     this.#isOver = true;
     const isCutOff = error instanceof DeviceTrustError && this.#unreadable() !== undefined;
-    this.#response.reject(isCutOff ? new CutOffError(error) : error);
+    this.#response.reject(
+      isCutOff ? new DeviceTrustError(error.code, { internal: error.internal, why: 'cut_off' }) : error,
+    );
   }
 }
 
@@ -279,72 +292,3 @@ export function retryAfterMs(header: unknown): number {
 
 /** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
 const HAS_OBJECT = /\{[\s\0]*"/;
-
-/* Whose failure an error is: the upstream's, or this machine's. */
-
-/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
-const PROTOCOL_ERRORS = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-  errors.ResponseExceededMaxSizeError,
-];
-
-/**
- * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
- * the upstream, they would become a captcha outcome: many idle connections, or a mistake in our own rules for outgoing traffic, could let everybody proceed.
- */
-const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
-
-/**
- * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
- * addresses fail here, which says nothing against what the others have shown.
- */
-function isLocal(cause: unknown): boolean {
-  const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(Object);
-  const isWithoutIpv6 = ({ code = '', address = '' }: NodeJS.ErrnoException & { address?: string }) =>
-    ['EADDRNOTAVAIL', 'ENETUNREACH'].includes(code) && isIPv6(address);
-  const others = attempts.filter((attempt) => !isWithoutIpv6(attempt));
-  return (others.length > 0 ? others : attempts).some(({ code }) => LOCAL_FAILURES.test(code));
-}
-
-/**
- * Codes of OpenSSL and Node for a certificate that this process does not accept: the address, the certificate or our list of
- * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
- */
-const CERTIFICATE_ERRORS =
-  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
-
-/** The resolver says that there is no such host. */
-export class UnknownHostError extends DeviceTrustError {
-  constructor() {
-    super('UPSTREAM_UNAVAILABLE', { internal: 'look-up ENOTFOUND' });
-    this.name = 'UnknownHostError';
-  }
-}
-
-/** A failure after a part of an answer has arrived: nobody can tell what the whole of it would have said. */
-export class CutOffError extends DeviceTrustError {
-  constructor({ code, internal }: DeviceTrustError) {
-    super(code, { internal });
-    this.name = 'CutOffError';
-  }
-}
-
-/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
-export function toUpstreamError(cause: unknown): DeviceTrustError {
-  if (cause instanceof DeviceTrustError) return cause;
-  const { name, code = '' } = Object(cause);
-  const internal = `${name} ${code}`.trim();
-  if (isLocal(cause)) return new DeviceTrustError('OVERLOADED', { internal });
-  if (CERTIFICATE_ERRORS.test(code)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
-  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
-  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
-}
-
-/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
-function toLookupError(error: Error): DeviceTrustError {
-  const { code } = Object(error);
-  if (code === 'ENOTFOUND') return new UnknownHostError();
-  return new DeviceTrustError('OVERLOADED', { internal: `look-up ${code}` });
-}

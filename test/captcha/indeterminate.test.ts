@@ -122,7 +122,7 @@ test('no verdict is better than the response', () => {
           expect(verdict).toMatchObject({ __typename: 'CaptchaFailed', proceed: false });
         }
         // A judgement comes from the service, so no such answer to a probe confirms an outage.
-        if (!isUnreadable && healthOf(answer, status).kind === 'failed')
+        if (!isUnreadable && healthOf(answer, status).evidence === 'failed')
           expect([said, result]).not.toContain('success');
         passed += Number(hasPassed);
       },

@@ -8,13 +8,13 @@ import { ARGS, PASS } from './support.ts';
 
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
 
-const WELL = { kind: 'well', reason: '' };
+const WELL = { evidence: 'well', reason: '' };
 const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 const account = { captchaId: 'a'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB' };
 const probe = captchaProbe(prepareCaptcha({ ...account, baseUrl: 'http://127.0.0.1:9' }));
-const judge = (json: unknown, status = 200) => probe.judge({ status, json });
+const judge = (json: unknown, status = 200) => probe.classify({ status, json });
 
 /** The codes that blame the captcha id: 7.2 names what is wrong with it. -50001 is about the risk type of a challenge. */
 const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
@@ -22,14 +22,14 @@ const BLAMING = ['-50101', '-50102', '-50103', '-50104', '-50105'];
 describe('what a documented answer shows', () => {
   test.each(exceptions)('exception $code, $msg (7.2)', ({ code, msg }) => {
     const shown = () => {
-      if (code === '-50000') return { kind: 'failed', reason: 'exception -50000' };
-      return BLAMING.includes(code) ? { kind: 'refused', reason: code } : WELL;
+      if (code === '-50000') return { evidence: 'failed', reason: 'exception -50000' };
+      return BLAMING.includes(code) ? { evidence: 'refused', reason: code } : WELL;
     };
     for (const status of [200, 400, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
   });
 
   test.each(reasons)('a failure with the reason $reason (7.1)', ({ reason }) => {
-    const blames = { kind: 'refused', reason: 'illegal sign_token' };
+    const blames = { evidence: 'refused', reason: 'illegal sign_token' };
     expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : WELL);
   });
 
@@ -50,7 +50,7 @@ describe('an answer that is not documented', () => {
     ['a pass without its details', { ...PASS, captcha_args: undefined }],
     ['a result beside an unknown status', { status: 'ok', result: 'success', captcha_args: ARGS }],
   ])('judges the challenge, so it is no outage: %s', (_what, body, status) => {
-    expect(judge(body, status)).toMatchObject({ kind: 'inconclusive' });
+    expect(judge(body, status)).toMatchObject({ evidence: 'inconclusive' });
   });
 
   test.each<[string, unknown, number, string]>([
@@ -64,13 +64,14 @@ describe('an answer that is not documented', () => {
     ['an exception without a code', { ...EXCEPTION, code: undefined }, 200, 'failed'],
     ['an unknown exception of the family of the captcha id', { ...EXCEPTION, code: '-50199' }, 200, 'refused'],
     ['an unknown exception of the family of a challenge', { ...EXCEPTION, code: '-50399' }, 200, 'well'],
-  ])('%s', (_what, body, status, kind) => {
-    expect(judge(body, status)).toMatchObject({ kind });
+  ])('%s', (_what, body, status, evidence) => {
+    expect(judge(body, status)).toMatchObject({ evidence });
   });
 
   test('that cannot be read shows nothing, unless its status is that of a failure', () => {
-    const judgeUnreadable = (status: number) => probe.judge({ status, json: undefined, unreadable: 'JSONP' }).kind;
-    expect([200, 302, 403, 429, 500, 503].map(judgeUnreadable)).toEqual([
+    const classifyUnreadable = (status: number) =>
+      probe.classify({ status, json: undefined, unreadable: 'JSONP' }).evidence;
+    expect([200, 302, 403, 429, 500, 503].map(classifyUnreadable)).toEqual([
       ...Array(4).fill('inconclusive'),
       ...Array(2).fill('failed'),
     ]);

@@ -5,25 +5,25 @@ import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 
 
 /** What an answer to a probe shows about an application. Section numbers are the fingerprint document's. */
 
-const WELL = { kind: 'well', reason: '' };
+const WELL = { evidence: 'well', reason: '' };
 const account = { publicKey: 'pk_1', secret: 'sk_1', region: 'EU', baseUrl: 'http://127.0.0.1:9' };
 const probe = fingerprintProbe(prepareApplication(account));
 
 /** What each documented error shows: 400 is about the token, 401, 403 and 404 are about us (section 7). */
 const SHOWN: Readonly<Record<number, object>> = {
   400: WELL,
-  401: { kind: 'refused', reason: 'HTTP status 401' },
-  403: { kind: 'refused', reason: 'HTTP status 403' },
-  404: { kind: 'refused', reason: 'HTTP status 404' },
-  500: { kind: 'failed', reason: 'HTTP status 500' },
+  401: { evidence: 'refused', reason: 'HTTP status 401' },
+  403: { evidence: 'refused', reason: 'HTTP status 403' },
+  404: { evidence: 'refused', reason: 'HTTP status 404' },
+  500: { evidence: 'failed', reason: 'HTTP status 500' },
 };
 
 test.each(documentedErrors)('the documented error $name shows who has to act', ({ status, message, data }) => {
-  expect(probe.judge({ status, json: { code: status, message, data } })).toEqual(SHOWN[status]);
+  expect(probe.classify({ status, json: { code: status, message, data } })).toEqual(SHOWN[status]);
 });
 
 test('a success, although an empty token should not get one', () => {
-  expect(probe.judge({ status: 200, json: ANDROID })).toEqual(WELL);
+  expect(probe.classify({ status: 200, json: ANDROID })).toEqual(WELL);
 });
 
 test.each<[string, unknown, number, string]>([
@@ -34,8 +34,8 @@ test.each<[string, unknown, number, string]>([
   ['a bare 400', undefined, 400, 'inconclusive'],
   ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
   ['a bare 401', undefined, 401, 'refused'],
-])('an answer that is not documented: %s', (_what, json, status, kind) => {
-  expect(probe.judge({ status, json })).toMatchObject({ kind });
+])('an answer that is not documented: %s', (_what, json, status, evidence) => {
+  expect(probe.classify({ status, json })).toMatchObject({ evidence });
 });
 
 test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {

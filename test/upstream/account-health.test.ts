@@ -19,7 +19,7 @@ describe.concurrent('an account is well', () => {
   test('once a probe gets its answer, and then no further probe is sent', async ({ expect }) => {
     const { upstream, changes, health } = await startAccount(well);
     expect(health.status).toMatchObject({ state: 'unknown', hasWorked: false, reason: '' });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => health.status).toMatchObject({ state: 'well', hasWorked: true, reason: '' });
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
@@ -27,7 +27,7 @@ describe.concurrent('an account is well', () => {
 
   test('after one failed probe and an answer', async ({ expect }) => {
     const { upstream, changes, health, stateIs } = await startAccount(inTurn(down, well));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('well');
     expect([upstream.requests, changes]).toEqual([2, ['well']]);
   });
@@ -36,7 +36,7 @@ describe.concurrent('an account is well', () => {
     const { sentAt, changes, health } = await startAccount(well);
     const until = performance.now() + 1_000;
     while (performance.now() < until) {
-      health.requestProbe();
+      health.prober.start();
       await sleep(1);
     }
     expect(changes).toEqual(['well']);
@@ -52,17 +52,17 @@ describe.concurrent('an outage', () => {
       states.push(stateIs());
       down(exchange);
     });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('outage');
     expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
     expect([states.slice(0, 2), changes]).toEqual([['unknown', 'unknown'], ['outage: HTTP status 503']]);
-    expect(health.admit()).toBe(true);
-    expect(() => health.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
+    expect(health.admission.admit()).toBe(true);
+    expect(() => health.admission.admit()).toThrow(expect.objectContaining({ code: 'UPSTREAM_UNAVAILABLE' }));
   });
 
   test('is confirmed if two probes wait for their whole deadline in vain', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(hang, { timeoutMs: 1_500 });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('outage');
     expect(performance.now() - (sentAt[0] ?? 0)).toBeGreaterThan(1_600);
     expect(changes).toEqual(['outage: no answer within 1500 ms']);
@@ -72,7 +72,7 @@ describe.concurrent('an outage', () => {
     let lagMs = 0;
     const options = { timeoutMs: 2_500, totalLagMs: () => lagMs };
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(down, down, hang), options);
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('outage');
     await expect.poll(() => sentAt.length).toBeGreaterThanOrEqual(4);
     lagMs = 1_000;
@@ -82,12 +82,12 @@ describe.concurrent('an outage', () => {
 
   test('ends at once with the documented answer of a call, and its time does not count', async ({ expect }) => {
     const { health, stateIs } = await startAccount(down);
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('outage');
     const before = health.msWithoutOutages;
     await sleep(100);
     expect(health.msWithoutOutages).toBe(before);
-    health.recordAnswer();
+    health.recordResponse();
     expect(stateIs()).toBe('well');
     expect(performance.now() - health.msWithoutOutages).toBeGreaterThan(90);
   });
@@ -96,7 +96,7 @@ describe.concurrent('an outage', () => {
 describe.concurrent('no outage is confirmed', () => {
   test('by one connection that is lost', async ({ expect }) => {
     const { sentAt, changes, health, stateIs } = await startAccount(inTurn(hang, well));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('well');
     await sleep(200);
     expect([sentAt.length, changes]).toEqual([2, ['well']]);
@@ -109,12 +109,12 @@ describe.concurrent('no outage is confirmed', () => {
       setTimeout(answered.resolve, 100);
     };
     const { upstream, changes, health } = await startAccount(inTurn(first, down, well));
-    health.recordAnswer();
-    health.requestProbe();
+    health.recordResponse();
+    health.prober.start();
     await answered.promise;
-    health.recordAnswer();
+    health.recordResponse();
     await sleep(10);
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => upstream.requests).toBe(3);
     await sleep(100);
     expect(changes).toEqual(['well']);
@@ -124,23 +124,23 @@ describe.concurrent('no outage is confirmed', () => {
     const held: RawRequest[] = [];
     const hold: Behaviour = (exchange) => void held.push(exchange);
     const { upstream, changes, health } = await startAccount(inTurn(down, hold, down, well));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => held.length).toBe(1);
-    health.recordAnswer();
+    health.recordResponse();
     held.forEach(down);
     await sleep(500);
     // What failed before that answer does not count together with what fails later.
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => upstream.requests).toBe(4);
     expect(changes).toEqual(['well']);
   });
 
   test('if a call gets its answer while a probe is unanswered', async ({ expect }) => {
     const answerOfCall = () => {
-      health.recordAnswer();
+      health.recordResponse();
     };
     const { upstream, changes, health } = await startAccount(answerOfCall, { timeoutMs: 500 });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => changes).toEqual(['well']);
     await sleep(700);
     expect([upstream.requests, changes]).toEqual([1, ['well']]);
@@ -148,7 +148,7 @@ describe.concurrent('no outage is confirmed', () => {
 
   test('if an inconclusive probe lies between two failed ones', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(inTurn(down, answer(429, ''), down, well));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('well');
     expect(changes).toEqual(['unknown: HTTP status 429', 'well']);
   });
@@ -159,7 +159,7 @@ describe.concurrent('no outage is confirmed', () => {
       lagMs += 300;
     };
     const { changes, health } = await startAccount(lagging, { timeoutMs: 1_000, totalLagMs: () => lagMs });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(() => changes).toEqual(['unknown: this process was late']);
   });
 });
@@ -170,15 +170,15 @@ describe.concurrent('a host name that does not exist', () => {
 
   test('is a wrong address if the account has never worked', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(well, { lookup });
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('refused');
     expect(changes).toEqual(['refused: look-up ENOTFOUND']);
   });
 
   test('is an outage if the account has worked', async ({ expect }) => {
     const { changes, health, stateIs } = await startAccount(well, { lookup });
-    health.recordAnswer();
-    health.requestProbe();
+    health.recordResponse();
+    health.prober.start();
     await expect.poll(stateIs).toBe('outage');
     expect(changes).toEqual(['well', 'outage: look-up ENOTFOUND']);
   });
@@ -187,9 +187,9 @@ describe.concurrent('a host name that does not exist', () => {
 describe.concurrent('an account that is refused', () => {
   test('is asked again after a call', async ({ expect }) => {
     const { sentAt, health, stateIs } = await startAccount(inTurn(answer(401, ''), well));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('refused');
-    health.requestProbe();
+    health.prober.start();
     // Without a call it is asked after 10 s.
     await expect.poll(stateIs, { timeout: 9_000 }).toBe('well');
     expect(shortestGap(sentAt)).toBeGreaterThan(APART_MS);
@@ -197,8 +197,8 @@ describe.concurrent('an account that is refused', () => {
 
   test('is not in an outage, so calls are sent', async ({ expect }) => {
     const { health, stateIs } = await startAccount(answer(404, ''));
-    health.requestProbe();
+    health.prober.start();
     await expect.poll(stateIs).toBe('refused');
-    expect(health.admit()).toBe(false);
+    expect(health.admission.admit()).toBe(false);
   });
 });

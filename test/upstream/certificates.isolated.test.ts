@@ -57,8 +57,8 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   const kinds: string[] = [];
   // One after the other: the first look-up of the host takes a part of its deadline.
   for (const { upstream } of [good, unknown, otherHost, expired]) {
-    const { kind } = await sendProbe(probeOf(upstream.url), tools, signal);
-    kinds.push(kind);
+    const { evidence } = await sendProbe(probeOf(upstream.url), tools, signal);
+    kinds.push(evidence);
   }
   expect(kinds).toEqual(['well', 'refused', 'refused', 'refused']);
 });

@@ -73,7 +73,7 @@ test.each<[string, Partial<UpstreamOptions>]>([
   client.health.requestProbe('a');
   await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   for (let n = 0; n < 3; n += 1)
-    await expect(client.post(requestTo(upstream.url, late))).rejects.toMatchObject({ name: 'OutageError' });
+    await expect(client.post(requestTo(upstream.url, late))).rejects.toMatchObject({ why: 'outage' });
   early.cancel();
   await underWay;
 });
@@ -104,14 +104,14 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const [queuedOfA, queuedOfB] = [post('a'), post('b')];
   queuedOfB.catch(() => {});
 
-  client.health.find('a')?.requestProbe();
+  client.health.find('a')?.prober.start();
   await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   // The one of this second waits in the queue.
   post('a').catch(() => {});
-  await expect(post('a')).rejects.toMatchObject({ name: 'OutageError', code: 'UPSTREAM_UNAVAILABLE' });
+  await expect(post('a')).rejects.toMatchObject({ why: 'outage', code: 'UPSTREAM_UNAVAILABLE' });
   first.cancel();
   await expect(held).rejects.toThrow('disconnected');
-  await expect(queuedOfA).rejects.toMatchObject({ name: 'OutageError' });
+  await expect(queuedOfA).rejects.toMatchObject({ why: 'outage' });
   // The first call of `a` and those of `b` were sent, and no other one.
   await expect.poll(() => upstream.received.length).toBe(4);
 });

@@ -21,7 +21,7 @@ const { startAccount, stop } = accountStarter();
 async function start(...behaviours: readonly Behaviour[]) {
   const account = await startAccount(inTurn(...behaviours));
   onTestFinished(async () => void (await stop()));
-  account.health.requestProbe();
+  account.health.prober.start();
   return account;
 }
 
@@ -31,7 +31,7 @@ test('in an outage a probe follows each second, and its first answer ends the ou
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual(['outage: HTTP status 503', 'well']);
   expect(new Set(waits)).toEqual(new Set([1_000]));
-  expect(health.admit()).toBe(false);
+  expect(health.admission.admit()).toBe(false);
 });
 
 test('an outage is not confirmed any more after two probes in a row that cannot confirm it', async () => {

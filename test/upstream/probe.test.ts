@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
-import { judgeStatus, sendProbe } from '../../src/upstream/probe.ts';
+import { evidenceOfStatus, sendProbe } from '../../src/upstream/probe.ts';
 import { answer, type Behaviour, bytes, closeConnection, hang, reset, startHostile } from '../support/hostile.ts';
 import { probeOf } from './support.ts';
 
@@ -41,7 +41,7 @@ describe('a probe', () => {
       request = exchange.request;
       answer(200, '{}', { 'keep-alive': 'timeout=60' })(exchange);
     });
-    for (let round = 0; round < 3; round += 1) expect(await probe(upstream.url)).toMatchObject({ kind: 'well' });
+    for (let round = 0; round < 3; round += 1) expect(await probe(upstream.url)).toMatchObject({ evidence: 'well' });
     expect(request).toMatch(/^POST \/probe HTTP\/1\.1\r\n/);
     expect(request).toMatch(/\r\n\r\nprobe$/);
     expect([upstream.requests, upstream.connections]).toEqual([3, 3]);
@@ -56,7 +56,7 @@ describe('a probe', () => {
     const result = sendProbe(probeOf(upstream.url), tools, aborting.signal);
     await expect.poll(() => upstream.open).toBe(1);
     aborting.abort();
-    expect(await result).toMatchObject({ kind: 'own_failure' });
+    expect(await result).toMatchObject({ evidence: 'own_failure' });
     await expect.poll(() => upstream.open).toBe(0);
   });
 });
@@ -66,7 +66,7 @@ describe('a probe waits for its whole deadline', () => {
     const upstream = await startServer(hang);
     const begun = performance.now();
     expect(await probe(upstream.url, { timeoutMs: 500 })).toEqual({
-      kind: 'failed',
+      evidence: 'failed',
       reason: 'no answer within 500 ms',
     });
     expect(performance.now() - begun).toBeGreaterThan(490);
@@ -74,7 +74,7 @@ describe('a probe waits for its whole deadline', () => {
 
   test('and ends with an answer before', async () => {
     const upstream = await startServer((exchange) => void setTimeout(answer(200, '{}'), 1_500, exchange));
-    expect(await probe(upstream.url, { timeoutMs: 2_500 })).toEqual({ kind: 'well', reason: '' });
+    expect(await probe(upstream.url, { timeoutMs: 2_500 })).toEqual({ evidence: 'well', reason: '' });
   });
 
   test('but shows nothing if the event loop lagged, or if the look-up took a part of it', async () => {
@@ -85,7 +85,7 @@ describe('a probe waits for its whole deadline', () => {
     const url = `http://upstream.example:${upstream.port}`;
     const looking = probe(url, { timeoutMs: 500, resolver: resolverOf(300, LOOPBACK) });
     for (const late of [lagging, looking])
-      expect(await late).toEqual({ kind: 'own_failure', reason: 'this process was late' });
+      expect(await late).toEqual({ evidence: 'own_failure', reason: 'this process was late' });
   });
 });
 
@@ -102,8 +102,8 @@ test.each([
   [500, 'failed', 'HTTP status 500'],
   [502, 'failed', 'HTTP status 502'],
   [503, 'failed', 'HTTP status 503'],
-])('an undocumented answer with status %i is %s', (status, kind, reason) => {
-  expect(judgeStatus(status)).toEqual({ kind, reason });
+])('an undocumented answer with status %i is %s', (status, evidence, reason) => {
+  expect(evidenceOfStatus(status)).toEqual({ evidence, reason });
 });
 
 describe('a probe without an answer', () => {
@@ -114,18 +114,18 @@ describe('a probe without an answer', () => {
     ['half of an answer', bytes('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')],
   ])('has failed after %s', async (_what, behave) => {
     const upstream = await startServer(behave);
-    expect(await probe(upstream.url, { timeoutMs: 500 })).toMatchObject({ kind: 'failed' });
+    expect(await probe(upstream.url, { timeoutMs: 500 })).toMatchObject({ evidence: 'failed' });
   });
 
   test('has failed if nothing listens at the address', async () => {
     const upstream = await startServer(hang);
     await upstream.stop();
-    expect(await probe(upstream.url)).toMatchObject({ kind: 'failed' });
+    expect(await probe(upstream.url)).toMatchObject({ evidence: 'failed' });
   });
 
   test('shows that there is no such host, however long the look-up took', async () => {
     expect(await probe('http://upstream.example', { resolver: resolverOf(50, 'ENOTFOUND') })).toMatchObject({
-      kind: 'no_such_host',
+      evidence: 'no_such_host',
       reason: 'look-up ENOTFOUND',
     });
   });
@@ -133,7 +133,7 @@ describe('a probe without an answer', () => {
   test('shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { resolver: resolverOf(0, code) });
-      expect(result, code).toMatchObject({ kind: 'own_failure' });
+      expect(result, code).toMatchObject({ evidence: 'own_failure' });
     }
   });
 });
@@ -144,5 +144,5 @@ test('a late answer that shows something is used, although the event loop lagged
   const result = probe(upstream.url, { totalLagMs: () => lagMs });
   await sleep(10);
   lagMs = 40_000;
-  expect(await result).toMatchObject({ kind: 'failed', reason: 'HTTP status 503' });
+  expect(await result).toMatchObject({ evidence: 'failed', reason: 'HTTP status 503' });
 });

@@ -83,7 +83,7 @@ test.concurrent.for<[Check, string]>([
     expect(service.isReady).toBe(false);
     expect(changes).toContainEqual([name, 'refused', true]);
     behaviours[name] = well;
-    service.find(name)?.requestProbe();
+    service.find(name)?.prober.start();
     await ready;
     expect([stateOf(name), service.isReady]).toEqual(['well', true]);
   },
@@ -129,7 +129,7 @@ test.concurrent('a service that is ready stays so, whatever happens to its accou
   const { service, behaviours, changes, stateOf } = await start('all', { a: well, b: well }, 5_000);
   await service.start();
   Object.assign(behaviours, { a: down, b: refusing });
-  for (const health of service.all()) health.requestProbe();
+  for (const health of service.all()) health.prober.start();
   await expect.poll(() => [stateOf('a'), stateOf('b')]).toEqual(['outage', 'refused']);
   expect(service.isReady).toBe(true);
   expect(changes.filter(([, state, isObstacle]) => state !== 'well' && isObstacle)).toEqual([]);
@@ -144,7 +144,7 @@ describe.concurrent('a rotation', () => {
     service.replace(probesOf('a', 'c'));
     expect([service.find('a') === a, service.find('b'), stateOf('c')]).toEqual([true, undefined, 'unknown']);
     await expect.poll(() => new Set(sent)).toEqual(new Set(['a', 'c']));
-    b?.requestProbe();
+    b?.prober.start();
     await sleep(100);
     expect(sent).not.toContain('b');
   });
@@ -158,7 +158,7 @@ describe.concurrent('a rotation', () => {
     service.replace(probesOf('a').map(([account, probe]) => [account, { ...probe, origin: 'http://127.0.0.1:9' }]));
     await expect.poll(() => service.find('a')?.status.state).toBe('outage');
     expect(service.find('a')?.status.hasWorked).toBe(false);
-    before?.requestProbe();
+    before?.prober.start();
     expect([before?.status.state, service.isReady]).toEqual(['well', true]);
   });
 

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import { type CallContext, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
-import { judgeStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
+import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
@@ -42,16 +42,25 @@ export function createContext(startCallSpan?: CallContext['startCallSpan']) {
 
 /** A POST without content to this address. */
 export function requestTo(origin: string, context: CallContext) {
-  return { region: 'GLB', account: 'a', origin, path: '/', pathTemplate: '/', headers: {}, body: '', context };
+  return {
+    region: 'GLB',
+    account: 'a',
+    origin,
+    path: '/',
+    pathTemplate: '/',
+    headers: {},
+    body: '',
+    operation: context,
+  };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
-export function probeOf(origin: string, judge: Probe['judge'] = judge200): Probe {
-  return { region: 'GLB', origin, path: '/probe', headers: {}, body: () => 'probe', judge };
+export function probeOf(origin: string, classify: Probe['classify'] = classify200): Probe {
+  return { region: 'GLB', origin, path: '/probe', headers: {}, body: () => 'probe', classify };
 }
 
-function judge200({ status }: UpstreamResponse) {
-  return status === 200 ? WELL : judgeStatus(status);
+function classify200({ status }: UpstreamResponse) {
+  return status === 200 ? WELL : evidenceOfStatus(status);
 }
 
 export const well = answer(200, '{}');
@@ -86,7 +95,7 @@ export function accountStarter() {
         probeIfStale: () => {},
       },
     );
-    closers.push(upstream.stop, () => health.close());
+    closers.push(upstream.stop, () => health.prober.close());
     return { upstream, sentAt, changes, health, stateIs: () => health.status.state };
   }
 

@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Resolver } from '../../src/runtime/dns.ts';
-import { toUpstreamError, UpstreamPool } from '../../src/upstream/transport.ts';
+import { UpstreamPool } from '../../src/upstream/transport.ts';
+import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
 /** How responses are read at the level of HTTP, and whose failure an error of the transport is. test/faults has what an upstream can do wrong. */
@@ -10,8 +11,9 @@ async function start(behave: Behaviour) {
   const pool = new UpstreamPool(upstream.url, new Resolver());
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
-  const pending = pool.post({ path: '/', headers: {}, body: '{}' });
-  return { upstream, response: pending.response, abort: () => pending.abort(new Error('disconnected')) };
+  const operation = new AbortController();
+  const { response } = pool.post({ path: '/', headers: {}, body: '{}' }, operation.signal);
+  return { upstream, response, abort: () => operation.abort(new Error('disconnected')) };
 }
 
 /** Each character is one byte, so that `\u00ff` is one that UTF-8 does not have. */

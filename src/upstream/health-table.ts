@@ -1,0 +1,86 @@
+/** What follows from what probes and calls have shown, without a clock: one evidence after the other. */
+
+/**
+ * What is known about an account of an upstream:
+ * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
+ * - `well`: its last response was documented and did not blame us.
+ * - `refused`: the service refuses the account, or its address or certificate is wrong.
+ * - `outage`: our own probes have confirmed that the service is down.
+ */
+export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
+export type HealthState = (typeof HEALTH_STATES)[number];
+
+/**
+ * What one probe has shown; a call shows `well` alone.
+ * - `well`: a documented response that does not blame us.
+ * - `refused`: a response that blames our account, address or certificates.
+ * - `no_such_host`: the look-up says that the host does not exist.
+ * - `failed`: what an outage looks like.
+ * - `inconclusive`: another response, such as one about a limit of the service.
+ * - `own_failure`: anything that this process or its machine may have caused.
+ */
+export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';
+
+/** What is known about an account at one moment. */
+export interface HealthStatus {
+  readonly state: HealthState;
+  /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  readonly hasWorked: boolean;
+  /** Have neither probes nor calls shown anything yet? */
+  readonly isNew: boolean;
+  /** What is wrong, for the log; empty if nothing is. It is the code of the exception if the service refuses with one. */
+  readonly reason: string;
+  /** How many outages were confirmed so far. */
+  readonly outages: number;
+  /** What the last probe has shown that counts only if the next one shows it again. */
+  readonly pending: 'failed' | 'inconclusive' | undefined;
+}
+
+export const NEW_ACCOUNT: HealthStatus = {
+  state: 'unknown',
+  hasWorked: false,
+  isNew: true,
+  reason: '',
+  outages: 0,
+  pending: undefined,
+};
+
+type Row = Readonly<Partial<Record<HealthState, HealthState>>>;
+
+const always = (state: HealthState): Row => ({ unknown: state, well: state, refused: state, outage: state });
+
+/** The state that follows each state. Where there is none, the evidence changes nothing. */
+const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
+  well: always('well'),
+  refused: always('refused'),
+  failed: {},
+  inconclusive: { unknown: 'unknown' },
+  // A failure of our own neither confirms an outage nor ends one.
+  own_failure: { unknown: 'unknown' },
+};
+
+/** The same for what was shown twice in a row. */
+const NEXT_AGAIN: Readonly<Record<'failed' | 'inconclusive', Row>> = {
+  failed: always('outage'),
+  // What we cannot confirm any more is not confirmed.
+  inconclusive: { unknown: 'unknown', outage: 'unknown' },
+};
+
+/** The status after one more evidence. */
+export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
+  // An account that has worked had a host, so a host that is gone is an outage.
+  const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
+  const again = before.pending === evidence ? before.pending : undefined;
+  const isPending = evidence === 'failed' || evidence === 'inconclusive';
+  const pending = isPending ? evidence : evidence === 'own_failure' ? before.pending : undefined;
+  const state = (again ? NEXT_AGAIN[again] : NEXT[evidence])[before.state];
+  if (state === undefined) return { ...before, pending };
+  return {
+    state,
+    hasWorked: before.hasWorked || state === 'well',
+    isNew: before.isNew && evidence === 'own_failure',
+    reason,
+    outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
+    pending,
+  };
+}

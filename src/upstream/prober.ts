@@ -1,0 +1,120 @@
+import type { Metrics } from '../observability/metrics.ts';
+import { type Probe, type ProbeOptions, type ProbeResult, sendProbe } from './probe.ts';
+
+/** The second probe starts so long after the first one, in ms, and no two probes of an account start closer together. */
+const MIN_INTERVAL_MS = 300;
+/** How often an account is probed that does not respond, or while another account of its service is down, in ms. */
+const USUAL_INTERVAL_MS = 1_000;
+/** How often an account is probed that is refused, in ms. */
+const REFUSED_INTERVAL_MS = 10_000;
+
+/** What the accounts of a service have in common. */
+export interface ProberOptions extends ProbeOptions {
+  /** The name of the service, for the metrics and the log. */
+  readonly service: string;
+  readonly metrics: Pick<Metrics, 'recordProbe'>;
+}
+
+interface Account {
+  readonly isRefused: () => boolean;
+  /** Gets the result of a probe, unless the account has responded to something since the probe started. */
+  readonly conclude: (result: ProbeResult) => void;
+}
+
+/** Sends the probes of one account. They wait for nothing, not even for each other, and nobody waits for them. */
+export class Prober {
+  readonly #options: ProberOptions;
+  readonly #account: Account;
+  #probe: Probe;
+  /** Documented responses so far, of calls and of probes. */
+  #responses = 0;
+  #isRunning = false;
+  #isClosed = false;
+  #lastSentAt = Number.NEGATIVE_INFINITY;
+  /** Aborts the probes under way. */
+  #sending = new AbortController();
+  /** Ends the wait for the next probe. */
+  #wake = () => {};
+
+  constructor(probe: Probe, options: ProberOptions, account: Account) {
+    this.#probe = probe;
+    this.#options = options;
+    this.#account = account;
+  }
+
+  /** The question, with the region and the address of the account. */
+  get probe(): Probe {
+    return this.#probe;
+  }
+
+  /** Has probes sent until the account responds. */
+  start(): void {
+    if (this.#isClosed) return;
+    if (!this.#isRunning) void this.#run();
+    else if (this.#account.isRefused()) this.#wake();
+  }
+
+  /** The same, unless a probe was sent within the last second. */
+  startIfStale(): void {
+    if (!this.#isRunning && performance.now() - this.#lastSentAt >= USUAL_INTERVAL_MS) this.start();
+  }
+
+  /** The account has responded, so no further probe is needed. */
+  settle(): void {
+    this.#responses += 1;
+    this.#wake();
+  }
+
+  /** Uses another question from now on, after a rotation, and asks it. */
+  replace(probe: Probe): void {
+    this.#probe = probe;
+    this.#sending.abort();
+    this.#sending = new AbortController();
+    this.start();
+    this.#wake();
+  }
+
+  /** Ends the probes under way, and sends no more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#sending.abort();
+    this.#wake();
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    const responsesBefore = this.#responses;
+    const isOver = () => this.#isClosed || this.#responses !== responsesBefore;
+    for (let isFirst = true; ; isFirst = false) {
+      const earliest = this.#lastSentAt + MIN_INTERVAL_MS;
+      while (!isOver() && performance.now() < earliest) await this.#sleep(earliest - performance.now());
+      if (isOver()) break;
+      this.#lastSentAt = performance.now();
+      void this.#send();
+      const usualMs = this.#account.isRefused() ? REFUSED_INTERVAL_MS : USUAL_INTERVAL_MS;
+      await this.#sleep(isFirst ? MIN_INTERVAL_MS : usualMs);
+    }
+    this.#isRunning = false;
+  }
+
+  async #send(): Promise<void> {
+    const { service, metrics } = this.#options;
+    const { signal } = this.#sending;
+    const responsesBefore = this.#responses;
+    const { region } = this.#probe;
+    const result = await sendProbe(this.#probe, this.#options, signal);
+    // A rotation has replaced the credentials, or the process stops.
+    if (signal.aborted) return;
+    metrics.recordProbe(service, region, result.evidence);
+    if (result.evidence === 'well' || this.#responses === responsesBefore) this.#account.conclude(result);
+  }
+
+  /** Waits until somebody calls `#wake`, and at most so long. It does not keep the process alive. */
+  async #sleep(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms).unref();
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import {
+  type Evidence,
+  HEALTH_STATES,
+  type HealthState,
+  NEW_ACCOUNT,
+  statusAfter,
+} from '../../src/upstream/health-table.ts';
+
+/** What follows from each evidence in each state, cell by cell, as src/README.md says it. */
+
+const [UNKNOWN, WELL, REFUSED, OUTAGE] = HEALTH_STATES;
+
+/** The evidences that come one after the other; then the next state for each state, for an account that has worked. */
+const TABLE: readonly (readonly [Evidence[], Readonly<Record<HealthState, HealthState>>])[] = [
+  [['well'], { unknown: WELL, well: WELL, refused: WELL, outage: WELL }],
+  [['refused'], { unknown: REFUSED, well: REFUSED, refused: REFUSED, outage: REFUSED }],
+  [['failed'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['failed', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
+  [['failed', 'inconclusive', 'failed'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['failed', 'own_failure', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
+  [['no_such_host'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['no_such_host', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
+  [['inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['inconclusive', 'inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: UNKNOWN }],
+  [['inconclusive', 'failed', 'inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['own_failure'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+];
+const CELLS = TABLE.flatMap(([shown, next]) =>
+  HEALTH_STATES.map((state) => [shown.join(' + '), state, next[state], shown] as const),
+);
+
+test.each(CELLS)('%s in the state %s leads to %s', (_shown, state, next, shown) => {
+  const before = { ...NEW_ACCOUNT, state, hasWorked: true, isNew: false };
+  const after = shown.reduce((status, evidence) => statusAfter(status, evidence), before);
+  expect(after).toMatchObject({ state: next, hasWorked: true, outages: Number(next === OUTAGE && state !== OUTAGE) });
+});
+
+test('a host that does not exist is a refusal until the account has worked', () => {
+  expect(statusAfter(NEW_ACCOUNT, 'no_such_host')).toMatchObject({ state: REFUSED, hasWorked: false });
+});
+
+test('an account is new until something but a failure of our own was shown, and works from its first good response on', () => {
+  const late = statusAfter(NEW_ACCOUNT, 'own_failure', 'late');
+  expect(late).toMatchObject({ state: UNKNOWN, isNew: true, reason: 'late' });
+  expect(statusAfter(late, 'inconclusive', 'limit')).toMatchObject({ isNew: false, reason: 'limit', hasWorked: false });
+  expect(statusAfter(late, 'well')).toMatchObject({ isNew: false, reason: '', hasWorked: true });
+});
+
+test('the reason is that of what has changed the state, or of the newest that confirms it', () => {
+  const down = statusAfter(statusAfter(NEW_ACCOUNT, 'failed', 'a'), 'failed', 'b');
+  expect(down.reason).toBe('b');
+  expect(statusAfter(down, 'inconclusive', 'c').reason).toBe('b');
+  expect(statusAfter(statusAfter(down, 'failed', 'd'), 'failed', 'e').reason).toBe('e');
+});
