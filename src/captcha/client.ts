@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { CallContext, UpstreamClient } from '../upstream/client.ts';
+import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -99,15 +99,15 @@ export class CaptchaClient {
    *
    * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
    */
-  async validate(input: ValidateCaptchaInput, purpose: Purpose, context: CallContext): Promise<CaptchaVerdict> {
+  async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
     const { captchas, captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = captchas.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { captchaId } = captcha;
-    let verdict = await this.#verify(input, captcha, purpose.askerOf, context);
+    let verdict = await this.#verify(input, captcha, purpose.askerOf, operation);
     // The call may have gone on although its caller has left.
-    context.signal.throwIfAborted();
+    operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
       const isDown = this.#isDown(captchaId, purpose.audience);
@@ -146,15 +146,15 @@ export class CaptchaClient {
     input: ValidateCaptchaInput,
     { captchaId, captchaKey, region, origin, path }: Captcha,
     askerOf: Purpose['askerOf'],
-    context: CallContext,
+    operation: CallOperation,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
-    const ids = { requestId: context.requestId, account: captchaId };
+    const ids = { requestId: operation.requestId, account: captchaId };
     const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
     const body = toForm(input, captchaKey);
     let response: UpstreamResponse;
     try {
-      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation: context });
+      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
       if (!isUpstreamFailure(error)) throw error;

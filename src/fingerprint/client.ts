@@ -4,7 +4,7 @@ import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
-import type { CallContext, UpstreamClient } from '../upstream/client.ts';
+import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -113,12 +113,12 @@ function toMetadata(given: NonNullable<QueryDeviceFingerprintArgs['metadata']>):
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
   maxCalls: number,
-  context: CallContext,
+  operation: CallOperation,
 ): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
   let calls = 0;
   const load = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls <= maxCalls) return client.query(request, context);
+    if (calls <= maxCalls) return client.query(request, operation);
     const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
     return Promise.reject(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   };
@@ -147,19 +147,19 @@ export class FingerprintClient {
    *
    * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
    */
-  async query(request: FingerprintRequest, context: CallContext): Promise<FingerprintOutcome> {
+  async query(request: FingerprintRequest, operation: CallOperation): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
     const { application, body } = request;
     const { publicKey: account, region, origin, path, headers } = application;
     try {
-      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation: context };
+      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation };
       const response = await upstream.post(sent);
       const outcome = toOutcome(request, response, Date.now(), (values) => {
         metrics.recordShortenedReport();
         const flaws = `device_basic: ${values} values were left out or cut`;
-        log.warn({ requestId: context.requestId, account, flaws }, 'a device reports more about itself than is kept');
+        log.warn({ requestId: operation.requestId, account, flaws }, 'a device reports more about itself than is kept');
       });
       upstream.health.find(account)?.recordResponse();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];

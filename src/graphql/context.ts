@@ -1,9 +1,8 @@
-import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { AttestationIssuer } from '../captcha/attestation.ts';
 import type { CaptchaClient } from '../captcha/client.ts';
 import type { Asker } from '../captcha/fail-open-budget.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
-import { badUserInput, DeviceTrustError, type Side } from '../errors.ts';
+import { badUserInput, DeviceTrustError } from '../errors.ts';
 import {
   type Application,
   createFingerprintLoader,
@@ -13,6 +12,7 @@ import {
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
 import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
+import type { Operation } from '../observability/operation.ts';
 import type {
   CaptchaValidation,
   DeviceJudgement,
@@ -21,7 +21,6 @@ import type {
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import type { CallContext } from '../upstream/client.ts';
 
 /** A documented key of the metadata. */
 export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
@@ -67,33 +66,9 @@ export interface RequestLimits {
   readonly maxCaptchas: number;
 }
 
-/** What an operation is. Only the name is the client's own; everything else is one of few words of the schema. */
-export interface OperationKind {
-  readonly type: OperationTypeNode;
-  /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
-  readonly field: string;
-  readonly name: string | undefined;
-}
-
-/** Records what one operation does, for the log and the metrics. The server implements it. */
-export interface OperationRecorder extends CallContext {
-  /** The field of `recordKind`; undefined before. */
-  readonly field: string | undefined;
-  /** Records what the operation is, once a valid document is known to contain it. */
-  recordKind(kind: OperationKind): void;
-  /** Counts a token that was asked about. The same token twice counts twice. */
-  recordLookup(token: string): void;
-  /** Counts a field that was answered with this type of the graph. */
-  recordOutcome(typename: string): void;
-  /** Records who has to act on an error that happened. Of several sides the operator counts first, and the caller last. */
-  recordFailure(side: Side): void;
-  /** Records the data and the errors of the response. */
-  recordResult(result: FormattedExecutionResult): void;
-}
-
 /** What the resolvers of one GraphQL request work with. Apollo Server gives them a shallow copy of it. */
 export class GraphQLContext {
-  readonly recorder: OperationRecorder;
+  readonly operation: Operation;
   readonly caller: Caller;
   private readonly capabilities: Capabilities;
   private readonly loader: ReturnType<typeof createFingerprintLoader>;
@@ -107,12 +82,12 @@ export class GraphQLContext {
   private readonly budget: { left: number };
 
   /** A fresh context, with a loader and counters of its own. */
-  constructor(capabilities: Capabilities, recorder: OperationRecorder, caller: Caller) {
+  constructor(capabilities: Capabilities, operation: Operation, caller: Caller) {
     const { fingerprintClient, policyInUse, limits } = capabilities;
-    this.recorder = recorder;
+    this.operation = operation;
     this.caller = caller;
     this.capabilities = capabilities;
-    this.loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, recorder);
+    this.loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, operation);
     this.decide = policyInUse.forOperation();
     this.budget = { left: limits.maxCost };
   }
@@ -125,9 +100,9 @@ export class GraphQLContext {
 
   /** Asks about a token. Equal requests share one call. */
   async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
-    this.recorder.recordLookup(request.token);
+    this.operation.recordLookup(request.token);
     const outcome = await this.loader.load(request);
-    this.recorder.recordOutcome(outcome.__typename);
+    this.operation.recordOutcome(outcome.__typename);
     return outcome;
   }
 
@@ -155,7 +130,7 @@ export class GraphQLContext {
    */
   openJudgement(sealed: string): DeviceJudgement {
     const judgement = this.capabilities.judgements.open(sealed);
-    this.recorder.recordOutcome('DeviceJudgement');
+    this.operation.recordOutcome('DeviceJudgement');
     return judgement;
   }
 
@@ -176,9 +151,9 @@ export class GraphQLContext {
     }
     // Before the verification, because that spends the challenge.
     const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
-    const verdict = await captchaClient.validate(input, { askerOf: this.caller.askerOf, audience }, this.recorder);
+    const verdict = await captchaClient.validate(input, { askerOf: this.caller.askerOf, audience }, this.operation);
     if (attest) this.attestations.set(verdict, () => attest(verdict));
-    this.recorder.recordOutcome(verdict.__typename);
+    this.operation.recordOutcome(verdict.__typename);
     return verdict;
   }
 

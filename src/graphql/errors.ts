@@ -1,12 +1,8 @@
 import type { ASTNode, ASTVisitor, GraphQLFormattedError, ValidationContext } from 'graphql';
 import { GraphQLError, getNamedType, isInputObjectType } from 'graphql';
-import type { Logger } from 'pino';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
-import type { OperationRecorder } from './context.ts';
+import type { Operation } from '../observability/operation.ts';
 import { expectationOf } from './variables.ts';
-
-/** What is recorded of the operation that failed. */
-type Recorder = Pick<OperationRecorder, 'requestId' | 'field' | 'recordFailure'>;
 
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
@@ -23,12 +19,12 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 }
 
 /**
- * Records who has to act on the errors of one operation, and logs those that concern an operator, once for each cause. A
+ * Records who has to act on the errors of an operation, and logs those that concern an operator, once for each cause. A
  * caller's mistakes are not logged.
  */
-export function reportErrors(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, errors: readonly Error[]): void {
+export function reportErrors(operation: Operation, errors: readonly Error[]): void {
   const lines = new Map(errors.map((error) => [lineKeyOf(error), error]));
-  for (const error of lines.values()) reportError(log, recorder, error);
+  for (const error of lines.values()) reportError(operation, error);
 }
 
 /** The same for errors that would make the same log line. An unexpected error always makes a line of its own. */
@@ -38,17 +34,17 @@ function lineKeyOf(error: Error): unknown {
   return [original.code, original.internal, original.side].join('\n');
 }
 
-function reportError(log: Pick<Logger, 'warn' | 'error'>, recorder: Recorder, error: Error): void {
-  const { requestId, field } = recorder;
+function reportError(operation: Operation, error: Error): void {
+  const { requestId, field, log } = operation;
   const original = rootOf(error);
   if (original instanceof DeviceTrustError) {
     const { code, internal, message, side } = original;
-    recorder.recordFailure(side);
+    operation.recordFailure(side);
     if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
     return;
   }
   const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
-  recorder.recordFailure(ERROR_CATALOGUE[code].side);
+  operation.recordFailure(ERROR_CATALOGUE[code].side);
   if (code !== 'INTERNAL_SERVER_ERROR') return;
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }

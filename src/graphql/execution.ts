@@ -9,17 +9,17 @@ import {
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
-import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
+import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
-import type { GraphQLContext, OperationKind } from './context.ts';
+import type { GraphQLContext } from './context.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
 import { formatError, reportErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with what has to be found out about it only once. */
-export interface Operation {
+export interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
   readonly kind: OperationKind;
@@ -54,21 +54,19 @@ const COMPILED_AT_USE = 3;
 export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
-  readonly #log: Logger;
   /** Valid documents that have one operation, by their source text. */
-  readonly #known = new LRUCache<string, Operation>({
+  readonly #known = new LRUCache<string, KnownOperation>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_operation, source) => source.length + CHARACTERS_PER_DOCUMENT,
   });
 
-  constructor(schema: GraphQLSchema, limits: CostLimits, log: Logger) {
+  constructor(schema: GraphQLSchema, limits: CostLimits) {
     this.#schema = schema;
     this.#limits = limits;
-    this.#log = log;
   }
 
   /** The operation of a document that was valid before. Undefined if it is new, or has no operation of this name. */
-  find(source: string, operationName: string | null | undefined): Operation | undefined {
+  find(source: string, operationName: string | null | undefined): KnownOperation | undefined {
     const found = this.#known.get(source);
     if (!found || (operationName != null && operationName !== found.kind.name)) return undefined;
     found.uses += 1;
@@ -80,7 +78,7 @@ export class Execution {
    * Adds the operation of a document that was found to be valid, unless it is known: Apollo Server also takes in what it has to
    * trace. A document with several operations is not kept.
    */
-  add(document: DocumentNode, definition: OperationDefinitionNode): Operation {
+  add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
     const source = document.loc?.source.body ?? '';
     const known = this.#known.get(source);
     if (known) return known;
@@ -113,11 +111,11 @@ export class Execution {
 
   /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
   refusal(
-    { kind, cost, variables: declared }: Operation,
+    { kind, cost, variables: declared }: KnownOperation,
     variables: Variables,
     context: GraphQLContext,
   ): Answer | undefined {
-    context.recorder.recordKind(kind);
+    context.operation.recordKind(kind);
     dropUndeclared(declared, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
@@ -126,23 +124,23 @@ export class Execution {
       return undefined;
     } catch (error) {
       if (!(error instanceof DeviceTrustError)) throw error;
-      reportErrors(this.#log, context.recorder, [error]);
+      reportErrors(context.operation, [error]);
       return { status: 400, result: { errors: [formatError(error.toJSON(), error)] } };
     }
   }
 
   /** Executes an operation that was not refused, and reports its errors. It does not throw. */
-  async execute(operation: Operation, variables: Variables, context: GraphQLContext): Promise<Answer> {
-    const { data, errors } = await this.#run(operation, variables, context);
+  async execute(known: KnownOperation, variables: Variables, context: GraphQLContext): Promise<Answer> {
+    const { data, errors } = await this.#run(known, variables, context);
     if (!errors) return { status: 200, result: { data: data ?? null } };
-    reportErrors(this.#log, context.recorder, errors);
+    reportErrors(context.operation, errors);
     const formatted = errors.map((error) => formatError(error.toJSON(), error));
     // Without data nothing was executed, because graphql-js refused a value of the request.
     if (data === undefined) return { status: 400, result: { errors: formatted } };
     return { status: 200, result: { errors: formatted, data } };
   }
 
-  #run({ document, definition, compiled }: Operation, variables: Variables, context: GraphQLContext) {
+  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: GraphQLContext) {
     if (compiled) return compiled(undefined, context, variables);
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });

@@ -65,7 +65,7 @@ export async function startApollo(
     stopOnTerminationSignals: false,
     logger: withoutMessages(log),
     plugins: [
-      answerOperations(execution, log, plugins.length > 0),
+      answerOperations(execution, plugins.length > 0),
       ...plugins,
       // Loaded only where it is used, because it brings a protobuf encoder along. By default it leaves out error messages.
       inlineTraces
@@ -86,7 +86,7 @@ export async function startApollo(
  * Answers each operation of a valid document by the execution. Where a trace with fields is asked for, or a company has plugins of its own,
  * Apollo Server executes what the execution lets through, because only then does it call the plugins for each field.
  */
-function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean): ApolloServerPlugin<GraphQLContext> {
+function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {
       return {
@@ -101,13 +101,13 @@ function answerOperations(execution: Execution, log: Logger, hasPlugins: boolean
           const { status, result } = refusal ?? (await execution.execute(known, variables, contextValue));
           return { http: { status, headers: http.headers }, body: { kind: 'single', singleResult: result } };
         },
-        async didEncounterErrors({ errors, contextValue: { recorder } }) {
-          reportErrors(log, recorder, errors);
+        async didEncounterErrors({ errors, contextValue: { operation } }) {
+          reportErrors(operation, errors);
         },
       };
     },
     async unexpectedErrorProcessingRequest({ requestContext, error }) {
-      reportErrors(log, requestContext.contextValue.recorder, [error]);
+      reportErrors(requestContext.contextValue.operation, [error]);
     },
   };
 }

@@ -9,14 +9,13 @@ import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { refusalOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
 import { inOrder } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
+import { MAX_RESPONSES_WEIGHT, Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject, sizeOf } from '../runtime/json.ts';
-import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { ROUTER } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { OperationLog, type Telemetry } from './operation-log.ts';
 
 export interface HandlerOptions {
   readonly apollo: ApolloServer<GraphQLContext>;
@@ -37,7 +36,7 @@ export interface HandlerOptions {
 
 /**
  * Answers one GraphQL request. Every operation passes through here. Code that has to run for every operation belongs here, into
- * the OperationLog, or into a plugin of Apollo Server.
+ * the Operation, or into a plugin of Apollo Server.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
  */
@@ -56,7 +55,7 @@ export async function handleGraphql(
     if (response.destroyed) return;
     // Again, because the body can arrive long after the headers.
     if (eventLoop.isOverloaded()) throw overloaded();
-    const operation = new OperationLog(request, caller, telemetry);
+    const operation = new Operation(request, caller.name, telemetry);
     response.on('close', () => operation.cancel());
     let status = 500; // until there is a response
     try {
@@ -171,8 +170,8 @@ function serialise(
 }
 
 /** How many values and characters an answer can have: no more values than it costs, and no text longer than all that came in. */
-function maxSizeOf({ spent, recorder }: GraphQLContext): number {
-  return spent * (MAX_ANSWERS_WEIGHT - recorder.answersWeightLeft + CHARACTERS_PER_UNIT * spent);
+function maxSizeOf({ spent, operation }: GraphQLContext): number {
+  return spent * (MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent);
 }
 
 function tooMuch(message: string) {

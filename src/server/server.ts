@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
+import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
@@ -13,7 +14,6 @@ import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
 import { type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
-import type { Telemetry } from './operation-log.ts';
 
 /** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
@@ -52,7 +52,7 @@ export interface ServerOptions
 export async function createServer(schema: GraphQLSchema, capabilities: Capabilities, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
-  const execution = new Execution(schema, capabilities.limits, log);
+  const execution = new Execution(schema, capabilities.limits);
   const apollo = await startApollo(schema, {
     log,
     execution,

@@ -1,25 +1,19 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { StartCallSpan } from '../observability/tracing.ts';
+import type { Operation } from '../observability/operation.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Deadline } from './deadline.ts';
 import { HEALTH_STATES } from './health-table.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
-import { type AnswerBudget, type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
+import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
-/** The operation for which calls are made. */
-export interface CallContext extends AnswerBudget {
-  /** All log lines about the operation have this id. */
-  readonly requestId: string;
-  /** Aborts the calls of an operation whose client has disconnected. Its reason is an error. */
-  readonly signal: AbortSignal;
-  /** Counts a call that was sent and has ended, with its duration in ms. */
-  recordCall(ms: number): void;
-  /** Starts the span of a call; absent unless the operation is traced. */
-  readonly startCallSpan?: StartCallSpan | undefined;
-}
+/** What calls have to do with their operation. */
+export type CallOperation = Pick<
+  Operation,
+  'requestId' | 'signal' | 'recordCall' | 'startCallSpan' | 'responsesWeightLeft'
+>;
 
 export interface UpstreamRequest {
   /** Each region has a bulkhead of its own: the failure of one must not affect another. */
@@ -33,7 +27,7 @@ export interface UpstreamRequest {
   readonly pathTemplate: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly operation: CallContext;
+  readonly operation: CallOperation;
 }
 
 /** What a client needs to know about its service and its limits, and where it reports. */

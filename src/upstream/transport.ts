@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
+import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
 import type { HostName, Resolver } from '../runtime/dns.ts';
 import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
 import { toLookupError, toUpstreamError } from './transport-errors.ts';
@@ -28,17 +29,13 @@ const MAX_BODY_BYTES = 256 * 1024;
 /** What a socket may bring for one call, in bytes: also a head, early hints and the frames of chunks, which undici reads without end. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 
-/** What all answers to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
-export const MAX_ANSWERS_WEIGHT = 4 * 1024 * 1024;
 /** Beside its bytes, what takes as long as so many bytes of plain text: a value of its JSON, and a piece in which it arrives. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
 /** The values of an answer up to this length take no time that counts. */
 const UNCOUNTED_BYTES = 2_048;
 
-/** What further answers may weigh: `MAX_ANSWERS_WEIGHT` at the begin. */
-export interface AnswerBudget {
-  answersWeightLeft: number;
-}
+/** Holds what further responses may weigh. */
+type Budget = Pick<Operation, 'responsesWeightLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -102,7 +99,7 @@ export class UpstreamPool {
   post(
     request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
     signal: AbortSignal,
-    budget?: AnswerBudget,
+    budget?: Budget,
   ): PendingRequest {
     const pending = new PendingRequest(this.#pool, this.#name, { method: 'POST', ...request }, budget);
     signal.addEventListener('abort', () => pending.abort(signal.reason));
@@ -154,7 +151,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
   readonly #options: Dispatcher.DispatchOptions;
-  readonly #budget: AnswerBudget;
+  readonly #budget: Budget;
   readonly #lookupMsBefore: number;
   /** Undefined until the request has a socket. */
   #controller: Dispatcher.DispatchController | undefined;
@@ -166,11 +163,11 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #retryAfter: unknown;
   #isOver = false;
 
-  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions, budget?: AnswerBudget) {
+  constructor(pool: Pool, name: HostName | undefined, options: Dispatcher.DispatchOptions, budget?: Budget) {
     this.#pool = pool;
     this.#name = name;
     this.#options = options;
-    this.#budget = budget ?? { answersWeightLeft: MAX_ANSWERS_WEIGHT };
+    this.#budget = budget ?? { responsesWeightLeft: MAX_RESPONSES_WEIGHT };
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
   }
@@ -229,9 +226,9 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   /** Takes this from the budget. An answer that does not fit is aborted, and gives everything back, because others may fit. */
   #weigh(weight: number): void {
     this.#weight += weight;
-    this.#budget.answersWeightLeft -= weight;
-    if (this.#budget.answersWeightLeft >= 0) return;
-    this.#budget.answersWeightLeft += this.#weight;
+    this.#budget.responsesWeightLeft -= weight;
+    if (this.#budget.responsesWeightLeft >= 0) return;
+    this.#budget.responsesWeightLeft += this.#weight;
     this.#chunks.length = 0;
     const message =
       'The service answers this request with too much data. Ask about fewer device tokens in one request.';

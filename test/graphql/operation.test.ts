@@ -1,5 +1,4 @@
 import { parse } from 'graphql';
-import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { Execution } from '../../src/graphql/execution.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
@@ -7,7 +6,7 @@ import { buildSchema } from '../../src/graphql/schema.ts';
 /** Which operations are known, and what each of them is in words of the schema. */
 
 const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
-const started = () => new Execution(buildSchema(), LIMITS, pino({ enabled: false }));
+const started = () => new Execution(buildSchema(), LIMITS);
 
 function add(to: Execution, source: string): void {
   const document = parse(source);

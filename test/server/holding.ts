@@ -39,10 +39,10 @@ export async function startHolding(options: Partial<ServerOptions>) {
     type Query { wait(x: [String]): String  long(length: Int!): String }
     type Thing @key(fields: "id") { id: ID! }
   `;
-  const wait = (_: unknown, __: unknown, { recorder }: GraphQLContext) =>
+  const wait = (_: unknown, __: unknown, { operation }: GraphQLContext) =>
     new Promise<void>((resolve) => {
       underWay.add(resolve);
-      recorder.signal?.addEventListener('abort', () => resolve());
+      operation.signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
   const { graphqlUrl, stop } = await startServer([{ typeDefs, resolvers: { Query: { wait, long } } }], {

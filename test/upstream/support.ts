@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
-import { type CallContext, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
@@ -31,17 +31,17 @@ export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics
 }
 
 /** The context of an operation of its own, with the calls that it has counted. */
-export function createContext(startCallSpan?: CallContext['startCallSpan']) {
+export function createContext(startCallSpan?: CallOperation['startCallSpan']) {
   const calls: number[] = [];
   const recordCall = (ms: number) => void calls.push(ms);
   const operation = new AbortController();
   const cancel = () => operation.abort(new Error('disconnected'));
-  const answersWeightLeft = Number.POSITIVE_INFINITY;
-  return { requestId: 'r', signal: operation.signal, recordCall, answersWeightLeft, startCallSpan, calls, cancel };
+  const responsesWeightLeft = Number.POSITIVE_INFINITY;
+  return { requestId: 'r', signal: operation.signal, recordCall, responsesWeightLeft, startCallSpan, calls, cancel };
 }
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, context: CallContext) {
+export function requestTo(origin: string, operation: CallOperation) {
   return {
     region: 'GLB',
     account: 'a',
@@ -50,7 +50,7 @@ export function requestTo(origin: string, context: CallContext) {
     pathTemplate: '/',
     headers: {},
     body: '',
-    operation: context,
+    operation,
   };
 }
 

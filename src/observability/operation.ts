@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { FormattedExecutionResult } from 'graphql';
+import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, type Side } from '../errors.ts';
-import type { Caller, OperationKind, OperationRecorder } from '../graphql/context.ts';
-import { type TokenHash, writeOperation } from '../observability/logger.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import { type OperationSpan, parseTraceparent, type Tracing } from '../observability/tracing.ts';
-import { MAX_ANSWERS_WEIGHT } from '../upstream/transport.ts';
+import { type TokenHash, writeOperation } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
 
 /** Where operations are reported. */
 export interface Telemetry {
@@ -19,6 +17,17 @@ export interface Telemetry {
   /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
+
+/** What an operation is. Only the name is the client's own; everything else is one of few words of the schema. */
+export interface OperationKind {
+  readonly type: OperationTypeNode;
+  /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
+  readonly field: string;
+  readonly name: string | undefined;
+}
+
+/** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
+export const MAX_RESPONSES_WEIGHT = 4 * 1024 * 1024;
 
 /** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -35,14 +44,16 @@ const SLOW_MS = 2_000;
 const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'DeviceJudgement', 'CaptchaPassed']);
 
 /**
- * One GraphQL operation from its parsed body to its response. It is the only place that collects what happened: when the
- * operation ends, it becomes one log line, one set of metrics and one span.
+ * One GraphQL operation from its parsed body to its response. It can be cancelled, and it is the only place that collects what
+ * happened: when the operation ends, that becomes one log line, one set of metrics and one span.
  */
-export class OperationLog implements OperationRecorder {
+export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
+  /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
-  answersWeightLeft = MAX_ANSWERS_WEIGHT;
+  /** What further responses may weigh. */
+  responsesWeightLeft = MAX_RESPONSES_WEIGHT;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
@@ -60,47 +71,59 @@ export class OperationLog implements OperationRecorder {
   #hasData = false;
   #isOver = false;
 
-  constructor(request: IncomingMessage, caller: Caller, telemetry: Telemetry) {
+  /** @param caller the name of who sent it */
+  constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
     const { headers } = request;
     this.#telemetry = telemetry;
     this.#headers = headers;
-    this.#caller = caller.name;
+    this.#caller = caller;
     this.#trace = telemetry.tracing?.startOperation(request);
     this.requestId = plain(headers['x-request-id'], REQUEST_ID) ?? randomUUID();
     this.startCallSpan = this.#trace?.startCallSpan;
     telemetry.metrics.operationStarted();
   }
 
+  get log(): Logger {
+    return this.#telemetry.log;
+  }
+
+  /** Its field of the root type; undefined before `recordKind`. */
   get field(): string | undefined {
     return this.#kind?.field;
   }
 
-  /** Aborts the upstream calls of the operation. */
+  /** Aborts the upstream calls of the operation. Its reason is an error. */
   get signal(): AbortSignal {
     return this.#cancellation.signal;
   }
 
+  /** Records what the operation is, once a valid document is known to contain it. */
   recordKind({ type, field, name }: OperationKind): void {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
 
+  /** Records who has to act on an error. Of several sides the operator counts first, and the caller last. */
   recordFailure(side: Side): void {
     if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
 
+  /** Counts a token that was asked about. The same token twice counts twice. */
   recordLookup(token: string): void {
     this.#tokens.push(token);
   }
 
+  /** Counts a field that was answered with this type of the graph. */
   recordOutcome(typename: string): void {
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
   }
 
+  /** Counts a call that was sent and has ended, with its duration in ms. */
   recordCall(ms: number): void {
     this.#calls += 1;
     this.#callMs += ms;
   }
 
+  /** Records the data and the errors of the response. */
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
     this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
     this.#hasData = data != null && Object.values(data).some(holdsData);
