@@ -10,13 +10,14 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 
 /** For each folder, and each file beside the folders, what it may import of ours: a folder, or one file of a folder. */
 const RULES = `
-  errors, schema.generated, runtime, config, explorer:
+  errors, schema.generated, runtime, explorer:
+  config: fingerprint/contract
   observability: runtime, errors
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
-  graphql: fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
+  graphql: config/values, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  server: graphql, observability, upstream, runtime, errors
+  server: graphql, config/values, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream

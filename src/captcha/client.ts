@@ -69,7 +69,8 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
 
 /** For whom and for what a challenge is verified. */
 interface Purpose {
-  readonly askerOf: () => Asker;
+  /** Who asks is only read if it counts. */
+  readonly caller: { readonly asker: Asker };
   /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
@@ -105,13 +106,13 @@ export class CaptchaClient {
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { captchaId } = captcha;
-    let verdict = await this.#verify(input, captcha, purpose.askerOf, operation);
+    let verdict = await this.#verify(input, captcha, purpose, operation);
     // The call may have gone on although its caller has left.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
       const isDown = this.#isDown(captchaId, purpose.audience);
-      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.askerOf());
+      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.caller.asker);
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
@@ -145,7 +146,7 @@ export class CaptchaClient {
   async #verify(
     input: ValidateCaptchaInput,
     { captchaId, captchaKey, region, origin, path }: Captcha,
-    askerOf: Purpose['askerOf'],
+    { caller }: Purpose,
     operation: CallOperation,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
@@ -173,7 +174,7 @@ export class CaptchaClient {
     const verdict = verdictOf(answer, response.status, input.lotNumber);
     this.#recordHealth(captchaId, answer, verdict, response.status);
     if (verdict.__typename === 'CaptchaPassed')
-      this.#budget.recordPass(captchaId, askerOf(), upstream.health.find(captchaId)?.msWithoutOutages ?? 0);
+      this.#budget.recordPass(captchaId, caller.asker, upstream.health.find(captchaId)?.msWithoutOutages ?? 0);
     logProblems(verdict, answer, response, input.lotNumber, ids, log);
     return verdict;
   }

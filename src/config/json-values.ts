@@ -1,6 +1,18 @@
 import { createECDH } from 'node:crypto';
 import { z } from 'zod';
-import { expecting, isEncryptedOrLocal, type Kind, oneOf, ownSecret, REGIONS, textThat } from './values.ts';
+import { METADATA_KEYS, type MetadataKey } from '../fingerprint/contract.ts';
+import {
+  ANYONE,
+  expecting,
+  isEncryptedOrLocal,
+  type Kind,
+  oneOf,
+  ownSecret,
+  REGIONS,
+  RISK_SCOPE,
+  ROUTER,
+  textThat,
+} from './values.ts';
 
 /** The values that are JSON: accounts, quotas, who may ask, attestations, and keys. */
 
@@ -84,11 +96,11 @@ export const quota = {
 const MAX_SERVICES = 64;
 // The other names are those of callers that are no service, in the log and the metrics.
 const serviceName = textThat(
-  '1 to 64 lowercase letters, digits and hyphens, and neither router nor anyone',
-  (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== 'router' && text !== 'anyone',
+  `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
+  (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
 );
 /** What a service may be allowed to see. */
-const SCOPES = ['risk:read'] as const;
+const SCOPES = [RISK_SCOPE] as const;
 const scopes = z
   .array(z.enum(SCOPES, { error: expecting(SCOPES.join()) }), { error: 'expected a list of scopes' })
   .readonly()
@@ -119,25 +131,15 @@ const header = textThat(
 ).transform((text) => text.toLowerCase());
 const from = oneOf(['header', 'header-or-argument']).optional();
 const metadatum = entryOf({ header, from }).optional();
+// Sound: Object.fromEntries forgets the names of the keys.
+const ofEachKey = Object.fromEntries(Object.keys(METADATA_KEYS).map((key) => [key, metadatum])) as Record<
+  MetadataKey,
+  typeof metadatum
+>;
 /** A header for each key of the metadata, and one for an IP address of either kind. */
 const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
-  accountId: metadatum,
-  phoneNum: metadatum,
-  phoneSha256: metadatum,
-  phoneCountryCode: metadatum,
-  phonePrefix: metadatum,
-  email: metadatum,
-  emailSha256: metadatum,
-  emailDomain: metadatum,
-  ipAddrV4: metadatum,
-  ipAddrV6: metadatum,
-  userAgent: metadatum,
-  ja3: metadatum,
-  ja4: metadatum,
-  macPrefix: metadatum,
-  wifiBssidPrefix: metadatum,
-  tlsCipher: metadatum,
+  ...ofEachKey,
 })
   .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one key at least' })
   .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {

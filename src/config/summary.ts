@@ -1,3 +1,4 @@
+import { ANYONE, ROUTER } from './values.ts';
 import type { Config } from './variables.ts';
 
 /** What is on and what is off, in one line; `policy` is the id of the risk policy. */
@@ -6,9 +7,9 @@ export function summaryOf(config: Config, policy: string): string {
   const otherwise = config.upstreamMode === 'sandbox' ? 'of the sandbox' : 'off';
   const quotas = [fingerprintQuota && 'fingerprint', captchaQuota && 'captcha'].filter(Boolean).join(' and ');
   const replicas = quotaStoreUrl === undefined ? 'each replica alone' : 'all replicas together';
-  const callers = [...(config.routerSecrets.length > 0 ? ['router'] : []), ...config.services.map(({ name }) => name)];
+  const callers = [...(config.routerSecrets.length > 0 ? [ROUTER] : []), ...config.services.map(({ name }) => name)];
   return [
-    `callers: ${[...new Set(callers)].join(' and ') || 'anyone'}`,
+    `callers: ${[...new Set(callers)].join(' and ') || ANYONE}`,
     `scopes: ${scopesOf(config) ?? 'not enforced'}`,
     `sealing: ${sealingKeys.length > 0 ? 'on' : otherwise}`,
     `attestation: ${attestation ? `for ${attestation.audiences.map(({ id }) => id).join(' and ')}` : otherwise}`,

@@ -24,6 +24,12 @@ export function expectedBut(name: string, expected: string, got: string): string
   return `${name}: expected ${expected}, but got ${got}.`;
 }
 
+/** Who asks, in the log and the metrics, if it is no service: the router, or anyone if no secret is configured. */
+export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
+
+/** The scope that is needed for whatever has the tag `risk`. */
+export const RISK_SCOPE = 'risk:read';
+
 /** The regions that both upstreams have. */
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 

@@ -1,109 +1,16 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
-import { asError, badUserInput, DeviceTrustError } from '../errors.ts';
+import { asError, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import {
-  anyEnvelope,
-  invalidRequestEnvelope,
-  METADATA_KEYS,
-  QUERY_TEMPLATE,
-  queryPath,
-  successEnvelope,
-} from './contract.ts';
+import { anyEnvelope, invalidRequestEnvelope, QUERY_TEMPLATE, successEnvelope } from './contract.ts';
 import { driftOf, type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
+import { type Application, type FingerprintRequest, toBody } from './request.ts';
 
-/** From the arguments of `deviceFingerprint` to an outcome: the request, the loader that shares calls, and the call. */
-
-/** A configured application, prepared for calls: it has the credentials and the address of its region. */
-export interface Application {
-  readonly publicKey: string;
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
-  /** Holds the secret. Never logged. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** An application as it is configured, with the address of its region. */
-interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
-  readonly secret: string;
-  readonly baseUrl: string;
-}
-
-/** Prepares an application once, so that its calls need not. */
-export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
-  const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'user-agent': USER_AGENT };
-  return { publicKey, region, origin, path, headers };
-}
-
-/** A query that is ready to be sent. */
-export interface FingerprintRequest {
-  readonly application: Application;
-  readonly token: string;
-  /** The business event, for the risk policy and for the record of a judgement. */
-  readonly eventType: string | undefined;
-  readonly body: string;
-  /** Requests with the same key can share a call. */
-  readonly key: string;
-}
-
-/**
- * Turns the arguments of `deviceFingerprint` into a request.
- *
- * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, or metadata that names a key twice
- */
-export function toRequest(
-  args: QueryDeviceFingerprintArgs,
-  applications: Pick<Accounts<Application>, 'find'>,
-): FingerprintRequest {
-  const application = applications.find(args.publicKey);
-  if (!application)
-    throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
-  const body = toBody(args);
-  const eventType = args.eventType ?? undefined;
-  return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
-}
-
-/**
- * The request body (document, 2.1) with the documented keys in a fixed order. Null arguments, null metadata keys and empty
- * metadata are left out, so that requests which differ only in them share a call. The time is sent as it was written.
- *
- * @throws DeviceTrustError BAD_USER_INPUT for metadata that names a key twice
- */
-export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
-  const wireMetadata = metadata && toMetadata(metadata);
-  return JSON.stringify({
-    device_token: token,
-    metadata: wireMetadata && Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
-    event_type: eventType ?? undefined,
-    event_time: eventTime ?? undefined,
-  });
-}
-
-// Sound: METADATA_KEYS is a Record over exactly these names, and Object.entries widens them to string.
-const DOCUMENTED = Object.entries(METADATA_KEYS) as [keyof typeof METADATA_KEYS, string][];
-const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) => key));
-
-function toMetadata(given: NonNullable<QueryDeviceFingerprintArgs['metadata']>): Record<string, unknown> {
-  const metadata: Record<string, unknown> = {};
-  for (const [name, key] of DOCUMENTED) {
-    if (given[name] != null) metadata[key] = given[name];
-  }
-  for (const [key, value] of Object.entries(given.additional ?? {})) {
-    if (DOCUMENTED_KEYS.has(key)) {
-      throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
-    }
-    if (value !== null) metadata[key] = value;
-  }
-  return metadata;
-}
+/** From a request to its outcome: the loader that shares calls, and the call. */
 
 /**
  * Makes the loader of one GraphQL operation, in which equal requests share a call. It is never shared itself, because

@@ -12,8 +12,11 @@ export function queryPath(publicKey: string): string {
   return QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(publicKey));
 }
 
+/** A documented key of the metadata. */
+export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
+
 /** The documented metadata keys (2.2): our names, each with the document's. */
-export const METADATA_KEYS: Readonly<Record<keyof Omit<DeviceMetadataInput, 'additional'>, string>> = {
+export const METADATA_KEYS: Readonly<Record<MetadataKey, string>> = {
   accountId: 'account_id',
   phoneNum: 'phone_num',
   phoneSha256: 'phone_sha256',

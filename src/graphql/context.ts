@@ -2,41 +2,35 @@ import type { AttestationIssuer } from '../captcha/attestation.ts';
 import type { CaptchaClient } from '../captcha/client.ts';
 import type { Asker } from '../captcha/fail-open-budget.ts';
 import type { CaptchaVerdict } from '../captcha/verdict.ts';
+import { RISK_SCOPE } from '../config/values.ts';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import {
-  type Application,
-  createFingerprintLoader,
-  type FingerprintClient,
-  type FingerprintRequest,
-} from '../fingerprint/client.ts';
+import { createFingerprintLoader, type FingerprintClient } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
+import type { Application, FingerprintRequest, TrustedMetadata } from '../fingerprint/request.ts';
 import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
 import type { Operation } from '../observability/operation.ts';
 import type {
   CaptchaValidation,
   DeviceJudgement,
-  DeviceMetadataInput,
   DeviceRiskDecision,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-
-/** A documented key of the metadata. */
-export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
+import { CostBudget, type RequestLimits } from './request-limits.ts';
 
 /** Who sent a GraphQL request, and what this caller may see. */
 export interface Caller {
-  /** `router`, the name of a service of SERVICES, or `anyone` if no secret is configured. */
+  /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
   /** The person on whose behalf the caller asks, from the trusted header; undefined without one. */
   readonly subject: string | undefined;
   /** Undefined if scopes are not enforced. */
   readonly scopes: ReadonlySet<string> | undefined;
-  /** Completes the metadata of a question by what trusted headers say. Undefined if no header is configured for it. */
-  readonly completeMetadata?: ((given: DeviceMetadataInput | null | undefined) => DeviceMetadataInput) | undefined;
+  /** What trusted headers say about the client. Empty if no header is configured for it. */
+  readonly metadata: TrustedMetadata;
   /** Who asks, for what may proceed in an outage. */
-  readonly askerOf: () => Asker;
+  readonly asker: Asker;
 }
 
 /** What resolvers can do, for the whole process. A context binds it to one request. */
@@ -51,21 +45,6 @@ export interface Capabilities {
   readonly limits: RequestLimits;
 }
 
-/** How much one request may ask, whatever its operation is. */
-export interface RequestLimits {
-  /**
-   * The cost, which counts lists as they turn out. The default of 119,000 is for the largest request that should pass: everything
-   * about 1,000 references. Everything about one costs 107, of which 71 are ten signals with six fields each. The references
-   * themselves cost 12,000 if they have 128 KiB. A field takes about 1 µs, so this is some 120 ms.
-   */
-  readonly maxCost: number;
-  /** Entity references in all fields together. */
-  readonly maxRepresentations: number;
-  /** Calls to the fingerprint service. */
-  readonly maxUpstreamCalls: number;
-  readonly maxCaptchas: number;
-}
-
 /** What the resolvers of one GraphQL request work with. Apollo Server gives them a shallow copy of it. */
 export class GraphQLContext {
   readonly operation: Operation;
@@ -78,8 +57,8 @@ export class GraphQLContext {
   private readonly attestations = new Map<CaptchaValidation, () => Promise<string | null>>();
   private captchas = 0;
   private refusedFields = 0;
-  /** What is left of the cost that a request may have. An object, because the copies of a context have it in common. */
-  private readonly budget: { left: number };
+  /** What the request costs. An object, because the copies of a context have it in common. */
+  readonly cost: CostBudget;
 
   /** A fresh context, with a loader and counters of its own. */
   constructor(capabilities: Capabilities, operation: Operation, caller: Caller) {
@@ -89,13 +68,13 @@ export class GraphQLContext {
     this.capabilities = capabilities;
     this.loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, operation);
     this.decide = policyInUse.forOperation();
-    this.budget = { left: limits.maxCost };
+    this.cost = new CostBudget(limits.maxCost);
   }
 
   /** May the caller see what has the tag `risk` in the SDL? */
   get maySeeRisk(): boolean {
     const { scopes } = this.caller;
-    return scopes === undefined || scopes.has('risk:read');
+    return scopes === undefined || scopes.has(RISK_SCOPE);
   }
 
   /** Asks about a token. Equal requests share one call. */
@@ -151,7 +130,7 @@ export class GraphQLContext {
     }
     // Before the verification, because that spends the challenge.
     const { audience, attest } = attestations.check(input, this.caller.subject) ?? {};
-    const verdict = await captchaClient.validate(input, { askerOf: this.caller.askerOf, audience }, this.operation);
+    const verdict = await captchaClient.validate(input, { caller: this.caller, audience }, this.operation);
     if (attest) this.attestations.set(verdict, () => attest(verdict));
     this.operation.recordOutcome(verdict.__typename);
     return verdict;
@@ -162,22 +141,6 @@ export class GraphQLContext {
     const attest = this.attestations.get(verdict);
     const neither = () => badUserInput('attestation', 'input.audience and input.action beside it', 'neither');
     return attest ? attest() : this.refuseField(neither);
-  }
-
-  /** Counts what the request costs. False once that is more than a request may cost, and its answer is given up. */
-  spend(cost: number): boolean {
-    this.budget.left -= cost;
-    return !this.isOverspent;
-  }
-
-  /** What was spent so far. */
-  get spent(): number {
-    return this.capabilities.limits.maxCost - this.budget.left;
-  }
-
-  /** Did the request turn out to cost more than it may? */
-  get isOverspent(): boolean {
-    return this.budget.left < 0;
   }
 
   /**

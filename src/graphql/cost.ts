@@ -20,7 +20,8 @@ import {
 } from 'graphql';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
-import type { GraphQLContext, RequestLimits } from './context.ts';
+import type { GraphQLContext } from './context.ts';
+import type { RequestLimits } from './request-limits.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
 /** What is checked before an operation is executed. */
@@ -141,7 +142,8 @@ function countList(field: GraphQLField<unknown, GraphQLContext>): void {
     const list = resolve(source, args, context, info);
     if (!Array.isArray(list) || list.length <= assumed) return list;
     const perItem = info.fieldNodes.reduce((sum, node) => sum + costOfItem(node, info.parentType, info), 0);
-    return context.spend((list.length - assumed) * perItem) ? list : [];
+    context.cost.spend((list.length - assumed) * perItem);
+    return context.cost.isOverspent ? [] : list;
   };
 }
 

@@ -4,6 +4,11 @@ import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCod
 import type { Operation } from '../observability/operation.ts';
 import { expectationOf } from './variables.ts';
 
+/** Errors as an answer has them. Apollo Server makes those that it finds by `formatError` as well. */
+export function toErrors(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
+  return errors.map((error) => formatError(error.toJSON(), error));
+}
+
 /** What a caller may read of an error. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const original = rootOf(error);

@@ -14,7 +14,7 @@ import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { GraphQLContext } from './context.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
-import { formatError, reportErrors } from './errors.ts';
+import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
@@ -119,13 +119,13 @@ export class Execution {
     dropUndeclared(declared, variables);
     try {
       // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
-      context.spend(checkCost(cost, variables, this.#limits));
+      context.cost.spend(checkCost(cost, variables, this.#limits));
       checkVariables(declared, variables);
       return undefined;
     } catch (error) {
       if (!(error instanceof DeviceTrustError)) throw error;
       reportErrors(context.operation, [error]);
-      return { status: 400, result: { errors: [formatError(error.toJSON(), error)] } };
+      return { status: 400, result: { errors: toErrors([error]) } };
     }
   }
 
@@ -134,7 +134,7 @@ export class Execution {
     const { data, errors } = await this.#run(known, variables, context);
     if (!errors) return { status: 200, result: { data: data ?? null } };
     reportErrors(context.operation, errors);
-    const formatted = errors.map((error) => formatError(error.toJSON(), error));
+    const formatted = toErrors(errors);
     // Without data nothing was executed, because graphql-js refused a value of the request.
     if (data === undefined) return { status: 400, result: { errors: formatted } };
     return { status: 200, result: { errors: formatted, data } };

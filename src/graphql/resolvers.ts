@@ -1,6 +1,6 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
-import { toRequest } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
+import { toRequest, withTrusted } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
@@ -9,9 +9,10 @@ import type { GraphQLContext } from './context.ts';
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
     deviceFingerprint: (_root, args, context) => {
-      const { completeMetadata } = context.caller;
-      const complete = completeMetadata ? { ...args, metadata: completeMetadata(args.metadata) } : args;
-      return context.lookUp(toRequest(complete, context.applications));
+      const { caller, operation } = context;
+      const onDropped = (key: string) => operation.recordDroppedMetadata(key);
+      const metadata = withTrusted(args.metadata, caller.metadata, onDropped);
+      return context.lookUp(toRequest({ ...args, metadata }, context.applications));
     },
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },

@@ -123,6 +123,11 @@ export class Operation {
     this.#callMs += ms;
   }
 
+  /** Counts an argument that a trusted header overrules. */
+  recordDroppedMetadata(key: string): void {
+    this.#telemetry.metrics.recordDroppedMetadata(key, 1);
+  }
+
   /** Records the data and the errors of the response. */
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
     this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));

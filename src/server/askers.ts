@@ -1,8 +1,6 @@
+import type { Asker } from '../captcha/fail-open-budget.ts';
 import type { Caller } from '../graphql/context.ts';
 import { clientAddressOf, type TrustedHeaders } from './trusted-headers.ts';
-
-/** Who asks, for what may proceed in an outage. */
-type Asker = ReturnType<Caller['askerOf']>;
 
 const [ANYBODY, NOBODY]: readonly [Asker, Asker] = [
   { kind: 'anybody', id: '' },
@@ -16,12 +14,12 @@ const [ANYBODY, NOBODY]: readonly [Asker, Asker] = [
 export function createAskerReader({
   subject: subjectHeader,
   metadata: { ipAddr, ipAddrV4, ipAddrV6 } = {},
-}: TrustedHeaders): (caller: Pick<Caller, 'subject' | 'completeMetadata'>) => Asker {
+}: TrustedHeaders): (caller: Pick<Caller, 'subject' | 'metadata'>) => Asker {
   const hasAddress = Boolean(ipAddr ?? ipAddrV4 ?? ipAddrV6);
   if (subjectHeader === undefined && !hasAddress) return () => ANYBODY;
-  return ({ subject, completeMetadata }) => {
-    if (subject !== undefined) return { kind: 'person', id: subject };
-    const known = (hasAddress && completeMetadata?.(null)) || {};
+  return (caller) => {
+    if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
+    const known = Object.assign({}, ...caller.metadata.map(({ found }) => found));
     const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
     return network === undefined ? NOBODY : { kind: 'network', id: network };
   };

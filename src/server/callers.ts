@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { ANYONE, ROUTER } from '../config/values.ts';
+import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { createAskerReader } from './askers.ts';
@@ -31,12 +33,6 @@ export interface CallerOptions extends CallerSecrets {
   readonly trustsLoopback?: boolean;
 }
 
-/** The name of the router in the log and the metrics, which no service may have. */
-export const ROUTER = 'router';
-
-/** The name of whoever reaches the port, if no secret is configured. */
-const ANYONE = 'anyone';
-
 /** Is this the name of a service? Without any secret, everybody counts as the router. */
 export const isService = (caller: string): boolean => caller !== ROUTER && caller !== ANYONE;
 
@@ -67,7 +63,10 @@ export class Callers {
     const { trustedHeaders = {}, trustsLoopback = false } = options;
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
-    this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata, metrics);
+    this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
+    // Prometheus sees an increase only in a series that was there before.
+    const known = this.#metadataOf?.(undefined).flatMap(({ keys }) => keys) ?? [];
+    for (const key of known) metrics.recordDroppedMetadata(key, 0);
     this.#askerOf = createAskerReader(trustedHeaders);
     this.replaceSecrets(options);
   }
@@ -104,13 +103,21 @@ export class Callers {
   #callerOf({ name, scopes }: Pick<KnownSender, 'name' | 'scopes'>, request: IncomingMessage | undefined): Caller {
     const headers = this.#trustedHeaders;
     const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
-    const completeMetadata = this.#metadataOf?.(request);
+    const readMetadata = this.#metadataOf;
+    const askerOf = this.#askerOf;
+    let metadata: TrustedMetadata | undefined;
     return {
       name,
       subject,
       scopes: scopes ?? this.#scopesOfPerson(request),
-      completeMetadata,
-      askerOf: () => this.#askerOf({ subject, completeMetadata }),
+      // Headers are read when somebody asks for them, because most operations do not.
+      get metadata() {
+        metadata ??= readMetadata?.(request) ?? [];
+        return metadata;
+      },
+      get asker() {
+        return askerOf(this);
+      },
     };
   }
 

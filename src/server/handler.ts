@@ -1,20 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
-import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { DeviceTrustError } from '../errors.ts';
+import { ROUTER } from '../config/values.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
-import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { refusalOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
-import { inOrder } from '../graphql/errors.ts';
+import { toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
-import { MAX_RESPONSES_WEIGHT, Operation, type Telemetry } from '../observability/operation.ts';
+import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { isObject, sizeOf } from '../runtime/json.ts';
+import { isObject } from '../runtime/json.ts';
+import { serialise } from './answer.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
-import { ROUTER } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 
 export interface HandlerOptions {
@@ -46,7 +44,7 @@ export async function handleGraphql(
   response: ServerResponse,
   caller: Caller,
 ): Promise<void> {
-  const { maxBodyBytes, telemetry, eventLoop } = options;
+  const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
   const body = options.bodies.reserveFor(caller.name);
   try {
@@ -62,7 +60,7 @@ export async function handleGraphql(
       const context = new GraphQLContext(options.capabilities, operation, caller);
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
-      const { result, text, bytes } = serialise(answer.result, context, options);
+      const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       const unread = options.answers.reserveFor(caller.name);
       if (!unread.take(bytes)) throw overloaded();
       operation.recordResult(result);
@@ -126,7 +124,7 @@ async function answerOperation(
     if (known) return execution.refusal(known, variables, context) ?? execution.execute(known, variables, context);
   }
   const refusal = refusalOfDocument(query);
-  if (refusal) return { status: 400, result: { errors: [refusal.toJSON()] } };
+  if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
   if (!reservation.take(weightOfDocument(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
@@ -145,40 +143,6 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
   }
   if (!isTraced) map.delete(TRACE_HEADER);
   return map;
-}
-
-/** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
-function serialise(
-  { errors, ...rest }: FormattedExecutionResult,
-  context: GraphQLContext,
-  { maxAnswerBytes, capabilities }: HandlerOptions,
-) {
-  const { maxCost } = capabilities.limits;
-  if (context.isOverspent && rest.data) {
-    return tooMuch(`The answer costs more than ${maxCost}, because its lists are long. Ask for less in one request.`);
-  }
-  const result = errors ? { errors: inOrder(errors), ...rest } : rest;
-  // What may be too large is measured first, so that a long text under many aliases is never written.
-  if (maxSizeOf(context) <= maxAnswerBytes || sizeOf(result, 1, maxAnswerBytes) <= maxAnswerBytes) {
-    const text = JSON.stringify(result);
-    const bytes = Buffer.byteLength(text);
-    if (bytes <= maxAnswerBytes) return { result, text, bytes };
-  }
-  return tooMuch(
-    `The answer is larger than ${maxAnswerBytes} bytes. Ask for fewer fields or references in one request.`,
-  );
-}
-
-/** How many values and characters an answer can have: no more values than it costs, and no text longer than all that came in. */
-function maxSizeOf({ spent, operation }: GraphQLContext): number {
-  return spent * (MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent);
-}
-
-function tooMuch(message: string) {
-  const error = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
-  const result = { errors: [error.toJSON()], data: null };
-  const text = JSON.stringify(result);
-  return { result, text, bytes: Buffer.byteLength(text) };
 }
 
 /** The media types of a GraphQL response, in the order of preference. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Caller, MetadataKey } from '../graphql/context.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { MetadataKey } from '../fingerprint/contract.ts';
+import type { TrustedMetadata } from '../fingerprint/request.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */
 export interface TrustedHeaders {
@@ -82,20 +82,14 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** Gives the function that completes the metadata of one request's questions. Without a request, all headers are absent. */
-export type MetadataReader = (request: IncomingMessage | undefined) => NonNullable<Caller['completeMetadata']>;
+/** Reads what the headers of a request say about its client. Without a request, all headers are absent. */
+export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMetadata;
 
 /** What a header says: the value of one of its keys. */
-type Found = Partial<Record<MetadataKey, string>> | undefined;
+type Found = TrustedMetadata[number]['found'];
 
-/**
- * Prepares the headers once. The headers of a request are read when its first question is asked, and only then. An argument
- * for a key of a header is dropped and counted.
- */
-export function createMetadataReader(
-  { ipAddr, ...texts }: MetadataHeaders,
-  metrics: Pick<Metrics, 'recordDroppedMetadata'>,
-): MetadataReader {
+/** Prepares the headers once. */
+export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeader | undefined][];
   const sources = entries.flatMap(([key, source]) => {
@@ -108,27 +102,12 @@ export function createMetadataReader(
   });
   if (ipAddr)
     sources.push({ ...ipAddr, keys: ['ipAddrV4', 'ipAddrV6'], read: (value) => clientAddressOf(value, ipAddr) });
-  for (const { keys } of sources) for (const key of keys) metrics.recordDroppedMetadata(key, 0);
-
-  return (request) => {
-    let values: readonly Found[] | undefined;
-    return (given) => {
-      values ??= sources.map(({ header, read }) => {
-        const value = request && singleHeader(request, header);
-        return value === undefined ? undefined : read(value);
-      });
-      const metadata = { ...given };
-      for (const [index, { keys, from }] of sources.entries()) {
-        const found = values[index];
-        if (!found && from === 'header-or-argument') continue;
-        for (const key of keys) {
-          if (metadata[key] != null) metrics.recordDroppedMetadata(key, 1);
-          metadata[key] = found?.[key] ?? null;
-        }
-      }
-      return metadata;
-    };
-  };
+  return (request) =>
+    sources.map(({ header, keys, from, read }) => {
+      const value = request && singleHeader(request, header);
+      const found = value === undefined ? undefined : read(value);
+      return { keys, found, isReplaceable: from === 'header-or-argument' };
+    });
 }
 
 /**

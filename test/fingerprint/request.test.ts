@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { toBody } from '../../src/fingerprint/client.ts';
+import { toBody } from '../../src/fingerprint/request.ts';
 import metadataKeys from '../fixtures/metadata-keys.json' with { type: 'json' };
 import { DATA, startRecorded } from './support.ts';
 

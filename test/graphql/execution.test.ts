@@ -1,9 +1,9 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { DeviceTrustError } from '../../src/errors.ts';
-import { prepareApplication } from '../../src/fingerprint/client.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
+import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';

@@ -53,7 +53,7 @@ const typeDefs = gql`
 const resolvers = {
   Query: {
     caller: (_: unknown, __: unknown, { caller }: GraphQLContext) =>
-      JSON.stringify({ ...caller, scopes: caller.scopes && [...caller.scopes] }),
+      JSON.stringify({ name: caller.name, subject: caller.subject, scopes: caller.scopes && [...caller.scopes] }),
   },
 };
 export const CALLER_QUERY = '{"query":"{ caller }"}';

@@ -2,6 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { withTrusted } from '../../src/fingerprint/request.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { Callers } from '../../src/server/callers.ts';
 import { clientAddressOf } from '../../src/server/trusted-headers.ts';
@@ -37,7 +38,7 @@ describe('anyone, if no secret is configured', () => {
   }
   /** What becomes of the argument of a client that says where it is. */
   const metadataFrom = (address: string | undefined) =>
-    identify(address)?.completeMetadata?.({ ipAddrV6: '2001:db8::bad' });
+    withTrusted({ ipAddrV6: '2001:db8::bad' }, identify(address)?.metadata ?? [], () => {});
 
   const LOOPBACK = '127.0.0.1 127.0.0.2 127.255.255.254 ::1 ::ffff:127.0.0.1 ::FFFF:127.8.0.1';
   const ELSEWHERE =
