@@ -11,7 +11,7 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 /** For each folder, and each file beside the folders, what it may import of ours: a folder, or one file of a folder. */
 const RULES = `
   errors, schema.generated, runtime, explorer:
-  config: fingerprint/contract
+  config: fingerprint/contract, runtime
   observability: runtime, errors
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
+import { propertiesOf } from '../runtime/json.ts';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
 import { USER_AGENT } from '../upstream/accounts.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
@@ -132,8 +133,8 @@ export type CaptchaAnswer =
  */
 export function readAnswer({ json: body, unreadable }: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaAnswer {
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
-  const { status, result, reason, captcha_args: args } = Object(body);
-  const { used_type, user_ip, lot_number } = Object(args);
+  const { status, result, reason, captcha_args: args } = propertiesOf(body);
+  const { used_type, user_ip, lot_number } = propertiesOf(args);
   if (isRejection(body)) {
     const details = { usedType: textOf(used_type), userIp: textOf(user_ip), lotNumber: textOf(lot_number) };
     const isDocumented = status === 'success' && result === 'fail';
@@ -151,18 +152,18 @@ export function readAnswer({ json: body, unreadable }: Pick<UpstreamResponse, 'j
  * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4).
  */
 function isRejection(body: unknown): boolean {
-  const { status, result, reason } = Object(body);
+  const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';
-  if (result === false || FAILURE_CATEGORIES.has(reason) || /^\s*fail/i.test(word)) return true;
+  if (result === false || FAILURE_CATEGORIES.has(textOf(reason) ?? '') || /^\s*fail/i.test(word)) return true;
   return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
 /** The fields of an exception (7.2); undefined if the body is none. */
 function readException(body: unknown): Exception | undefined {
-  const { status, code: given, desc, msg } = Object(body);
+  const { status, code: given, desc, msg } = propertiesOf(body);
   const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();
   if (status !== 'error' && !FAMILIES.test(code)) return undefined;
-  return { code: /^-?\d{1,10}$/.test(code) ? code : null, type: textOf(Object(desc).type), msg };
+  return { code: /^-?\d{1,10}$/.test(code) ? code : null, type: textOf(propertiesOf(desc)['type']), msg };
 }
 
 function textOf(value: unknown): string | null {

@@ -1,6 +1,7 @@
 import { createECDH } from 'node:crypto';
 import { z } from 'zod';
 import { METADATA_KEYS, type MetadataKey } from '../fingerprint/contract.ts';
+import { propertiesOf } from '../runtime/json.ts';
 import {
   ANYONE,
   expecting,
@@ -44,7 +45,7 @@ const listOf = <Entry extends z.ZodType>(entry: Entry, ...ids: readonly string[]
   const differentAt = (id: string) =>
     z.refine<readonly unknown[]>(
       (list) => {
-        const texts = list.map((one) => Object(one)[id]).filter((value) => typeof value === 'string');
+        const texts = list.map((one) => propertiesOf(one)[id]).filter((value) => typeof value === 'string');
         return new Set(texts).size === texts.length;
       },
       { error: `expected no two entries with the same ${id}`, when: ({ value }) => Array.isArray(value) },

@@ -1,3 +1,4 @@
+import { propertiesOf } from '../runtime/json.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './sandbox-keys.ts';
 import { expectedBut, type Region } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
@@ -118,13 +119,13 @@ export function listenProblem(
   error: unknown,
   { host, port, adminPort }: Partial<Pick<Config, 'host' | 'port' | 'adminPort'>> = {},
 ): string | undefined {
-  const { syscall, code, hostname, port: failed } = Object(error);
+  const { syscall, code, hostname, port: failed } = propertiesOf(error);
   const isListening = syscall === 'listen';
-  const isForeign = isListening ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(code) : hostname === host;
+  const isForeign = isListening ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(`${code}`) : hostname === host;
   if (host !== undefined && isForeign) return expectedBut('HOST', VARIABLES.host.expected, JSON.stringify(host));
   if (!isListening) return undefined;
   const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[String(code)] ?? `fails with ${code}`;
-  const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[failed];
+  const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[`${failed}`];
   if (name === undefined) return `SANDBOX_PORT: expected three free ports from this one on, but ${failed} ${why}.`;
   return `${name}: expected a free port, but ${failed} ${why}.`;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isObject } from '../runtime/json.ts';
+import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { DeviceMetadataInput, SignalLevel } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
@@ -39,7 +39,7 @@ const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv:
 
 /** The document gives web objects no types and allows any further key (2.7). `report.ts` bounds them. */
 function isWeb(given: unknown): boolean {
-  const { browser, device, os } = Object(given);
+  const { browser, device, os } = propertiesOf(given);
   return [browser, device, os].every(isObject);
 }
 const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>>>(isWeb, 'expected three objects');
@@ -63,7 +63,7 @@ interface WireSignal {
 const LEVELS: ReadonlySet<unknown> = new Set<SignalLevel>(['LOW', 'MEDIUM', 'HIGH']);
 
 function isSignal(given: unknown): boolean {
-  const { signal, level, confidence } = Object(given);
+  const { signal, level, confidence } = propertiesOf(given);
   const isConfidence = typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
   return typeof signal === 'string' && signal !== '' && LEVELS.has(level) && isConfidence;
 }

@@ -1,7 +1,7 @@
 import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from '@apollo/subgraph';
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
-import { isObject } from '../runtime/json.ts';
+import { isObject, propertiesOf } from '../runtime/json.ts';
 import type { GraphQLContext } from './context.ts';
 import { restrictReferences } from './scopes.ts';
 
@@ -16,7 +16,7 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const resolvers = referenceResolversOf(schema);
 
   async function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo) {
-    const { __typename } = Object(representation);
+    const { __typename } = propertiesOf(representation);
     const resolve = resolvers.get(__typename);
     if (!resolve) {
       const known = [...resolvers.keys()].join(', ');
@@ -36,8 +36,8 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /** The reference resolvers by the name of their type, from where @apollo/subgraph keeps them. */
-function referenceResolversOf(schema: GraphQLSchema): Map<string, GraphQLReferenceResolver<GraphQLContext>> {
-  const resolvers = new Map<string, GraphQLReferenceResolver<GraphQLContext>>();
+function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<GraphQLContext>> {
+  const resolvers = new Map<unknown, GraphQLReferenceResolver<GraphQLContext>>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     // Sound: this is the type that @apollo/subgraph documents for its extensions.

@@ -15,6 +15,7 @@ import {
   typeFromAST,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
+import { propertiesOf } from '../runtime/json.ts';
 import { SCALAR_EXPECTATIONS } from './scalars.ts';
 
 /** A message names at most this many problems. */
@@ -120,9 +121,9 @@ function explain(type: GraphQLInputType, value: unknown): string {
   }
   const fields = nullable.getFields();
   const required = Object.values(fields).filter((field) => isNonNullType(field.type));
-  const missing = required.filter(({ name }) => !Object.hasOwn(Object(value), name)).map(({ name }) => name);
+  const missing = required.filter(({ name }) => !Object.hasOwn(propertiesOf(value), name)).map(({ name }) => name);
   const lacks = missing.length > 0 && `without ${missing.join(', ')}`;
-  const has = Object.keys(Object(value)).some((name) => !fields[name]) && 'with fields that it does not define';
+  const has = Object.keys(propertiesOf(value)).some((name) => !fields[name]) && 'with fields that it does not define';
   return `expected ${type}, but got an object ${[lacks, has].filter(Boolean).join(' and ')}`;
 }
 

@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
 import { framesOf } from '../errors.ts';
+import { propertiesOf } from '../runtime/json.ts';
 
 /**
  * The only fields of a log line. The logger leaves out every other field, so that a forgotten `{ token }` in a call to it
@@ -61,7 +62,7 @@ async function openPrettyStream(): Promise<DestinationStream | undefined> {
     const { default: prettyStream } = await import('pino-pretty');
     return prettyStream({ colorize: process.stdout.isTTY, sync: true });
   } catch (error) {
-    if (Object(error).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (propertiesOf(error)['code'] !== 'ERR_MODULE_NOT_FOUND') throw error;
     return undefined;
   }
 }
