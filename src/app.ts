@@ -14,7 +14,7 @@ import { TokenHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
-import { Resolver } from './runtime/dns.ts';
+import { DnsCache } from './runtime/dns.ts';
 import { startEventLoopMonitor } from './runtime/event-loop.ts';
 import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
@@ -79,10 +79,10 @@ export async function createApp(
     closers.push(eventLoop.stop);
     const quotas = await openQuotas({ ...config, log, metrics });
     closers.push(quotas.close);
-    const resolver = new Resolver();
-    closers.push(() => resolver.close());
+    const dns = new DnsCache();
+    closers.push(() => dns.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const shared = { ...config, log, metrics, resolver, eventLoop };
+    const shared = { ...config, log, metrics, dns, eventLoop };
     const fingerprint = new UpstreamClient({
       ...shared,
       service: 'fingerprint',

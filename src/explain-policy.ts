@@ -4,12 +4,12 @@ import {
   decide,
   loadPolicy,
   matches,
-  PolicyError,
   type PolicyInput,
   type PolicySignal,
   type RiskPolicy,
   type Rule,
 } from './fingerprint/policy.ts';
+import { PolicyError } from './fingerprint/policy-format.ts';
 import { SIGNAL_CATALOGUE } from './fingerprint/signal-catalogue.ts';
 
 /** Tries a risk policy before it is used: `npm run policy -- FILE`, or without a file the built-in one. */

@@ -8,7 +8,8 @@ import { listenProblem } from './config/rules.ts';
 import { exposureOf, summaryOf } from './config/summary.ts';
 import { type Config, VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
-import { DEFAULT_POLICY, loadPolicy, PolicyError, type RiskPolicy } from './fingerprint/policy.ts';
+import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
+import { PolicyError } from './fingerprint/policy-format.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: its configuration, its signals and its exit code. */

@@ -21,8 +21,8 @@ const RULES = `
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream
-  explain-policy: fingerprint/policy, fingerprint/signal-catalogue
-  main: app, config, errors, fingerprint/policy, observability/logger
+  explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/signal-catalogue
+  main: app, config, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

@@ -10,11 +10,11 @@ import type { Probe } from '../upstream/probe.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import {
-  type CaptchaAnswer,
+  type CaptchaResponse,
   EXCEPTIONS,
   FORM_HEADERS,
   passBody,
-  readAnswer,
+  readResponse,
   toForm,
   VALIDATE_TEMPLATE,
   validatePath,
@@ -63,7 +63,7 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
     const genTime = String(Math.floor(Date.now() / 1_000));
     return toForm({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
-  const classify = (response: UpstreamResponse) => healthOf(readAnswer(response), response.status);
+  const classify = (response: UpstreamResponse) => healthOf(readResponse(response), response.status);
   return { region, origin, path, headers: FORM_HEADERS, body, classify };
 }
 
@@ -153,9 +153,9 @@ export class CaptchaClient {
     const ids = { requestId: operation.requestId, account: captchaId };
     const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
     const body = toForm(input, captchaKey);
-    let response: UpstreamResponse;
+    let received: UpstreamResponse;
     try {
-      response = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation });
+      received = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation });
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
       if (!isUpstreamFailure(error)) throw error;
@@ -166,31 +166,36 @@ export class CaptchaClient {
       if (error.why === 'pause') return noVerdict('CLIENT');
       upstream.health.requestProbe(captchaId);
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
-      // There was an answer, but it is too long or no HTTP, or only a part of it has arrived.
+      // There was a response, but it is too long or no HTTP, or only a part of it has arrived.
       const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error.why === 'cut_off';
       return noVerdict('TRANSPORT', { isUnreadable });
     }
-    const answer = readAnswer(response);
-    const verdict = verdictOf(answer, response.status, input.lotNumber);
-    this.#recordHealth(captchaId, answer, verdict, response.status);
+    const response = readResponse(received);
+    const verdict = verdictOf(response, received.status, input.lotNumber);
+    this.#recordHealth(captchaId, response, verdict, received.status);
     if (verdict.__typename === 'CaptchaPassed')
       this.#budget.recordPass(captchaId, caller.asker, upstream.health.find(captchaId)?.msWithoutOutages ?? 0);
-    logProblems(verdict, answer, response, input.lotNumber, ids, log);
+    logProblems(verdict, response, received, input.lotNumber, ids, log);
     return verdict;
   }
 
   /**
-   * Records what an answer shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
+   * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
    * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. Any other
-   * answer can be about what a client sent, so that another call has to find out whether the service verifies again.
+   * response can be about what a client sent, so that another call has to find out whether the service verifies again.
    */
-  #recordHealth(captchaId: string, answer: CaptchaAnswer, verdict: CaptchaVerdict | NoVerdict, status: number): void {
+  #recordHealth(
+    captchaId: string,
+    response: CaptchaResponse,
+    verdict: CaptchaVerdict | NoVerdict,
+    status: number,
+  ): void {
     const { upstream } = this.#options;
     const health = upstream.health.find(captchaId);
-    const { evidence } = healthOf(answer, status);
+    const { evidence } = healthOf(response, status);
     if (evidence === 'failed' || evidence === 'refused') upstream.health.requestProbe(captchaId);
     else if (evidence === 'well' && verdict.__typename !== 'NoVerdict') health?.recordResponse();
-    const isFailure = evidence === 'failed' && !(answer.kind === 'exception' && isBlamed(status));
+    const isFailure = evidence === 'failed' && !(response.kind === 'exception' && isBlamed(status));
     if (!isFailure && status !== 429) health?.admission.halfOpenAgain();
   }
 }
@@ -220,7 +225,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
  */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
-  answer: CaptchaAnswer,
+  response: CaptchaResponse,
   { status, json, unreadable }: UpstreamResponse,
   lotNumber: string,
   ids: { requestId: string; account: string },
@@ -232,7 +237,7 @@ function logProblems(
       log.warn(ids, 'captcha service rejects our signature: is the captcha key right?');
     else if (verdict.details.lotNumber !== lotNumber)
       log.warn({ ...ids, status }, 'captcha service answered for another lot number');
-    else if (answer.kind === 'rejection' && !answer.isDocumented)
+    else if (response.kind === 'rejection' && !response.isDocumented)
       log.warn({ ...ids, status, flaws: flaws() }, 'captcha service rejected a challenge in an undocumented form');
   }
   if (verdict.__typename === 'NoVerdict') {
@@ -240,7 +245,7 @@ function logProblems(
     // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    const internal = answer.kind === 'exception' ? `exception ${code}${saidIn(answer.msg)}` : undefined;
+    const internal = response.kind === 'exception' ? `exception ${code}${saidIn(response.msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
     log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }

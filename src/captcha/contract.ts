@@ -77,7 +77,7 @@ const FAMILIES = /^-50(00|1\d|3\d)\d$/;
  * Who can cause an exception (7.2). A code that is not documented has the cause of its family, so that a new code for
  * something that a bot can provoke does not become a failure of the service.
  *
- * @param code as `readAnswer` reads it
+ * @param code as `readResponse` reads it
  */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
@@ -108,8 +108,8 @@ export interface Exception {
   readonly msg?: unknown;
 }
 
-/** What an answer says, whatever its HTTP status is. */
-export type CaptchaAnswer =
+/** What a response says, whatever its HTTP status is. */
+export type CaptchaResponse =
   /** It is in another form than JSON, for this reason. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | {
@@ -123,15 +123,18 @@ export type CaptchaAnswer =
   | (z.infer<typeof passBody>['captcha_args'] & { readonly kind: 'pass' })
   /** It says that the challenge was passed, but not entirely as documented. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
-  /** It is none of the documented answers. */
+  /** It is none of the documented responses. */
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
- * Reads an answer. With wrong details a rejection is still one, a numeric `code` of an exception is read as its text, and one of a
+ * Reads a response. With wrong details a rejection is still one, a numeric `code` of an exception is read as its text, and one of a
  * documented family needs no `status`. Otherwise a rejection in another form, or an exception that a client caused, would be an
- * unusable answer, which a policy may let proceed.
+ * unusable response, which a policy may let proceed.
  */
-export function readAnswer({ json: body, unreadable }: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaAnswer {
+export function readResponse({
+  json: body,
+  unreadable,
+}: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
   const { used_type, user_ip, lot_number } = propertiesOf(args);

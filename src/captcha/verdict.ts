@@ -7,7 +7,7 @@ import type {
   CaptchaPassed,
 } from '../schema.generated.ts';
 import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
-import { type CaptchaAnswer, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
+import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 /** The three outcomes of a verification. */
 export type CaptchaVerdict =
@@ -23,46 +23,46 @@ export type CaptchaVerdict =
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
-  /** Was there an answer that cannot be read? It may have been a rejection, so it proceeds under no policy. */
+  /** Was there a response that cannot be read? It may have been a rejection, so it proceeds under no policy. */
   readonly isUnreadable: boolean;
 }
 
 /**
  * The verdict of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
  * number of the request. A rejection counts whatever the HTTP status, the spelling and the other fields are. So a verdict
- * is never better than the answer.
+ * is never better than the response.
  *
  * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
  * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
  * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
- * - A proxy may change a long answer, and a bot can make an answer long.
+ * - A proxy may change a long response, and a bot can make a response long.
  * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
  *   could let people through until this subgraph knows the new form. The log names the fields that differ.
  *
- * An answer in another form than JSON may be a rejection, and so may anything with status 200 that is none of the documented
- * answers. Another status with such a body is the error page of a proxy.
+ * A response in another form than JSON may be a rejection, and so may anything with status 200 that is none of the documented
+ * responses. Another status with such a body is the error page of a proxy.
  */
-export function verdictOf(answer: CaptchaAnswer, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
-  if (answer.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });
-  if (answer.kind === 'rejection') {
-    const { reason, details } = answer;
+export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
+  if (response.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });
+  if (response.kind === 'rejection') {
+    const { reason, details } = response;
     const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
     return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
   }
-  if (answer.kind === 'exception') {
-    const cause = causeOfException(answer.code ?? '');
-    return noVerdict(isBlamed(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, answer);
+  if (response.kind === 'exception') {
+    const cause = causeOfException(response.code ?? '');
+    return noVerdict(isBlamed(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
   }
-  const received = answer.lot_number ?? lotNumber;
+  const received = response.lot_number ?? lotNumber;
   if (received !== lotNumber) {
     const about = typeof received === 'string' ? received : 'something else than a text';
     return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
   }
-  if (answer.kind === 'other')
+  if (response.kind === 'other')
     return noVerdict(isBlamed(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
-  if (answer.kind === 'flawed pass') return noVerdict('CLIENT', answer);
+  if (response.kind === 'flawed pass') return noVerdict('CLIENT', response);
   if (status !== 200) return noVerdict('CLIENT');
-  const { used_type: usedType, user_ip: userIp, scene, referer } = answer;
+  const { used_type: usedType, user_ip: userIp, scene, referer } = response;
   return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
 }
 
@@ -78,18 +78,18 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
-/** What an answer shows about the account and the service, whoever has asked (captcha document, section 7). */
-export function healthOf(answer: CaptchaAnswer, status: number): ProbeResult {
-  switch (answer.kind) {
+/** What a response shows about the account and the service, whoever has asked (captcha document, section 7). */
+export function healthOf(response: CaptchaResponse, status: number): ProbeResult {
+  switch (response.kind) {
     case 'pass':
       return WELL;
     case 'flawed pass':
       return UNDOCUMENTED;
     case 'rejection':
-      if (answer.reason === 'illegal sign_token') return { evidence: 'refused', reason: answer.reason };
-      return answer.isDocumented ? WELL : UNDOCUMENTED;
+      if (response.reason === 'illegal sign_token') return { evidence: 'refused', reason: response.reason };
+      return response.isDocumented ? WELL : UNDOCUMENTED;
     case 'exception': {
-      const code = answer.code ?? '';
+      const code = response.code ?? '';
       // The risk type belongs to the challenge, not to the account.
       if (code === '-50001') return WELL;
       const cause = causeOfException(code);
@@ -98,7 +98,7 @@ export function healthOf(answer: CaptchaAnswer, status: number): ProbeResult {
     }
     case 'unreadable':
       // The service is not down, but nobody can tell what it says.
-      return status < 500 ? { evidence: 'inconclusive', reason: answer.reason } : evidenceOfStatus(status);
+      return status < 500 ? { evidence: 'inconclusive', reason: response.reason } : evidenceOfStatus(status);
     case 'other':
       return evidenceOfStatus(status);
   }

@@ -32,7 +32,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   /** The business event that was asked about. Never known for a reference of another subgraph. */
   eventType: string | undefined;
   /** When the service answered, in ms since 1970. */
-  answeredAt: number;
+  respondedAt: number;
   signals: Signal[];
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
 };
@@ -52,20 +52,20 @@ interface Question {
 /**
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
- * @param answeredAt when the response arrived, in ms since 1970
+ * @param respondedAt when the response arrived, in ms since 1970
  * @param onShortened called if the device reports more about itself than is kept, with how many values were left out or cut
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
   question: Question,
   { status, json, unreadable }: UpstreamResponse,
-  answeredAt: number,
+  respondedAt: number,
   onShortened?: (values: number) => void,
 ): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report();
-    const device = toDevice(question, success.data.data, answeredAt, report);
+    const device = toDevice(question, success.data.data, respondedAt, report);
     if (report.leftOut > 0) onShortened?.(report.leftOut);
     return device;
   }
@@ -128,13 +128,13 @@ function toFieldError({ field, reason, type }: WireFieldError): DeviceFieldError
 function toDevice(
   { application, token, eventType }: Question,
   { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
-  answeredAt: number,
+  respondedAt: number,
   report: Report,
 ): JudgedDevice {
   return {
     __typename: 'DeviceFingerprint',
     eventType,
-    answeredAt,
+    respondedAt,
     token,
     publicKey: application.publicKey,
     requestId: request_id,

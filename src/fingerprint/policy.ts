@@ -1,193 +1,12 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { closestMatch } from 'leven';
-import { z } from 'zod';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
-import { LEVEL_RANK, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+import { type Condition, contentOf, OTHERWISE, type PolicyContent, PolicyError, readContent } from './policy-format.ts';
+import { LEVEL_RANK } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
-
-/* What its file may contain. A policy is no secret, so the messages show what was found. */
-
-/** The `rule` of a decision that no rule has made. No rule can have this id. */
-const OTHERWISE = 'otherwise';
-
-/** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
-const MAX_CHARACTERS = 262_144;
-const MAX_RULES = 64;
-const MAX_SHOWN_CHARACTERS = 40;
-const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
-
-// The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
-// Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
-
-const oneOf = <const Word extends string>(...words: Word[]) =>
-  z.enum(words, `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`);
-
-const setOf = <Entry extends z.ZodType>(expected: string, entry: Entry) =>
-  z
-    .array(entry, expected)
-    .min(1)
-    .transform((list) => [...new Set(list)].sort());
-
-const oneOrMany = <Entry extends z.ZodType>(expected: string, entry: Entry) =>
-  z.preprocess((value) => (Array.isArray(value) ? value : [value]), setOf(expected, entry));
-
-const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =>
-  z.strictObject(shape, {
-    error: ({ code }) => (code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : expected),
-  });
-
-const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
-const codes = setOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
-const eventType = z.string('a text of 1 to 100 characters').regex(/^.{1,100}$/su);
-
-const CONDITION = 'an object with at least one condition';
-const condition = objectOf(CONDITION, {
-  anyOf: codes.optional(),
-  noneOf: codes.optional(),
-  effect: oneOf('RISK', 'DENY', 'ALLOW').optional(),
-  minLevel: oneOf('LOW', 'MEDIUM', 'HIGH').optional(),
-  minConfidence: z.number('a number from 0 to 1').min(0).max(1).optional(),
-  atLeast: z.int(`a whole number from 1 to ${CODES.length}`).min(1).max(CODES.length).optional(),
-  eventType: oneOrMany('a list of texts', eventType).optional(),
-  clientType: oneOrMany('a list of client types', oneOf('ANDROID', 'IOS', 'WEB_H5')).optional(),
-});
-
-const rule = objectOf('a rule, which is an object', {
-  // A label of metrics, so it is short, and safe in every query language.
-  id: z
-    .string(`1 to 48 of a-z, 0-9, - and _, and not ${OTHERWISE}`)
-    .regex(/^[a-z0-9_-]{1,48}$/)
-    .refine((id) => id !== OTHERWISE),
-  // Without a condition it would decide about everybody, which is what `otherwise` is for.
-  when: condition.refine((when) => Object.keys(when).length > 0, {
-    error: CONDITION,
-    when: ({ issues }) => issues.length === 0,
-  }),
-  then: action,
-  shadow: z
-    .boolean('true or false')
-    .transform((shadow) => shadow || undefined)
-    .optional(),
-});
-
-const policySchema = objectOf('an object with rules and otherwise', {
-  rules: z.array(rule, `a list of 1 to ${MAX_RULES} rules`).min(1).max(MAX_RULES),
-  otherwise: action,
-});
-
-/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
-type Condition = z.output<typeof condition>;
-
-/** Everything that is wrong with a policy, with a sentence for each mistake. */
-export class PolicyError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PolicyError';
-    this.problems = problems;
-  }
-}
-
-/**
- * The policy in a text of JSON.
- *
- * @throws PolicyError with every mistake at once
- */
-export function parsePolicy(text: string): RiskPolicy {
-  if (text.length > MAX_CHARACTERS) {
-    throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
-  }
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch (error) {
-    // The rest of the message quotes the text, which is a secret if the path is that of another file.
-    const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
-  }
-  const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
-  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
-  // Once each, because one value can fail several checks.
-  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(ids)])];
-  if (!data || problems.length > 0) throw new PolicyError(problems);
-  return createPolicy(data);
-}
-
-/** The sentences about one mistake: one for each key that is unknown. */
-function sentencesOf(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
-  const { message, input } = issue;
-  const where = placeOf(issue.path, ids);
-  if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => sentence(where, `no key but ${message}`, key, message.split(', ')));
-  }
-  return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
-}
-
-/** A rule by its id, or by its position from 1 on if its id names none or another one. In a list the value shows which entry it is. */
-function placeOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
-  if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
-  const key = others.filter((part) => typeof part === 'string').join('.');
-  const id = key !== 'id' && ids.indexOf(ids[at] ?? '') === at && ids[at];
-  return `rule ${id ? show(id) : at + 1}: ${key && `${key}: `}`;
-}
-
-/** @param known the words of which one may be meant */
-function sentence(where: string, expected: string, value: unknown, known: readonly string[] = []) {
-  const near = nearest(value, known);
-  return `${where}expected ${expected}, but got ${show(value)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;
-}
-
-function nearest(value: unknown, known: readonly string[]): string | undefined {
-  if (typeof value !== 'string' || value.length > MAX_SHOWN_CHARACTERS) return undefined;
-  const options = { maxDistance: Math.floor(value.length / 4) };
-  return closestMatch(value, known, options) ?? closestMatch(value.toUpperCase(), known, options);
-}
-
-/** A short text that says what a value is. */
-function show(value: unknown): string {
-  if (value === undefined) return 'nothing';
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  const text = JSON.stringify(value);
-  return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
-}
-
-const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
-
-/**
- * Keys that an object of a valid text has twice. JSON.parse takes the last one, and the conditions or the rules of the first one
- * would be gone without a word.
- */
-function repeatedKeys(text: string): string[] {
-  const problems: string[] = [];
-  const open: Set<unknown>[] = [];
-  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else if (colon) {
-      const key: unknown = JSON.parse(string);
-      const keys = open.at(-1);
-      if (keys?.has(key)) problems.push(sentence('', 'each key once in its object', key));
-      keys?.add(key);
-    }
-  }
-  return problems;
-}
-
-/** Ids that an earlier rule has, whatever else is wrong with the rules. */
-function repeatedIds(ids: readonly string[]): string[] {
-  const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
-  return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));
-}
-
-const anyIds = z.object({ rules: z.array(z.object({ id: z.string() }).catch({ id: '' })) });
-
-/* What it decides. */
 
 /** A policy that is ready to decide. */
 export interface RiskPolicy {
@@ -228,7 +47,16 @@ export function loadPolicy(path: string): RiskPolicy {
   return parsePolicy(text);
 }
 
-function createPolicy({ rules, otherwise }: z.output<typeof policySchema>): RiskPolicy {
+/**
+ * The policy in a text of JSON.
+ *
+ * @throws PolicyError with every mistake at once
+ */
+export function parsePolicy(text: string): RiskPolicy {
+  return createPolicy(readContent(text));
+}
+
+function createPolicy({ rules, otherwise }: PolicyContent): RiskPolicy {
   const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
   return {
     id,
@@ -291,7 +119,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
  * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
  */
 export const DEFAULT_POLICY = createPolicy(
-  policySchema.parse({
+  contentOf({
     rules: [
       { id: 'listed', when: { effect: 'DENY' }, then: 'DENY' },
       // Counts what a stricter policy would refuse, so that an analyst can look at these before making it so.

@@ -74,11 +74,11 @@ export class Judgements {
       this.#metrics.recordJudgement('sealed');
       return text;
     };
-    const { token, answeredAt, eventType, ...shown } = device;
+    const { token, respondedAt, eventType, ...shown } = device;
     const judgement: DeviceJudgement & Judgement = {
       ...shown,
       __typename: 'DeviceJudgement',
-      judgedAt: new Date(answeredAt).toISOString(),
+      judgedAt: new Date(respondedAt).toISOString(),
       subject: subject ?? null,
       eventType: eventType ?? null,
       get decision() {

@@ -110,7 +110,7 @@ export class Execution {
   }
 
   /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
-  refusal(
+  check(
     { kind, cost, variables: declared }: KnownOperation,
     variables: Variables,
     context: GraphQLContext,

@@ -68,14 +68,14 @@ export function checkVariables(
         const at = `$${[name, ...path].join('.')}: `;
         // An object has one problem, however many of its fields are missing or unknown.
         problems.push(problems.find((said) => said.startsWith(at)) ?? at + explain(typeAt(type, path), invalid));
-        if (problems.length >= MAX_COUNTED) throw refusal(problems);
+        if (problems.length >= MAX_COUNTED) throw toError(problems);
       });
     }
   }
-  if (problems.length > 0) throw refusal(problems);
+  if (problems.length > 0) throw toError(problems);
 }
 
-function refusal(problems: readonly string[]): DeviceTrustError {
+function toError(problems: readonly string[]): DeviceTrustError {
   const distinct = [...new Set(problems)];
   const shown = distinct.slice(0, MAX_PROBLEMS).join('; ');
   const rest = distinct.length - MAX_PROBLEMS;

@@ -125,7 +125,7 @@ export function createMetrics() {
       metrics.attestations.inc({ audience, assurance }, count),
     recordAttestationRefusal: (reason: AttestationRefusal) => metrics.attestationRefusals.inc({ reason }),
     recordJudgement: (outcome: JudgementOutcome) => metrics.judgements.inc({ outcome }),
-    recordQuotaRefusal: (service: string, window: string) => metrics.quotaRefusals.inc({ service, window }),
+    recordQuotaExceeded: (service: string, window: string) => metrics.quotaRefusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) =>
       updates.push(() => {

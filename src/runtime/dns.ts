@@ -19,7 +19,7 @@ const LOOKUP_TIMEOUT_MS = 1_500;
  * The host names that this process connects to, with their addresses. The system works on two look-ups at a time, so a
  * look-up for each new socket would make hundreds of calls wait, and be late for no fault of the upstream.
  */
-export class Resolver {
+export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
 
@@ -65,7 +65,7 @@ export class HostName {
   /**
    * Gives the addresses: at once if they are known, otherwise after the look-up, or with the error ETIMEDOUT if that
    * takes longer than 1.5 s. Only the error ENOTFOUND is about the name. Every other one is about this machine or its
-   * resolver.
+   * look-ups.
    */
   resolve(done: OnAddresses): void {
     if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {

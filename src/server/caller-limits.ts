@@ -117,8 +117,8 @@ export class Connections {
     });
   }
 
-  /** Records that a caller has sent an operation on this connection. False if the caller may hold no more connections. */
-  recordOperation(socket: Socket, caller: string): boolean {
+  /** Claims a connection for the caller of its first operation. False if the caller may hold no more connections. */
+  claim(socket: Socket, caller: string): boolean {
     if (!this.#withoutOperation.has(socket)) return true;
     const reservation = this.#ofCallers.reserveFor(caller);
     if (!reservation.take(1)) return false;

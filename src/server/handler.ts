@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { ROUTER } from '../config/values.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
-import { refusalOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
+import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
 import { toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
@@ -121,9 +121,9 @@ async function answerOperation(
   const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
   if (skipsApollo && !isTraced && extensions['persistedQuery'] === undefined) {
     const known = execution.find(query, operationName);
-    if (known) return execution.refusal(known, variables, context) ?? execution.execute(known, variables, context);
+    if (known) return execution.check(known, variables, context) ?? execution.execute(known, variables, context);
   }
-  const refusal = refusalOfDocument(query);
+  const refusal = flawOfDocument(query);
   if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
   if (!reservation.take(weightOfDocument(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };

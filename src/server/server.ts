@@ -88,7 +88,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED', { connection: 'close' });
-      if (!listener.connections.recordOperation(request.socket, caller.name)) throw overloaded({ connection: 'close' });
+      if (!listener.connections.claim(request.socket, caller.name)) throw overloaded({ connection: 'close' });
       return handleGraphql(handler, request, response, caller);
     }
     if (health.answer(path, response)) return;

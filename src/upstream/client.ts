@@ -64,7 +64,7 @@ export class UpstreamClient {
    * event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
    * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if
-   *   the queue is full, if our resolver fails, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED;
+   *   the queue is full, if our look-up fails, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED;
    *   UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`, if it was not sent
    * @throws the reason of the operation's signal, once that is cancelled
    */
@@ -144,7 +144,7 @@ export class UpstreamClient {
 
   /** @throws the error of undici, if this is not an origin */
   #poolFor(origin: string): UpstreamPool {
-    const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.resolver);
+    const pool = this.#pools.get(origin) ?? new UpstreamPool(origin, this.#options.dns);
     this.#pools.set(origin, pool);
     return pool;
   }

@@ -1,5 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Resolver } from '../runtime/dns.ts';
+import type { DnsCache } from '../runtime/dns.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { Deadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
@@ -39,7 +39,7 @@ export function evidenceOfStatus(status: number): ProbeResult {
 }
 
 export interface ProbeOptions {
-  readonly resolver: Resolver;
+  readonly dns: DnsCache;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
   /** The deadline of a probe, in ms. */
   readonly timeoutMs: number;
@@ -52,12 +52,12 @@ export interface ProbeOptions {
  */
 export async function sendProbe(
   { origin, path, headers, body, classify }: Probe,
-  { resolver, eventLoop, timeoutMs }: ProbeOptions,
+  { dns, eventLoop, timeoutMs }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
   const expired = () => new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
   const deadline = new Deadline(timeoutMs, eventLoop, expired, signal);
-  const pool = new UpstreamPool(origin, resolver);
+  const pool = new UpstreamPool(origin, dns);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {
     return classify(await pending.response);

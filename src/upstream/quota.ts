@@ -25,11 +25,11 @@ const MAX_ACCOUNTS = 10_000;
 export class Quota {
   readonly #service: string;
   readonly #limits: readonly Limit[];
-  readonly #metrics: Pick<Metrics, 'recordQuotaRefusal'>;
+  readonly #metrics: Pick<Metrics, 'recordQuotaExceeded'>;
   /** The calls that each account has left, by limit, as its last call has shown. An entry ends with its window. */
   readonly #left = new Map<Limit, LRUCache<string, number>>();
 
-  constructor(service: string, limits: readonly Limit[], metrics: Pick<Metrics, 'recordQuotaRefusal'>) {
+  constructor(service: string, limits: readonly Limit[], metrics: Pick<Metrics, 'recordQuotaExceeded'>) {
     this.#service = service;
     this.#limits = limits;
     this.#metrics = metrics;
@@ -72,7 +72,7 @@ export class Quota {
   }
 
   #refuse(account: string, { window, calls }: Limit): never {
-    this.#metrics.recordQuotaRefusal(this.#service, window);
+    this.#metrics.recordQuotaExceeded(this.#service, window);
     const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
     // A client that tried again within a time that makes sense to it would fail all day.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });

@@ -3,7 +3,7 @@ import { isIP, type Socket } from 'node:net';
 import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
-import type { HostName, Resolver } from '../runtime/dns.ts';
+import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
 import { toLookupError, toUpstreamError } from './transport-errors.ts';
 
@@ -63,7 +63,7 @@ export class UpstreamPool {
    * @param origin scheme, host and port
    * @throws the error of undici, if this is not an origin
    */
-  constructor(origin: string, resolver: Resolver) {
+  constructor(origin: string, dns: DnsCache) {
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
@@ -75,7 +75,7 @@ export class UpstreamPool {
       connect: (options, callback) => this.#open(options, callback),
     });
     const { hostname } = new URL(origin);
-    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : resolver.nameFor(hostname);
+    const name = isIP(hostname.replace(/^\[|\]$/g, '')) ? undefined : dns.nameFor(hostname);
     this.#name = name;
     this.#connect = buildConnector({
       allowH2: false,
@@ -176,7 +176,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
    * The response.
    *
    * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
-   *   no more sockets, or if its resolver fails; or the reason of the abort
+   *   no more sockets, or if its look-up fails; or the reason of the abort
    */
   get response(): Promise<UpstreamResponse> {
     return this.#response.promise;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { readAnswer } from '../../src/captcha/contract.ts';
+import { readResponse } from '../../src/captcha/contract.ts';
 import { type FailOpenPolicy, healthOf, indeterminate, noVerdict, verdictOf } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
 import { ARGS, PASS } from './support.ts';
@@ -100,7 +100,7 @@ test('no verdict is better than the response', () => {
       failOpen,
       fc.boolean(),
       (body, status, { hasRoom, ...failOpen }, isUnreadable) => {
-        const answer = readAnswer(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
+        const answer = readResponse(isUnreadable ? { json: undefined, unreadable: 'JSONP' } : { json: body });
         const read = verdictOf(answer, status, 'lot-1');
         const verdict =
           read.__typename === 'NoVerdict' ? indeterminate(read, { ...failOpen, takeAllowance: () => hasRoom }) : read;

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readAnswer } from '../../src/captcha/contract.ts';
+import { readResponse } from '../../src/captcha/contract.ts';
 import { indeterminate, verdictOf } from '../../src/captcha/verdict.ts';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import { ARGS, INPUT, PASS, startWithAllPolicies } from './support.ts';
@@ -22,7 +22,7 @@ const WELL = { hasWorked: true, isDown: false, takeAllowance: () => true };
 /** The outcome of a response under each policy, while our own probes get their answers. */
 function outcomesOf(body: unknown, status = 200) {
   // What JSON has no text for, such as undefined, is not there.
-  const read = verdictOf(readAnswer({ json: JSON.parse(JSON.stringify(body)) }), status, INPUT.lotNumber);
+  const read = verdictOf(readResponse({ json: JSON.parse(JSON.stringify(body)) }), status, INPUT.lotNumber);
   const under = (policy: (typeof POLICIES)[number]) =>
     read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...WELL }) : read;
   return POLICIES.map(under);

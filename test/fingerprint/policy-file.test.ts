@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { loadPolicy, PolicyError, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { loadPolicy, parsePolicy } from '../../src/fingerprint/policy.ts';
+import { PolicyError } from '../../src/fingerprint/policy-format.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 
 /** What is refused in a policy's file, and in which words. */

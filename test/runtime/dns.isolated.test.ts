@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 
-/** How long an answer of the resolver is used, and what becomes of it while the resolver fails. */
+/** How long an answer of the dns is used, and what becomes of it while the dns fails. */
 
 const OLD = [{ address: '192.0.2.1', family: 4 }];
 const NEW = [
@@ -14,15 +14,15 @@ const MINUTE = 60 * SECOND;
 
 const failure = (code: string) => Object.assign(new Error('look-up'), { code });
 
-/** A resolver whose look-ups a test answers. */
+/** A dns whose look-ups a test answers. */
 function startResolver() {
   const lookups: Parameters<Lookup>[1][] = [];
-  const resolver = new Resolver((_hostname, done) => void lookups.push(done));
-  onTestFinished(() => resolver.close());
-  const name = resolver.nameFor('upstream.example');
+  const dns = new DnsCache((_hostname, done) => void lookups.push(done));
+  onTestFinished(() => dns.close());
+  const name = dns.nameFor('upstream.example');
   const outcomes: unknown[] = [];
   return {
-    resolver,
+    dns,
     name,
     outcomes,
     lookupCount: () => lookups.length,
@@ -46,7 +46,7 @@ afterEach(() => void vi.useRealTimers());
 
 describe('a name', () => {
   test('is looked up once for all who ask at the same time, and not at all for those who ask later', () => {
-    const { name, resolver, resolve, answer, outcomes, lookupCount } = startResolver();
+    const { name, dns, resolve, answer, outcomes, lookupCount } = startResolver();
     expect(lookupCount()).toBe(0);
     for (let time = 0; time < 100; time += 1) resolve();
     expect([lookupCount(), outcomes]).toEqual([1, []]);
@@ -54,7 +54,7 @@ describe('a name', () => {
     expect(outcomes).toEqual(Array(100).fill(NEW));
     resolve();
     expect([lookupCount(), outcomes.length]).toEqual([1, 101]);
-    expect(resolver.nameFor('upstream.example')).toBe(name);
+    expect(dns.nameFor('upstream.example')).toBe(name);
   });
 
   test('whose look-up failed is looked up again when the next one asks', () => {
@@ -125,9 +125,9 @@ describe('an answer', () => {
     expect([lookupCount(), outcomes]).toEqual([2, [OLD]]);
   });
 
-  test('is not refreshed any more once the resolver is closed', () => {
-    const { resolver, lookupCount } = startKnown();
-    resolver.close();
+  test('is not refreshed any more once the dns is closed', () => {
+    const { dns, lookupCount } = startKnown();
+    dns.close();
     vi.advanceTimersByTime(MINUTE);
     expect(lookupCount()).toBe(1);
   });
@@ -176,10 +176,10 @@ test('the total wait grows only while somebody waits', () => {
 
 test('the system finds localhost in its file of hosts', async () => {
   vi.useRealTimers();
-  const resolver = new Resolver();
-  onTestFinished(() => resolver.close());
+  const dns = new DnsCache();
+  onTestFinished(() => dns.close());
   const addresses = await new Promise((resolve) => {
-    resolver.nameFor('localhost').resolve((error, found) => resolve(error ?? found));
+    dns.nameFor('localhost').resolve((error, found) => resolve(error ?? found));
   });
   expect(addresses).toContainEqual({ address: '127.0.0.1', family: 4 });
 });

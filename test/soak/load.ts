@@ -24,7 +24,7 @@ export interface Sample {
   readonly question: 'captcha' | 'fingerprint' | 'attack';
   /** In ms since 1970. */
   readonly at: number;
-  readonly answeredAt: number;
+  readonly respondedAt: number;
   /** `data` for a verdict or a judgement, else what there was instead; `lost` if the connection broke. */
   readonly outcome: string;
   readonly proceeds: boolean;
@@ -104,7 +104,7 @@ async function post(router: Router, question: Sample['question'], body: string):
   }
   underWay -= 1;
   const proceeds = text.includes('"proceed":true');
-  return { question, at, answeredAt: epochMs(), outcome, proceeds, text };
+  return { question, at, respondedAt: epochMs(), outcome, proceeds, text };
 }
 
 let visits = 0;

@@ -105,7 +105,7 @@ export async function outage(ms: number): Promise<Finding[]> {
 
   const captchas = samples.filter(({ question }) => question === 'captcha');
   const isKnown = ({ at }: Sample) => at >= from + KNOWN_MS && at < to;
-  const isWell = ({ at, answeredAt }: Sample) => answeredAt < from || at > to + OVER_MS;
+  const isWell = ({ at, respondedAt }: Sample) => respondedAt < from || at > to + OVER_MS;
   const within = (times: readonly number[]) => times.filter((at) => at >= from + KNOWN_MS && at < to).length;
   const seconds = Math.ceil((to - from - KNOWN_MS) / 1_000);
   const findings: Finding[] = [

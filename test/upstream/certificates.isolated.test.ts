@@ -1,6 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache } from '../../src/runtime/dns.ts';
 import { sendProbe } from '../../src/upstream/probe.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { answer, startHostile } from '../support/hostile.ts';
@@ -35,8 +35,8 @@ const trust = (...servers: Awaited<ReturnType<typeof start>>[]) =>
 test('a host name stays the name that the certificate is for, and the one in the header `Host`', async () => {
   const server = await start('upstream.example');
   trust(server);
-  const resolver = new Resolver((_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
-  const client = createTestClient({ resolver });
+  const dns = new DnsCache((_hostname, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
+  const client = createTestClient({ dns });
   onTestFinished(() => client.close());
   const post = (host: string) => client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()));
   expect(await post('upstream.example')).toMatchObject({ status: 200 });
@@ -51,9 +51,9 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   const otherHost = await start('other.example');
   const expired = await start('localhost', -3, -2);
   trust(good, otherHost, expired);
-  const resolver = new Resolver();
+  const dns = new DnsCache();
   const { signal } = new AbortController();
-  const tools = { resolver, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
+  const tools = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
   const kinds: string[] = [];
   // One after the other: the first look-up of the host takes a part of its deadline.
   for (const { upstream } of [good, unknown, otherHost, expired]) {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { answer, type Behaviour, type Hostile, hang, startHostile } from '../support/hostile.ts';
 import { createContext, createTestClient, requestTo } from './support.ts';
 
@@ -16,13 +16,13 @@ async function start(behave: Behaviour, options: Parameters<typeof startHostile>
   return upstream;
 }
 
-/** A client whose resolver asks this look-up, and a function that makes one call. */
+/** A client whose dns asks this look-up, and a function that makes one call. */
 function startClient(lookup: Lookup, timeoutMs = 60_000) {
-  const resolver = new Resolver(lookup);
-  const client = createTestClient({ resolver, timeoutMs, upstreamMaxInFlight: 1_000 });
+  const dns = new DnsCache(lookup);
+  const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => client.close());
   return {
-    resolver,
+    dns,
     post: (origin: string) => client.post(requestTo(origin, createContext())),
     /** Makes a call, and leaves its socket idle. */
     postFirst: async (origin: string) => {
@@ -42,11 +42,11 @@ describe('a host name', () => {
   test('is looked up once for 200 calls that each need a new socket, and for all clients', async () => {
     const upstream = await start(good);
     let lookups = 0;
-    const { resolver, post } = startClient((_hostname, done) => {
+    const { dns, post } = startClient((_hostname, done) => {
       lookups += 1;
       setTimeout(done, 20, null, LOOPBACK);
     });
-    const other = createTestClient({ resolver });
+    const other = createTestClient({ dns });
     onTestFinished(() => other.close());
     const calls = Array.from({ length: 200 }, () => post(atName(upstream)));
     const responses = await Promise.all([...calls, other.post(requestTo(atName(upstream), createContext()))]);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { evidenceOfStatus, sendProbe } from '../../src/upstream/probe.ts';
 import { answer, type Behaviour, bytes, closeConnection, hang, reset, startHostile } from '../support/hostile.ts';
 import { probeOf } from './support.ts';
@@ -17,21 +17,21 @@ async function startServer(behave: Behaviour, options: Parameters<typeof startHo
 
 interface Options {
   readonly timeoutMs?: number;
-  readonly resolver?: Resolver;
+  readonly dns?: DnsCache;
   readonly totalLagMs?: () => number;
 }
 
-function probe(url: string, { timeoutMs = 60_000, resolver = new Resolver(), totalLagMs = () => 0 }: Options = {}) {
-  return sendProbe(probeOf(url), { resolver, eventLoop: { totalLagMs }, timeoutMs }, new AbortController().signal);
+function probe(url: string, { timeoutMs = 60_000, dns = new DnsCache(), totalLagMs = () => 0 }: Options = {}) {
+  return sendProbe(probeOf(url), { dns, eventLoop: { totalLagMs }, timeoutMs }, new AbortController().signal);
 }
 
-/** A resolver whose look-ups take this time and then have these addresses, or this error. */
-function resolverOf(ms: number, found: typeof LOOPBACK | string): Resolver {
+/** A dns whose look-ups take this time and then have these addresses, or this error. */
+function resolverOf(ms: number, found: typeof LOOPBACK | string): DnsCache {
   const lookup: Lookup = (_hostname, done) => {
     if (typeof found === 'string') setTimeout(done, ms, Object.assign(new Error(), { code: found }), []);
     else setTimeout(done, ms, null, found);
   };
-  return new Resolver(lookup);
+  return new DnsCache(lookup);
 }
 
 describe('a probe', () => {
@@ -52,7 +52,7 @@ describe('a probe', () => {
   test('that is aborted ends at once, shows nothing, and closes its connection', async () => {
     const upstream = await startServer(hang);
     const aborting = new AbortController();
-    const tools = { resolver: new Resolver(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
+    const tools = { dns: new DnsCache(), eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
     const result = sendProbe(probeOf(upstream.url), tools, aborting.signal);
     await expect.poll(() => upstream.open).toBe(1);
     aborting.abort();
@@ -83,7 +83,7 @@ describe('a probe waits for its whole deadline', () => {
     const lagging = probe(upstream.url, { timeoutMs: 500, totalLagMs: () => lagMs });
     lagMs = 251;
     const url = `http://upstream.example:${upstream.port}`;
-    const looking = probe(url, { timeoutMs: 500, resolver: resolverOf(300, LOOPBACK) });
+    const looking = probe(url, { timeoutMs: 500, dns: resolverOf(300, LOOPBACK) });
     for (const late of [lagging, looking])
       expect(await late).toEqual({ evidence: 'own_failure', reason: 'this process was late' });
   });
@@ -124,7 +124,7 @@ describe('a probe without an answer', () => {
   });
 
   test('shows that there is no such host, however long the look-up took', async () => {
-    expect(await probe('http://upstream.example', { resolver: resolverOf(50, 'ENOTFOUND') })).toMatchObject({
+    expect(await probe('http://upstream.example', { dns: resolverOf(50, 'ENOTFOUND') })).toMatchObject({
       evidence: 'no_such_host',
       reason: 'look-up ENOTFOUND',
     });
@@ -132,7 +132,7 @@ describe('a probe without an answer', () => {
 
   test('shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
-      const result = await probe('http://upstream.example', { resolver: resolverOf(0, code) });
+      const result = await probe('http://upstream.example', { dns: resolverOf(0, code) });
       expect(result, code).toMatchObject({ evidence: 'own_failure' });
     }
   });

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
-import { type Lookup, Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
@@ -16,7 +16,7 @@ export function serviceOptions() {
     upstreamCheck: 'off',
     // Longer than any answer takes that comes at once, however busy the machine is.
     timeoutMs: 60_000,
-    resolver: new Resolver(),
+    dns: new DnsCache(),
     eventLoop: { totalLagMs: () => 0 },
     log: pino({ level: 'silent' }),
     metrics: createMetrics(),
@@ -89,7 +89,7 @@ export function accountStarter() {
     const health = new AccountHealth(
       'a',
       { ...probe, body },
-      { ...serviceOptions(), resolver: new Resolver(lookup), eventLoop: { totalLagMs }, ...more },
+      { ...serviceOptions(), dns: new DnsCache(lookup), eventLoop: { totalLagMs }, ...more },
       {
         report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
         probeIfStale: () => {},

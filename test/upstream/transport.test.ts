@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Resolver } from '../../src/runtime/dns.ts';
+import { DnsCache } from '../../src/runtime/dns.ts';
 import { UpstreamPool } from '../../src/upstream/transport.ts';
 import { toUpstreamError } from '../../src/upstream/transport-errors.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
@@ -8,7 +8,7 @@ import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
 async function start(behave: Behaviour) {
   const upstream = await startHostile(behave);
-  const pool = new UpstreamPool(upstream.url, new Resolver());
+  const pool = new UpstreamPool(upstream.url, new DnsCache());
   onTestFinished(upstream.stop);
   onTestFinished(() => pool.close());
   const operation = new AbortController();
