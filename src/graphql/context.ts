@@ -17,7 +17,7 @@ import type {
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
-import { CostBudget, type RequestLimits } from './request-limits.ts';
+import { CostBudget, type RequestLimits } from './cost.ts';
 
 /** Who sent a GraphQL request, and what this caller may see. */
 export interface Caller {

@@ -1,16 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ApolloServer, HeaderMap } from '@apollo/server';
+import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { ROUTER } from '../config/values.ts';
+import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
+import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
-import { toErrors } from '../graphql/errors.ts';
+import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
-import { Operation, type Telemetry } from '../observability/operation.ts';
+import { MAX_RESPONSES_WEIGHT, Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { isObject } from '../runtime/json.ts';
-import { serialise } from './answer.ts';
+import { isObject, sizeOf } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
@@ -143,6 +145,34 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
   }
   if (!isTraced) map.delete(TRACE_HEADER);
   return map;
+}
+
+/** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
+function serialise({ errors, ...rest }: FormattedExecutionResult, context: GraphQLContext, maxBytes: number) {
+  const { cost } = context;
+  if (cost.isOverspent && rest.data) {
+    return tooMuch(`The answer costs more than ${cost.max}, because its lists are long. Ask for less in one request.`);
+  }
+  const result = errors ? { errors: inOrder(errors), ...rest } : rest;
+  // What may be too large is measured first, so that a long text under many aliases is never written.
+  if (maxSizeOf(context) <= maxBytes || sizeOf(result, 1, maxBytes) <= maxBytes) {
+    const text = JSON.stringify(result);
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= maxBytes) return { result, text, bytes };
+  }
+  return tooMuch(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
+}
+
+/** How many values and characters an answer can have: no more values than it costs, and no text longer than all that came in. */
+function maxSizeOf({ cost: { spent }, operation }: GraphQLContext): number {
+  return spent * (MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent);
+}
+
+function tooMuch(message: string) {
+  const error = new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
+  const result = { errors: toErrors([error]), data: null };
+  const text = JSON.stringify(result);
+  return { result, text, bytes: Buffer.byteLength(text) };
 }
 
 /** The media types of a GraphQL response, in the order of preference. */

@@ -1,8 +1,8 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
+import { Deadline } from '../runtime/event-loop.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { Deadline } from './deadline.ts';
 import { HEALTH_STATES } from './health-table.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';

@@ -1,7 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, type EventLoopMonitor } from '../runtime/event-loop.ts';
 import type { Evidence } from './health-table.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 

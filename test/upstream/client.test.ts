@@ -87,7 +87,7 @@ test('a call that is late is OVERLOADED if the event loop lagged for more than a
     lagMs = total;
     return call.catch((error: { code: string }) => error.code);
   };
-  expect(await Promise.all([codeWith(450), codeWith(300)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
+  expect(await Promise.all([codeWith(450), codeWith(290)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
 });
 
 test('a confirmed outage of an account ends its calls in the queue and the later ones but one a second, and no call of others', async () => {
