@@ -105,13 +105,11 @@ export function send(
   cacheControl = 'no-store',
 ): void {
   if (response.destroyed || response.headersSent) return;
-  const content = body.length > MAX_SENT_AS_TEXT ? Buffer.from(body) : body;
-  response.writeHead(status, {
-    ...headers,
-    'cache-control': cacheControl,
-    'content-length': Buffer.byteLength(content),
-  });
-  response.end(content);
+  const bytes = Buffer.byteLength(body);
+  response.writeHead(status, { ...headers, 'cache-control': cacheControl, 'content-length': bytes });
+  if (bytes > MAX_SENT_AS_TEXT) response.end(Buffer.from(body));
+  // A text with a byte for each character is ASCII, which need not be encoded.
+  else response.end(body, bytes === body.length ? 'latin1' : 'utf8');
   if (response.writableLength > 0) closeUnlessRead(response);
 }
 

@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { DeviceTrustError } from '../errors.ts';
@@ -18,27 +17,23 @@ interface Limit {
   readonly consume: (account: string) => Promise<RateLimiterRes>;
 }
 
-/** More than anybody has accounts. A rotation can remove one, and it is forgotten when its windows end. */
-const MAX_ACCOUNTS = 10_000;
-
 /** The quota of one service. Each of its accounts has its own count. */
 export class Quota {
   readonly #service: string;
   readonly #limits: readonly Limit[];
   readonly #metrics: Pick<Metrics, 'recordQuotaExceeded'>;
-  /** The calls that each account has left, by limit, as its last call has shown. An entry ends with its window. */
-  readonly #left = new Map<Limit, LRUCache<string, number>>();
+  /** What the last call of each account has shown about each limit, until the window ends on the clock of `performance.now()`. */
+  readonly #known = new Map<string, Map<Limit, { readonly left: number; readonly endsAt: number }>>();
 
   constructor(service: string, limits: readonly Limit[], metrics: Pick<Metrics, 'recordQuotaExceeded'>) {
     this.#service = service;
     this.#limits = limits;
     this.#metrics = metrics;
-    for (const limit of limits) this.#left.set(limit, new LRUCache({ max: MAX_ACCOUNTS }));
   }
 
   /** Is a limit of this account known to be used up? */
   isUsedUp(account: string): boolean {
-    return this.#limits.some((limit) => this.#left.get(limit)?.get(account) === 0);
+    return this.#limits.some((limit) => this.#leftOf(account, limit) === 0);
   }
 
   /**
@@ -47,7 +42,7 @@ export class Quota {
    * @throws DeviceTrustError QUOTA_EXCEEDED
    */
   check(account: string): void {
-    for (const limit of this.#limits) if (this.#left.get(limit)?.get(account) === 0) this.#refuse(account, limit);
+    for (const limit of this.#limits) if (this.#leftOf(account, limit) === 0) this.#refuse(account, limit);
   }
 
   /**
@@ -59,16 +54,22 @@ export class Quota {
     this.check(account);
     for (const limit of this.#limits) {
       const { consumedPoints, remainingPoints, msBeforeNext } = await limit.consume(account);
-      this.#left.get(limit)?.set(account, remainingPoints, { ttl: Math.max(msBeforeNext, 1) });
+      const known = this.#known.get(account) ?? new Map();
+      this.#known.set(account, known.set(limit, { left: remainingPoints, endsAt: performance.now() + msBeforeNext }));
       if (consumedPoints > limit.calls) this.#refuse(account, limit);
     }
   }
 
   states(): (readonly [window: string, { readonly limit: number; readonly left: number }])[] {
     return this.#limits.map((limit) => {
-      const left = this.#left.get(limit)?.values() ?? [];
+      const left = [...this.#known.keys()].map((account) => this.#leftOf(account, limit));
       return [limit.window, { limit: limit.calls, left: Math.min(limit.calls, ...left) }];
     });
+  }
+
+  #leftOf(account: string, limit: Limit): number {
+    const known = this.#known.get(account)?.get(limit);
+    return known && performance.now() < known.endsAt ? known.left : limit.calls;
   }
 
   #refuse(account: string, { window, calls }: Limit): never {
