@@ -265,14 +265,14 @@ describe('a sealed text that is no record of a known version is unreadable', () 
   });
 
   test.each([
-    '',
-    '{',
-    'text',
-    '{"v":1}',
-    '\0',
+    ['nothing', ''],
+    ['the begin of an object', '{'],
+    ['a text', 'text'],
+    ['a version alone', '{"v":1}'],
+    ['a byte of zero', '\0'],
     // Nesting of any depth never ends the process.
-    `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`,
-  ])('%.20s', async (record) => {
+    ['60,000 levels', `{"v":1,"web":${'['.repeat(60_000)}${']'.repeat(60_000)}}`],
+  ])('is %s', async (_what, record) => {
     const sealed = await sealRecord(record);
     expect(() => judgements.open(sealed)).toThrow(UNREADABLE);
   });

@@ -187,15 +187,15 @@ describe('a document', () => {
     '{ __typename }#'.padEnd((bytes - 15) / Buffer.byteLength(mark) + 15, mark);
 
   test.each([
-    ['2,000 lines that end with LF', lines('\n', 2_000), 200],
-    ['2,001 lines that end with LF', lines('\n', 2_001), 400],
-    ['2,001 lines that end with CR', lines('\r', 2_001), 400],
-    ['2,000 lines that end with both', lines('\r\n', 2_000), 200],
-    ['2,001 lines that end with both', lines('\r\n', 2_001), 400],
-    ['64 KiB', ofBytes('x', 65_536), 200],
-    ['64 KiB and a byte', ofBytes('x', 65_537), 400],
-    ['64 KiB and a byte in longer characters', ofBytes('é', 65_537), 400],
-  ])('of %s: status %i', async (_what, document, status) => {
+    ['2,000 lines that end with LF', 200, lines('\n', 2_000)],
+    ['2,001 lines that end with LF', 400, lines('\n', 2_001)],
+    ['2,001 lines that end with CR', 400, lines('\r', 2_001)],
+    ['2,000 lines that end with both', 200, lines('\r\n', 2_000)],
+    ['2,001 lines that end with both', 400, lines('\r\n', 2_001)],
+    ['64 KiB', 200, ofBytes('x', 65_536)],
+    ['64 KiB and a byte', 400, ofBytes('x', 65_537)],
+    ['64 KiB and a byte in longer characters', 400, ofBytes('é', 65_537)],
+  ])('of %s: status %i', async (_what, status, document) => {
     const answer = await ask(app.graphqlUrl, document);
     expect(answer.status).toBe(status);
     if (status === 400) expectCallersFault(answer, 'GRAPHQL_PARSE_FAILED');

@@ -88,14 +88,19 @@ describe('field errors that the document does not have', () => {
   });
 
   test.each([
-    [{ device_token: '' }, 'device_token', 'string_too_short'],
-    [{ device_token: 'sandbox:web', metadata: null }, 'metadata', 'dict_type'],
-    [{ device_token: 'sandbox:web', event_type: null }, 'event_type', 'string_type'],
-    [{ device_token: 'sandbox:web', event_time: 1767323045 }, 'event_time', 'string_type'],
-    ['[]', 'body', 'dict_type'],
-    ['{"device_token":', 'body', 'json_invalid'],
-    ['x'.repeat(256 * 1024 + 1), 'body', 'bytes_too_long'],
-  ])('the body %.60j gets an error of %s: %s', async (body, field, type) => {
+    ['with an empty token', 'device_token', 'string_too_short', { device_token: '' }],
+    ['whose metadata is null', 'metadata', 'dict_type', { device_token: 'sandbox:web', metadata: null }],
+    ['whose event_type is null', 'event_type', 'string_type', { device_token: 'sandbox:web', event_type: null }],
+    [
+      'whose event_time is a number',
+      'event_time',
+      'string_type',
+      { device_token: 'sandbox:web', event_time: 1767323045 },
+    ],
+    ['that is a list', 'body', 'dict_type', '[]'],
+    ['that is no JSON', 'body', 'json_invalid', '{"device_token":'],
+    ['of more than 256 KiB', 'body', 'bytes_too_long', 'x'.repeat(256 * 1024 + 1)],
+  ])('a body %s gets an error of %s: %s', async (_what, field, type, body) => {
     expect(await errorsOf(await query(url, body))).toEqual([{ field, reason: expect.any(String), type }]);
   });
 });

@@ -9,6 +9,9 @@ registerHooks({
     const loaded = next(url, context);
     if (url.includes('/node_modules/') || !(loaded.source instanceof Uint8Array)) return loaded;
     const source = Buffer.from(loaded.source).toString();
-    return { ...loaded, source: source.replace(/\b(MAX_DELAY_MS(?:\$\d+)?) = 200\b/, '$1 = 10_000') };
+    const patient = source.replace(/\b(MAX_DELAY_MS(?:\$\d+)?) = 200\b/, '$1 = 10_000');
+    if (/\/event-loop\.ts$|\/server\/main\.js$/.test(url) && patient === source)
+      throw new Error(`expected MAX_DELAY_MS of 200 in ${url}, but found none`);
+    return { ...loaded, source: patient };
   },
 });
