@@ -11,7 +11,7 @@ import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { TokenHash } from './observability/logger.ts';
-import { createMetrics } from './observability/metrics.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
 import { DnsCache } from './runtime/dns.ts';
@@ -41,6 +41,8 @@ export interface App {
   rotate(config: Config): void;
   /** Replaces the risk policy. Operations under way keep their own. */
   usePolicy(policy: RiskPolicy): void;
+  /** Shows in the metrics whether the newest content of these files is in use. */
+  readonly recordNewestInUse: Metrics['recordNewestInUse'];
   /** Lets requests under way finish and closes every socket. */
   stop(): Promise<void>;
 }
@@ -79,7 +81,13 @@ export async function createApp(
     closers.push(eventLoop.stop);
     const quotas = await openQuotas({ ...config, log, metrics });
     closers.push(quotas.close);
-    const dns = new DnsCache();
+    const dns = new DnsCache({
+      failed: (host, code, isFirst) => {
+        metrics.recordFailedLookup();
+        if (isFirst) log.warn({ internal: `look-up ${code} of ${host}` }, LOOKUP_FAILS);
+      },
+      recovered: (host) => log.info({ internal: `look-up of ${host}` }, 'The host name can be looked up again.'),
+    });
     closers.push(() => dns.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const shared = { ...config, log, metrics, dns, eventLoop };
@@ -146,12 +154,27 @@ export async function createApp(
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
-    return { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls, examples, ready, rotate, usePolicy, stop };
+    const { recordNewestInUse } = metrics;
+    return {
+      url,
+      graphqlUrl,
+      metricsUrl,
+      sandboxUrls: sandbox?.urls,
+      examples,
+      ready,
+      rotate,
+      usePolicy,
+      recordNewestInUse,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
   }
 }
+
+const LOOKUP_FAILS =
+  'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
 
 // What only sandbox mode has is loaded where it is used.
 const openSandbox = async ({ sandboxPort: port }: Config) =>

@@ -6,7 +6,7 @@ import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { listenProblem } from './config/rules.ts';
 import { exposureOf, summaryOf } from './config/summary.ts';
-import { type Config, VARIABLES } from './config/variables.ts';
+import { VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
 import { PolicyError } from './fingerprint/policy-format.ts';
@@ -64,7 +64,7 @@ const readFile = (path: string) => readFileSync(path, 'utf8');
 const readConfig = () => parseConfig(process.env, readFile);
 
 /** @throws ConfigError with every mistake of the policy */
-function readPolicy({ riskPolicyFile: path }: Config): RiskPolicy {
+function readPolicy(path: string | undefined): RiskPolicy {
   try {
     return path === undefined ? DEFAULT_POLICY : loadPolicy(path);
   } catch (error) {
@@ -73,13 +73,22 @@ function readPolicy({ riskPolicyFile: path }: Config): RiskPolicy {
   }
 }
 
-function orRefuse<Value>(read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    refuseToStart('The configuration has to be corrected:', error.problems);
-  }
+/** The configuration and the policy. If either is wrong, the process ends with every mistake of both. */
+function readAll() {
+  const problems: string[] = [];
+  const attempt = <Value>(read: () => Value): Value | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+      return undefined;
+    }
+  };
+  const config = attempt(readConfig);
+  const path = config ? config.riskPolicyFile : process.env[VARIABLES.riskPolicyFile.name] || undefined;
+  const policy = attempt(() => readPolicy(path));
+  return config && policy ? { config, policy } : refuseToStart('The configuration has to be corrected:', problems);
 }
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {
@@ -89,8 +98,7 @@ function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.exit(1);
 }
 
-const config = orRefuse(readConfig);
-const policy = orRefuse(() => readPolicy(config));
+const { config, policy } = readAll();
 log = await createLogger({ level: config.logLevel, pretty: config.upstreamMode === 'sandbox' });
 app = await createApp(config, log, policy).catch((error: unknown) => {
   const problem = listenProblem(error, config);
@@ -98,6 +106,11 @@ app = await createApp(config, log, policy).catch((error: unknown) => {
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
 log.info(summaryOf(config, policy.id));
+// For whoever reads old lines later. Nobody keeps those of a sandbox.
+log[config.upstreamMode === 'live' ? 'info' : 'debug'](
+  { policy: policy.id, policyText: policy.text },
+  'risk policy in use',
+);
 const exposure = exposureOf(config);
 if (exposure) log.warn(exposure);
 const { url, graphqlUrl, examples } = app;
@@ -106,16 +119,26 @@ if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo S
 // Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
 watchConfig(config, {
   read: readConfig,
-  onChange: app.rotate,
-  onProblems: (problems) => log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use'),
+  onChange: (next) => {
+    app?.rotate(next);
+    app?.recordNewestInUse('secrets', true);
+  },
+  onProblems: (problems) => {
+    app?.recordNewestInUse('secrets', false);
+    log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use');
+  },
 });
 
 // Watched apart from the secrets, so that a mistake in one does not keep the other from being replaced.
 watchConfig(policy, {
-  read: () => readPolicy(config),
+  read: () => readPolicy(config.riskPolicyFile),
   onChange: (next) => {
     app?.usePolicy(next);
-    log?.info({ policy: next.id }, 'risk policy replaced');
+    app?.recordNewestInUse('policy', true);
+    log?.info({ policy: next.id, policyText: next.text }, 'risk policy replaced');
   },
-  onProblems: (problems) => log?.error({ problems }, 'the new risk policy cannot be used; the old one stays in use'),
+  onProblems: (problems) => {
+    app?.recordNewestInUse('policy', false);
+    log?.error({ problems }, 'the new risk policy cannot be used; the old one stays in use');
+  },
 });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Metrics } from '../observability/metrics.ts';
+import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
 import { type Condition, contentOf, OTHERWISE, type PolicyContent, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
@@ -12,6 +13,8 @@ import { LEVEL_RANK } from './signal-catalogue.ts';
 export interface RiskPolicy {
   /** The first 12 hexadecimal digits of the SHA-256 of its content, whatever the order of keys and spaces in its file. */
   readonly id: string;
+  /** Its content as JSON, for the log. */
+  readonly text: string;
   readonly rules: readonly Rule[];
   readonly otherwise: DeviceRiskDecision;
 }
@@ -57,9 +60,11 @@ export function parsePolicy(text: string): RiskPolicy {
 }
 
 function createPolicy({ rules, otherwise }: PolicyContent): RiskPolicy {
-  const id = createHash('sha256').update(JSON.stringify({ rules, otherwise })).digest('hex').slice(0, 12);
+  const text = JSON.stringify({ rules, otherwise });
+  const id = createHash('sha256').update(text).digest('hex').slice(0, 12);
   return {
     id,
+    text,
     rules: rules.map(({ id: rule, when, then, shadow }) => {
       const { anyOf, effect, minLevel, minConfidence, atLeast } = when;
       const saysWhich = [anyOf, effect, minLevel, minConfidence].some((key) => key !== undefined);
@@ -186,15 +191,25 @@ export class PolicyInUse {
   }
 
   /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */
-  forOperation(): (device: PolicyInput) => DeviceRiskDecision {
+  forOperation(operation: Pick<Operation, 'recordDecision'>): (device: PolicyInput) => DeviceRiskDecision {
     const policy = this.#policy;
     const metrics = this.#metrics;
     const decisions = new Map<PolicyInput, DeviceRiskDecision>();
     return (device) => {
       const known = decisions.get(device);
       if (known) return known;
-      const decision = decide(policy, device, (shadow) => metrics.recordDecision({ decision: shadow, isShadow: true }));
-      metrics.recordDecision({ decision, isShadow: false });
+      const { clientType } = device;
+      // What a caller makes up is no label.
+      const eventType = policy.rules
+        .flatMap(({ when }) => when.eventType ?? [])
+        .find((one) => one === device.eventType);
+      const shadows: string[] = [];
+      const decision = decide(policy, device, (shadow) => {
+        shadows.push(shadow.rule);
+        metrics.recordDecision({ decision: shadow, isShadow: true }, { clientType, eventType });
+      });
+      metrics.recordDecision({ decision, isShadow: false }, { clientType, eventType });
+      operation.recordDecision(decision, shadows);
       decisions.set(device, decision);
       return decision;
     };

@@ -67,7 +67,7 @@ export class GraphQLContext {
     this.caller = caller;
     this.capabilities = capabilities;
     this.loader = createFingerprintLoader(fingerprintClient, limits.maxUpstreamCalls, operation);
-    this.decide = policyInUse.forOperation();
+    this.decide = policyInUse.forOperation(operation);
     this.cost = new CostBudget(limits.maxCost);
   }
 

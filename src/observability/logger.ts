@@ -16,6 +16,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'client',
   'clientVersion',
   'code',
+  'decision',
   'error',
   'errors',
   'field',
@@ -27,12 +28,15 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set([
   'operation',
   'outcomes',
   'policy',
+  'policyText',
   'problems',
   'reason',
   'region',
+  'rule',
   'requestId',
   'sample',
   'service',
+  'shadow',
   'status',
   'tokens',
   'traceId',
@@ -175,6 +179,10 @@ function withoutRequest(argument: unknown): unknown {
 const MAX_BUFFERED_CHARACTERS = 16 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 
+/** Lines that were dropped in this process so far, because no stream took them. */
+let allDropped = 0;
+export const linesDropped = () => allDropped;
+
 /** When this many bytes already wait for the stream, further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
@@ -200,6 +208,7 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
     used.write(text, (error) => {
       if (!error) return;
       dropped += count;
+      allDropped += batch.length;
       // Tried in turn, because either may work again: a disk that was full gets space.
       if (target === used) target = used === stream ? fallback : stream;
     });
@@ -208,8 +217,10 @@ export function bufferLines(stream: Writable, fallback: Writable): { write(line:
     const batch = lines;
     lines = [];
     characters = 0;
-    if (target.writableLength > MAX_PENDING_BYTES) dropped += batch.length;
-    else if (batch.length > 0 || dropped > 0) writeBatch(batch);
+    if (target.writableLength > MAX_PENDING_BYTES) {
+      dropped += batch.length;
+      allDropped += batch.length;
+    } else if (batch.length > 0 || dropped > 0) writeBatch(batch);
   };
   setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.on('exit', flush);

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type ErrorCode, type Side } from '../errors.ts';
+import { linesDropped } from './logger.ts';
 
 /** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
 const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
@@ -41,6 +42,15 @@ interface RuleDecision {
   readonly isShadow: boolean;
 }
 
+/** About what it was decided. The event is a word of the policy; undefined for any other. */
+interface Decided {
+  readonly clientType: string;
+  readonly eventType?: string | undefined;
+}
+
+/** The values of `clientType` in the schema. */
+const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'];
+
 /** What is counted of an operation when it ends. */
 interface FinishedOperation {
   /** The name of who sent it: `router`, `anyone` or a configured service. */
@@ -72,8 +82,15 @@ export function createMetrics() {
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
-  const countDecision = ({ decision: { action, rule }, isShadow }: RuleDecision, count: number) =>
-    metrics.decisions.inc({ action, rule, shadow: `${isShadow}` }, count);
+  const countDecision = (
+    { decision: { action, rule }, isShadow }: RuleDecision,
+    { clientType, eventType = 'other' }: Decided,
+    count: number,
+  ) =>
+    metrics.decisions.inc(
+      { action, rule, shadow: `${isShadow}`, client_type: clientType, event_type: eventType },
+      count,
+    );
 
   return {
     contentType: registry.contentType,
@@ -82,6 +99,8 @@ export function createMetrics() {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
+      metrics.droppedLines.reset();
+      metrics.droppedLines.inc(linesDropped());
       for (const [code, levels] of signals)
         for (const [level, count] of Object.entries(levels)) metrics.signals.inc({ code, level }, count);
       signals.clear();
@@ -111,11 +130,11 @@ export function createMetrics() {
     },
     recordShortenedReport: () => metrics.shortenedReports.inc(),
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
-    recordDecision: (decision: RuleDecision) => countDecision(decision, 1),
+    recordDecision: (decision: RuleDecision, about: Decided) => countDecision(decision, about, 1),
     /** The rules of the policy in use, so that the first decision of each is an increase. */
     watchPolicy: (rules: () => readonly RuleDecision[]) =>
       updates.push(() => {
-        for (const rule of rules()) countDecision(rule, 0);
+        for (const rule of rules()) for (const clientType of CLIENT_TYPES) countDecision(rule, { clientType }, 0);
       }),
     recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
@@ -126,6 +145,10 @@ export function createMetrics() {
     recordAttestationRefusal: (reason: AttestationRefusal) => metrics.attestationRefusals.inc({ reason }),
     recordJudgement: (outcome: JudgementOutcome) => metrics.judgements.inc({ outcome }),
     recordQuotaExceeded: (service: string, window: string) => metrics.quotaRefusals.inc({ service, window }),
+    /** Is the newest content of these files in use? If not, the next start will refuse it. */
+    recordNewestInUse: (file: 'secrets' | 'policy', isInUse: boolean) =>
+      metrics.newestInUse.set({ file }, Number(isInUse)),
+    recordFailedLookup: () => metrics.failedLookups.inc(),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) =>
       updates.push(() => {
@@ -212,6 +235,9 @@ function defineMetrics(registry: Registry) {
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
     quotaStoreAway: gauge('quota_store_away', '1 while the store of the quotas is away, else 0'),
+    newestInUse: gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', ['file']),
+    failedLookups: counter('lookups_failed_total', 'Look-ups of host names that failed'),
+    droppedLines: counter('log_lines_dropped_total', 'Log lines that could not be written'),
     lookups: counter('fingerprint_lookups_total', 'Device tokens that operations asked about'),
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
@@ -221,6 +247,8 @@ function defineMetrics(registry: Registry) {
       'action',
       'rule',
       'shadow',
+      'client_type',
+      'event_type',
     ]),
     judgements: counter('judgements_total', 'Judgements that were sealed, opened, or could not be opened', ['outcome']),
     droppedMetadata: counter('metadata_dropped_total', 'Arguments that a trusted header overruled, by key', ['key']),
@@ -240,6 +268,7 @@ function defineMetrics(registry: Registry) {
   for (const service of ['fingerprint', 'captcha']) {
     for (const window of ['second', 'day']) metrics.quotaRefusals.inc({ service, window }, 0);
   }
+  for (const file of ['secrets', 'policy']) metrics.newestInUse.set({ file }, 1);
   for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
   for (const outcome of JUDGEMENT_OUTCOMES) metrics.judgements.inc({ outcome }, 0);

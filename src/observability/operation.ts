@@ -26,6 +26,15 @@ export interface OperationKind {
   readonly name: string | undefined;
 }
 
+/** A decision of the risk policy. */
+interface Decision {
+  readonly action: string;
+  readonly rule: string;
+  readonly policy: string;
+  /** The shadow rules that match before it. */
+  readonly shadow: readonly string[];
+}
+
 /** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_RESPONSES_WEIGHT = 4 * 1024 * 1024;
 
@@ -62,6 +71,7 @@ export class Operation {
   readonly #startedAt = performance.now();
   readonly #outcomes: Record<string, number> = {};
   readonly #tokens: string[] = [];
+  readonly #decisions: Decision[] = [];
   #kind: OperationKind | undefined;
   #side: Side | undefined;
   #calls = 0;
@@ -123,6 +133,11 @@ export class Operation {
     this.#callMs += ms;
   }
 
+  /** Records what the risk policy decides about a device, and the shadow rules that would have decided before. */
+  recordDecision({ action, rule, policy }: Omit<Decision, 'shadow'>, shadow: readonly string[]): void {
+    this.#decisions.push({ action, rule, policy, shadow });
+  }
+
   /** Counts an argument that a trusted header overrules. */
   recordDroppedMetadata(key: string): void {
     this.#telemetry.metrics.recordDroppedMetadata(key, 1);
@@ -170,7 +185,10 @@ export class Operation {
   #writeLine(errors: readonly string[], ms: number): void {
     const { log, logSample, tokenHash } = this.#telemetry;
     const isGood =
-      errors.length === 0 && ms < SLOW_MS && Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it));
+      errors.length === 0 &&
+      ms < SLOW_MS &&
+      Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it)) &&
+      this.#decisions.every(({ action, shadow }) => action === 'ALLOW' && shadow.length === 0);
     // Nobody will look for a good operation, so a sample of them is enough.
     if (isGood && Math.random() >= logSample) return;
     const headers = this.#headers;
@@ -181,6 +199,7 @@ export class Operation {
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
+      ...decidedIn(this.#decisions),
       outcomes: this.#outcomes,
       // Each code once, because a request may have a thousand errors. The metrics count them.
       errors: errors.length > 0 ? [...new Set(errors)] : undefined,
@@ -191,6 +210,20 @@ export class Operation {
       tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => tokenHash.of(token)) : undefined,
     });
   }
+}
+
+/** What was decided, each word once: most operations ask about one device. Nothing if nothing was decided. */
+function decidedIn(decisions: readonly Decision[]) {
+  if (decisions.length === 0) return {};
+  const words = (of: (decision: Decision) => string | readonly string[]) =>
+    [...new Set(decisions.flatMap(of))].join(' ');
+  const shadow = words((one) => one.shadow) || undefined;
+  return {
+    decision: words((one) => one.action),
+    rule: words((one) => one.rule),
+    policy: words((one) => one.policy),
+    shadow,
+  };
 }
 
 /** A header as it is, if it occurs once and looks like this. */

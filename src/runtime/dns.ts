@@ -6,6 +6,14 @@ type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) =>
 /** Asks the system for all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
+/** What is told about look-ups. */
+export interface LookupObserver {
+  /** A look-up failed with this code; `isFirst` unless the one before failed as well. */
+  failed(hostname: string, code: string, isFirst: boolean): void;
+  /** A look-up succeeded after one that failed. */
+  recovered(hostname: string): void;
+}
+
 /** How old an answer may become before it is asked for again in the background, in ms. */
 const REFRESH_MS = 20_000;
 
@@ -22,8 +30,10 @@ const LOOKUP_TIMEOUT_MS = 1_500;
 export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
+  readonly #observer: LookupObserver | undefined;
 
-  constructor(lookup: Lookup = openSystemLookup()) {
+  constructor(observer?: LookupObserver, lookup: Lookup = openSystemLookup()) {
+    this.#observer = observer;
     this.#lookup = lookup;
   }
 
@@ -31,7 +41,7 @@ export class DnsCache {
   nameFor(hostname: string): HostName {
     const known = this.#names.get(hostname);
     if (known) return known;
-    const name = new HostName(hostname, this.#lookup);
+    const name = new HostName(hostname, this.#lookup, this.#observer);
     this.#names.set(hostname, name);
     return name;
   }
@@ -46,6 +56,8 @@ export class DnsCache {
 export class HostName {
   readonly #hostname: string;
   readonly #lookup: Lookup;
+  readonly #observer: LookupObserver | undefined;
+  #isFailing = false;
   #addresses: readonly LookupAddress[] = [];
   #answeredAt = 0;
   #waiting: OnAddresses[] = [];
@@ -57,9 +69,10 @@ export class HostName {
   #refreshTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(hostname: string, lookup: Lookup) {
+  constructor(hostname: string, lookup: Lookup, observer: LookupObserver | undefined) {
     this.#hostname = hostname;
     this.#lookup = lookup;
+    this.#observer = observer;
   }
 
   /**
@@ -118,7 +131,10 @@ export class HostName {
     this.#refreshTimer = setTimeout(() => this.#ask(), REFRESH_MS).unref();
   }
 
-  #finish(error: Error | null): void {
+  #finish(error: NodeJS.ErrnoException | null): void {
+    if (error) this.#observer?.failed(this.#hostname, error.code ?? error.name, !this.#isFailing);
+    else if (this.#isFailing) this.#observer?.recovered(this.#hostname);
+    this.#isFailing = error !== null;
     this.#totalWaitMs = this.totalWaitMs();
     const waiting = this.#waiting;
     this.#waiting = [];

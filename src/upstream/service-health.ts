@@ -138,8 +138,10 @@ export class ServiceHealth implements AccountObserver {
       const isObstacle = !this.#isReady && this.#required().includes(health);
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
-    } else if (state === 'outage') log.warn({ ...ids, reason }, hasWorked ? DOWN : NEVER_ANSWERED);
-    else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
+    } else if (state === 'outage') {
+      const isNameless = reason.startsWith('look-up');
+      log.warn({ ...ids, reason }, isNameless ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
+    } else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
   }
 }
 
@@ -147,6 +149,8 @@ const REFUSED =
   'The service refuses this account, which is our mistake or a change at the service: the id, the secret, the region or the address is wrong, or the account is disabled there. Correct the configuration, or ask the operator of the service. It is checked again every 10 s.';
 const DOWN =
   'The service is down for this account, as our own probes have confirmed. This is the fault of the service: call its operator. It is checked again every second.';
+const NO_NAME =
+  'The host name of the service does not exist any more, as our resolver says. Check that resolver and the address in our configuration first: only if others find no such host either is it the fault of the service. It is checked again every second.';
 const NEVER_ANSWERED =
   'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
 const UNKNOWN =

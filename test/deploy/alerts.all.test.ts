@@ -32,6 +32,10 @@ afterAll(() => rm(folder, { recursive: true }));
 const promtool = (...words: string[]) =>
   promisify(execFile)(programOf('promtool', 'apt-get install -y prometheus'), words);
 
+test('the scrape configuration is one to Prometheus', async () => {
+  await promtool('check', 'config', join(import.meta.dirname, '../../deploy/prometheus.yaml'));
+});
+
 /** The values of each series, once for each variant of the case. */
 function seriesOf({ accounts = {}, series = {} }: Setting): [name: string, variants: readonly Values[]][] {
   const ofAccounts = Object.entries(accounts).flatMap(([instance, text]): [string, readonly Values[]][] => {

@@ -88,6 +88,8 @@ function environmentOf(objects: readonly Manifest[]): Texts {
 /** Reads the files that the Secret becomes. */
 const readerOf = (files: Texts) => (path: string) =>
   files[path.slice(mountPath.length + 1)] ?? expect.fail(`there is no file ${path}`);
+/** Where the policy is mounted, and where it is in the repository. */
+const POLICY = ['/etc/risk-policy', join(ROOT, 'deploy/kubernetes/components/risk-policy')] as const;
 /** The secrets of somebody who has filled them in, with the accounts of the sandbox, of which the first three work. */
 function secretsOf(regions: readonly string[]): Texts {
   const listOf = (accounts: readonly { readonly region: string }[]) =>
@@ -106,7 +108,9 @@ function secretsOf(regions: readonly string[]): Texts {
 }
 
 test('every object has the fields and values of its published type, and no others', async () => {
-  const objects = [...builds.flatMap(([, list]) => list), secret, secretOfAll];
+  // Kubernetes publishes no types of what Prometheus Operator adds.
+  const all = [...builds.flatMap(([, list]) => list), secret, secretOfAll];
+  const objects = all.filter(({ apiVersion }) => apiVersion !== 'monitoring.coreos.com/v1');
   const lines = [...new Set(objects.map((object) => JSON.stringify(object)))].map((text, index) => {
     const { apiVersion, kind }: Manifest = JSON.parse(text);
     return (
@@ -127,7 +131,9 @@ describe('the configuration', () => {
     ['EU with all', complete, secretOfAll],
   ])('%s, is refused as it stands, for each placeholder and for nothing else', (_name, objects, { stringData }) => {
     const env = environmentOf(objects);
-    const own = Object.keys(env).filter((name) => /_FILE$|_URL_(EU|NA|GLB)$|^ATTESTATION$/.test(name));
+    const own = Object.keys(env).filter(
+      (name) => name !== 'RISK_POLICY_FILE' && /_FILE$|_URL_(EU|NA|GLB)$|^ATTESTATION$/.test(name),
+    );
     const named = problemsOf(env, readerOf(stringData)).map((problem) => problem.split(':', 1).join());
     expect([...new Set(named)].sort()).toEqual(own.map((name) => name.replace('_FILE', '')).sort());
     expect(pod.volumes[0].secret.secretName).toBe(secret.metadata.name);
@@ -139,7 +145,15 @@ describe('the configuration', () => {
     for (const [file, text] of Object.entries(secretsOf(regions))) await writeFile(join(files, file), text);
     const filledIn = Object.entries(environmentOf(objects)).map(([variable, value]) => {
       const region = REGIONS.find((one) => variable.endsWith(`_URL_${one}`));
-      return [variable, region ? sandbox.urls[region] : value.replace(mountPath, files).replace('.example', '.test')];
+      return [
+        variable,
+        region
+          ? sandbox.urls[region]
+          : value
+              .replace(mountPath, files)
+              .replace(...POLICY)
+              .replace('.example', '.test'),
+      ];
     });
     const here = { HOST: '127.0.0.1', PORT: '0', ADMIN_PORT: '0', SHUTDOWN_GRACE_MS: '0' };
     const child = startProcess(MAIN, { ...Object.fromEntries(filledIn), ...here });

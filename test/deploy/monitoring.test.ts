@@ -1,9 +1,13 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { ERROR_CATALOGUE } from '../../src/errors.ts';
 import { codeIn, readPage } from '../docs/markdown.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ROOT } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { ALERTS, PANELS, QUERIES } from './monitoring.ts';
 
@@ -51,6 +55,15 @@ test.each(all)('every series and label of this is there: %s', (query) => {
 const OURS = [...new Set([...labelsOf.keys()].map((name) => name.replace(/_(bucket|sum|count)$/, '')))].filter((name) =>
   name.startsWith('device_trust_'),
 );
+
+test('the rules for Prometheus Operator are those of alerts.yaml', async () => {
+  const [rule, alerts] = await Promise.all(
+    ['kubernetes/components/prometheus-operator/prometheus-rule.yaml', 'alerts.yaml'].map(async (file) =>
+      parse(await readFile(join(ROOT, 'deploy', file), 'utf8')),
+    ),
+  );
+  expect(rule.spec.groups).toEqual(alerts.groups);
+});
 
 test('the dashboard shows every metric of ours', () => {
   const shown = new Set(QUERIES.flatMap(namesIn).map((name) => name.replace(/_(bucket|sum|count)$/, '')));

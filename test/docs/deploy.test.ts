@@ -54,7 +54,10 @@ test('the example of a line of the log has every field of an operation, in the o
     'apollographql-client-name': 'shop-web',
     'apollographql-client-version': '1.2.3',
   };
-  const query = 'query Login { deviceFingerprint(token: "sandbox:error:500") { __typename } }';
+  const query = `query Login {
+    failed: deviceFingerprint(token: "sandbox:error:500") { __typename }
+    deviceFingerprint(token: "sandbox:web:ANTIDETECT_BROWSER,PSEUDO_BROWSER_ENV") { ... on DeviceFingerprint { decision { action } } }
+  }`;
   await post(app.graphqlUrl, JSON.stringify({ query }), headers);
   const line =
     app

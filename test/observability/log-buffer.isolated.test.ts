@@ -2,7 +2,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { bufferLines } from '../../src/observability/logger.ts';
+import { bufferLines, linesDropped } from '../../src/observability/logger.ts';
 
 /** When lines are written, and when they are dropped. */
 
@@ -10,6 +10,7 @@ const MEBIBYTE = 1024 * 1024;
 const LINES = 5_000;
 
 test('lines are dropped while nothing reads the log, and a warning counts them when it is read again', async () => {
+  const before = linesDropped();
   const stream = new PassThrough();
   const { write } = bufferLines(stream, new PassThrough());
   for (let at = 0; at < LINES; at += 1) write(`{"at":${at},"rest":"${'x'.repeat(1_000)}"}\n`);
@@ -38,6 +39,7 @@ test('lines are dropped while nothing reads the log, and a warning counts them w
     dropped: LINES + 2 - lines.length,
     msg: expect.stringContaining('dropped'),
   });
+  expect(linesDropped() - before).toBe(LINES + 2 - lines.length);
   expect(lines.at(-1)).toEqual({ at: 'the end' });
   expect(Date.now() - Date.parse(lines[warning].time)).toBeLessThan(5_000);
 });

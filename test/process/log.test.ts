@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { MAIN, ROOT, startCommand, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
@@ -68,6 +69,12 @@ describe('the log is JSON, one object a line', () => {
     expect(lines.filter(({ health }) => health === undefined)).toMatchObject([
       { level: 'info', msg: 'ready', upstreams: 'live' },
       { level: 'info', msg: expect.stringContaining('scopes: ') },
+      {
+        level: 'info',
+        msg: 'risk policy in use',
+        policy: DEFAULT_POLICY.id,
+        policyText: expect.stringMatching(/^\{"rules":\[.+\],"otherwise":"ALLOW"\}$/),
+      },
       { level: 'warn', msg: expect.stringContaining('Anyone who reaches this port') },
       { level: 'warn', code: 'UPSTREAM_UNAVAILABLE', field: 'deviceFingerprint' },
       { level: 'info', msg: 'operation', errors: ['UPSTREAM_UNAVAILABLE'], tokens },

@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { freePort } from '../support/ports.ts';
 import { post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { LIVE, startServing } from './environments.ts';
@@ -52,6 +53,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   await put('services', services('the-old-secret-of-orders'));
   await put('policy', policy('DENY'));
 
+  const adminPort = await freePort();
   const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ALLOW_DIRECT_ACCESS: ___, ...rest } = LIVE;
   const { child, graphqlUrl } = await startServing(context, {
     ...rest,
@@ -60,6 +62,7 @@ test('all secrets and the policy are replaced under load without a failed reques
     ROUTER_SECRETS_FILE: path('router'),
     SERVICES_FILE: path('services'),
     RISK_POLICY_FILE: path('policy'),
+    ADMIN_PORT: String(adminPort),
     TRUSTED_HEADERS: '{"scopes":"x-user-scopes"}',
     FINGERPRINT_URL_NA: upstream.url,
     CAPTCHA_URL_EU: upstream.url,
@@ -67,6 +70,13 @@ test('all secrets and the policy are replaced under load without a failed reques
     FINGERPRINT_TIMEOUT_MS: '60000',
     CAPTCHA_TIMEOUT_MS: '60000',
   });
+
+  /** The kinds of files whose newest content is not in use, as the metrics say. */
+  const refusedFiles = async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${adminPort}/metrics`)).text();
+    return [...metrics.matchAll(/^device_trust_newest_in_use\{file="(\w+)"\} 0$/gm)].map(([, file]) => file).sort();
+  };
+  expect(await refusedFiles()).toEqual([]);
 
   let routerSecret = 'the-old-router-secret';
   let serviceSecret = 'the-old-secret-of-orders';
@@ -130,6 +140,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   expect(child.stdout()).toContain(': then: expected ALLOW, CHALLENGE or DENY, but got ');
   const rotations = written('"secrets rotated"');
   await becomes('CHALLENGE');
+  expect(await refusedFiles()).toEqual(['policy', 'secrets']);
 
   await put('policy', policy('ALLOW'));
   await becomes('ALLOW');
@@ -137,6 +148,7 @@ test('all secrets and the policy are replaced under load without a failed reques
   await Promise.all(clients);
   // The broken file of captchas was read once more meanwhile, and nothing was said or replaced again.
   await expect.poll(() => written('"risk policy replaced"')).toBe(2);
+  expect(await refusedFiles()).toEqual(['secrets']);
   expect([...keptTimes(), written('"secrets rotated"')]).toEqual([1, 1, rotations]);
   expect(seen.captcha.at(-1)).toBe(true);
 

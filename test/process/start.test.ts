@@ -61,6 +61,24 @@ test('`npm run dev` on a port that is taken ends with 1 and a sentence that name
   );
 });
 
+test('a start names every mistake at once, those of the policy file among them', async (context) => {
+  const folder = await mkdtemp(join(tmpdir(), 'mistakes-'));
+  context.onTestFinished(() => rm(folder, { recursive: true }));
+  const RISK_POLICY_FILE = join(folder, 'policy.json');
+  await writeFile(RISK_POLICY_FILE, '{"rules":[{"id":"a","when":{"effect":"DENY"},"then":"BLOCK"}],"otherwise":"NO"}');
+  const child = startProcess(MAIN, { ...LIVE, PORT: 'many', CAPTCHA_TIMEOUT_MS: '0', RISK_POLICY_FILE });
+  context.onTestFinished(child.stop);
+  expect(await child.ended).toBe(1);
+  const sentences = child.stderr().trimEnd().split('\n');
+  expect(sentences[0]).toBe('The configuration has to be corrected:');
+  expect(sentences.slice(1).map((line) => line.trim().split(':', 1)[0])).toEqual([
+    'PORT',
+    'CAPTCHA_TIMEOUT_MS',
+    'RISK_POLICY_FILE',
+    'RISK_POLICY_FILE',
+  ]);
+});
+
 test('what sandbox mode sealed and attested is good after a restart', async (context) => {
   const first = await startServing(context, SANDBOX);
   const [, sandboxUrl = ''] = /POST '(.*)\/sandbox\/challenges/.exec(first.child.stdout()) ?? [];

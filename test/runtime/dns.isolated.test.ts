@@ -17,12 +17,18 @@ const failure = (code: string) => Object.assign(new Error('look-up'), { code });
 /** A dns whose look-ups a test answers. */
 function startResolver() {
   const lookups: Parameters<Lookup>[1][] = [];
-  const dns = new DnsCache((_hostname, done) => void lookups.push(done));
+  const told: string[] = [];
+  const observer = {
+    failed: (...what: unknown[]) => void told.push(what.join(' ')),
+    recovered: (hostname: string) => void told.push(`${hostname} recovered`),
+  };
+  const dns = new DnsCache(observer, (_hostname, done) => void lookups.push(done));
   onTestFinished(() => dns.close());
   const name = dns.nameFor('upstream.example');
   const outcomes: unknown[] = [];
   return {
     dns,
+    told,
     name,
     outcomes,
     lookupCount: () => lookups.length,
@@ -65,6 +71,23 @@ describe('a name', () => {
     expect(lookupCount()).toBe(2);
     answer(OLD);
     expect(outcomes).toEqual(['EAI_AGAIN', OLD]);
+  });
+
+  test('tells each failed look-up, whether it is the first one, and when one succeeds again', () => {
+    const { resolve, answer, fail, told } = startKnown();
+    expect(told).toEqual([]);
+    for (const code of ['EAI_AGAIN', 'ENOTFOUND']) {
+      vi.advanceTimersByTime(20 * SECOND);
+      fail(code);
+    }
+    resolve();
+    vi.advanceTimersByTime(20 * SECOND);
+    answer(NEW);
+    expect(told).toEqual([
+      'upstream.example EAI_AGAIN true',
+      'upstream.example ENOTFOUND false',
+      'upstream.example recovered',
+    ]);
   });
 
   test('without addresses is a failure that is not ENOTFOUND', () => {

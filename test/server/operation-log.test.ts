@@ -31,6 +31,18 @@ async function lineOf(body: object, headers: Readonly<Record<string, string>> = 
 const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 const PLAIN = { query: 'query Ping { __typename }' };
 
+test('the line says what the policy decided, by which rule, and which shadow rules would have decided before', async () => {
+  const decide = (tokens: readonly string[]) => ({
+    query: `{ ${tokens.map((token, at) => `t${at}: deviceFingerprint(token: ${JSON.stringify(token)}) { ... on DeviceFingerprint { decision { policy } } }`).join(' ')} }`,
+  });
+  const policy = expect.stringMatching(/^[\da-f]{12}$/);
+  const shadowed = await lineOf(decide(['sandbox:web:ANTIDETECT_BROWSER,PSEUDO_BROWSER_ENV']));
+  expect(shadowed).toMatchObject({ decision: 'CHALLENGE', rule: 'serious', policy, shadow: 'tools-in-use' });
+  const several = await lineOf(decide(['sandbox:ios', 'sandbox:ios:WHITELIST_IP', 'sandbox:web']));
+  expect(several).toMatchObject({ decision: 'ALLOW DENY', rule: 'otherwise listed', policy });
+  expect(Object.keys(await lineOf({ query: queryForTokens(['sandbox:ios:BLACKLIST_IP']) }))).not.toContain('decision');
+});
+
 describe('the line', () => {
   test('has every field for an operation with a name, a client, a trace and an upstream call', async () => {
     const line = await lineOf(

@@ -18,7 +18,7 @@ async function start(behave: Behaviour, options: Parameters<typeof startHostile>
 
 /** A client whose dns asks this look-up, and a function that makes one call. */
 function startClient(lookup: Lookup, timeoutMs = 60_000) {
-  const dns = new DnsCache(lookup);
+  const dns = new DnsCache(undefined, lookup);
   const client = createTestClient({ dns, timeoutMs, upstreamMaxInFlight: 1_000 });
   onTestFinished(() => client.close());
   return {

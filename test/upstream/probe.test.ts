@@ -31,7 +31,7 @@ function resolverOf(ms: number, found: typeof LOOPBACK | string): DnsCache {
     if (typeof found === 'string') setTimeout(done, ms, Object.assign(new Error(), { code: found }), []);
     else setTimeout(done, ms, null, found);
   };
-  return new DnsCache(lookup);
+  return new DnsCache(undefined, lookup);
 }
 
 describe('a probe', () => {

@@ -89,7 +89,7 @@ export function accountStarter() {
     const health = new AccountHealth(
       'a',
       { ...probe, body },
-      { ...serviceOptions(), dns: new DnsCache(lookup), eventLoop: { totalLagMs }, ...more },
+      { ...serviceOptions(), dns: new DnsCache(undefined, lookup), eventLoop: { totalLagMs }, ...more },
       {
         report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
         probeIfStale: () => {},
