@@ -1,119 +1,107 @@
-import {
-  counts,
-  DEFAULT_POLICY,
-  decide,
-  loadPolicy,
-  matches,
-  type PolicyInput,
-  type PolicySignal,
-  type RiskPolicy,
-  type Rule,
-} from './fingerprint/policy.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { DEFAULT_POLICY, type PolicySignal, parsePolicy, type RiskPolicy } from './fingerprint/policy.ts';
 import { PolicyError } from './fingerprint/policy-format.ts';
-import { SIGNAL_CATALOGUE } from './fingerprint/signal-catalogue.ts';
+import {
+  bySignal,
+  CLIENT_TYPES,
+  describe,
+  differences,
+  explain,
+  inShort,
+  type Question,
+} from './fingerprint/policy-report.ts';
+import { SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
+import { isObject, parseJson } from './runtime/json.ts';
 
-/** Tries a risk policy before it is used: `npm run policy -- FILE`, or without a file the built-in one. */
+const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal
+npm run policy -- POLICY SIGNALS [CLIENT] [eventType=WORD]
+                                            which rule acts, and why each rule before it does not
+npm run policy -- POLICY DEVICES            the same in short for each device of a file
+npm run policy -- POLICY OTHER              what the policy in another file decides otherwise
 
-const NEWER = { code: null, confidence: 1, effect: null };
-const SIGNALS: readonly PolicySignal[] = [
-  ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
-  ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
-];
-const HEAD = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
+POLICY is a file, or built-in, which is also meant if there is none. SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the
+catalogue's confidence unless one is given. CLIENT is ANDROID, IOS or WEB_H5. DEVICES has such a line for each device, or judgements
+as JSON, as the graph returns them.`;
 
-const [path] = process.argv.slice(2);
+/** A mistake of whoever asks. */
+class UsageError extends Error {}
+
 try {
-  process.stdout.write(path === undefined ? report(DEFAULT_POLICY, 'built in') : report(loadPolicy(path), path));
+  process.stdout.write(`${answer(process.argv.slice(2)).join('\n')}\n`);
 } catch (error) {
-  if (!(error instanceof PolicyError)) throw error;
-  process.stderr.write(`${[`${path} is no policy that can be used:`, ...error.problems].join('\n  ')}\n`);
+  if (!(error instanceof UsageError) && !(error instanceof PolicyError)) throw error;
+  process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }
 
-function report(policy: RiskPolicy, source: string): string {
-  const { id, rules, otherwise } = policy;
-  const acted = new Set<string>();
-  const rows = combinationsFor(policy).flatMap((signals) =>
-    decisionsAbout(policy, signals).flatMap(({ cells, acting }) => {
-      const isFirst = acting.some((rule) => !acted.has(rule));
-      for (const rule of acting) acted.add(rule);
-      return isFirst || signals.length < 2 ? [[...nameAndRow(signals), ...cells]] : [];
-    }),
-  );
-  const idle = rules.filter(({ decision }) => !acted.has(decision.rule));
-  return [
-    `Policy ${id}, ${source}: ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}, otherwise ${otherwise.action}.`,
-    'What it decides about a device with no signal, with one, and with several if a rule acts on them for the first time:',
-    '',
-    ...table([HEAD, ...rows]),
-    '',
-    'schema/fingerprint.graphql says what each signal means. Tried were as many at once as a rule asks for.',
-    idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
-    ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
-    '',
-  ].join('\n');
+function answer([path = 'built-in', ...words]: readonly string[]): string[] {
+  const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
+  const [what] = words;
+  if (what === undefined) return [...describe(policy, path), '', ...bySignal(policy)];
+  if (words.length > 1 || !existsSync(what)) return explain(policy, parseQuestion(words));
+  const text = readFileSync(what, 'utf8');
+  const json = parseJson(text);
+  if (isObject(json) && 'rules' in json) return differences(policy, policyIn(what), what);
+  return inShort(policy, questionsIn(text, json));
 }
 
-/** Which rules decide where the conditions of a rule hold that never acts, if they ever do. */
-function whyIdle(policy: RiskPolicy, rule: Rule): string {
-  const inputs = combinationsFor(policy).flatMap((signals) => inputsFor(policy, signals));
-  const names = new Set(inputs.flatMap((input) => (matches(rule, input) ? decide(policy, input).rule : [])));
-  return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
-}
-
-/** No signal, each alone, and for a rule that needs more so many of those that it counts. */
-function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
-  const larger = rules.flatMap(({ when, needs }, at) => {
-    if (needs < 2) return [];
-    const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
-    // Those about which an earlier rule decides alone come last, so that some combinations are without them.
-    const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
-    const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
-    const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
-    return ordered.map((_, first) => [...ordered, ...ordered].slice(first, first + needs));
-  });
-  return [[], ...SIGNALS.map((signal) => [signal]), ...larger];
-}
-
-/** These signals from each client type, with every event type that the policy names, and with none for all others. */
-function inputsFor({ rules }: RiskPolicy, signals: readonly PolicySignal[]): PolicyInput[] {
-  const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
-  const clientTypes = ['ANDROID', 'IOS', 'WEB_H5'] as const;
-  return clientTypes.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType, signals })));
-}
-
-/** Each different decision about these signals, with the rules that act and with the questions for which it is made. */
-function decisionsAbout(policy: RiskPolicy, signals: readonly PolicySignal[]) {
-  const byDecision = new Map<string, Record<'acting' | 'made' | 'askedBy', string[]>>();
-  for (const input of inputsFor(policy, signals)) {
-    const acting: string[] = [];
-    const shadows: string[] = [];
-    const { action, rule } = decide(policy, input, (shadow) => {
-      acting.push(shadow.rule);
-      shadows.push(`${shadow.rule} (${shadow.action})`);
-    });
-    const made = [action, rule, shadows.join(', ')];
-    const known = byDecision.get(made.join()) ?? { acting: [...acting, rule], made, askedBy: [] };
-    known.askedBy.push(`${input.clientType} ${input.eventType ?? 'other'}`);
-    byDecision.set(made.join(), known);
+/** @throws PolicyError with every mistake, under the name of the file */
+function policyIn(path: string): RiskPolicy {
+  if (!existsSync(path)) throw new UsageError(`expected the file of a policy, but there is no ${path}.\n\n${USAGE}`);
+  try {
+    return parsePolicy(readFileSync(path, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof PolicyError)) throw error;
+    throw new PolicyError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
   }
-  const isAlways = byDecision.size === 1;
-  return [...byDecision.values()].map(({ acting, made, askedBy }) => ({
-    acting,
-    cells: [...made, isAlways ? 'all' : askedBy.join(', ')],
-  }));
 }
 
-function nameAndRow(signals: readonly PolicySignal[]): string[] {
-  const [first, ...others] = signals;
-  if (!first) return ['(none)', '', '', ''];
-  if (others.length > 0) return [signals.map(({ name }) => name).join(' + '), '', '', ''];
-  return [first.name, first.level, String(first.confidence), first.effect ?? ''];
+/** @throws UsageError that names what it does not know */
+function parseQuestion([names = '', ...others]: readonly string[]): Question {
+  const clientType = CLIENT_TYPES.find((one) => others.includes(one));
+  const eventType = others.find((word) => word.startsWith('eventType='))?.slice('eventType='.length);
+  const unknown = others.find((word) => word !== clientType && word !== `eventType=${eventType}`);
+  if (unknown !== undefined) throw new UsageError(`expected a client or eventType=…, but got ${unknown}.\n\n${USAGE}`);
+  const signals = names === 'none' ? [] : names.split(',').map(parseSignal);
+  return { name: [names, ...others].join(' '), signals, clientType, eventType };
 }
 
-/** Lines whose cells stand below each other. */
-function table(rows: readonly (readonly string[])[]): string[] {
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const padded = (row: readonly string[]) => widths.map((width, column) => (row[column] ?? '').padEnd(width));
-  return rows.map((row) => padded(row).join('  ').trimEnd());
+function parseSignal(word: string): PolicySignal {
+  const [, name = '', confidence] = /^(\w+)(?:=(0(?:\.\d+)?|1(?:\.0+)?))?$/.exec(word) ?? [];
+  const row = SIGNALS_BY_NAME.get(name);
+  if (!row) throw new UsageError(`expected a file, or signals such as EMULATOR=0.7, but got ${word}.\n\n${USAGE}`);
+  return { ...row, name, confidence: confidence === undefined ? row.confidence : Number(confidence) };
+}
+
+/** A question for each line, or for each judgement at any depth of JSON, whole or a line each. */
+function questionsIn(text: string, json: unknown): Question[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (json !== undefined) return judgementsIn(json);
+  return lines.flatMap((line) => {
+    const value = parseJson(line);
+    return value === undefined ? parseQuestion(line.trim().split(/\s+/)) : judgementsIn(value);
+  });
+}
+
+function judgementsIn(value: unknown): Question[] {
+  if (Array.isArray(value)) return value.flatMap(judgementsIn);
+  if (!isObject(value)) return [];
+  const { signals, clientType: client, eventType: event, requestId } = value;
+  if (!Array.isArray(signals)) return Object.values(value).flatMap(judgementsIn);
+  const clientType = CLIENT_TYPES.find((one) => one === client);
+  const known = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
+    const row = SIGNALS_BY_NAME.get(String(code ?? name));
+    const rank = (['LOW', 'MEDIUM', 'HIGH'] as const).find((one) => one === level) ?? row?.level;
+    if (rank === undefined) throw new UsageError('expected a level of each signal of a judgement, but one has none.');
+    const sure = typeof confidence === 'number' ? confidence : (row?.confidence ?? 1);
+    return {
+      name: String(name ?? code),
+      code: row?.code ?? null,
+      effect: row?.effect ?? null,
+      level: rank,
+      confidence: sure,
+    };
+  });
+  const name = `${requestId ?? known.map((one) => one.name).join(',')}`;
+  return [{ name, signals: known, clientType, eventType: typeof event === 'string' ? event : undefined }];
 }

@@ -10,15 +10,22 @@ import { ROOT, startCommand } from './support/process.ts';
 const folder = mkdtempSync(join(tmpdir(), 'policy-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-async function run(policy?: string) {
-  const path = join(folder, 'policy.json');
+const path = join(folder, 'policy.json');
+
+/** Runs it with a policy, if there is one, and with further words. */
+async function run(policy?: string, ...words: readonly string[]) {
   if (policy !== undefined) writeFileSync(path, policy);
-  const child = startCommand([process.execPath, 'src/explain-policy.ts', ...(policy === undefined ? [] : [path])], {
+  const child = startCommand([process.execPath, 'src/explain-policy.ts', ...(policy ? [path] : []), ...words], {
     cwd: ROOT,
     env: {},
   });
   const code = await child.ended;
   return { code, stdout: child.stdout().replaceAll(path, 'FILE'), stderr: child.stderr().replaceAll(path, 'FILE') };
+}
+/** A file with this text. */
+function file(name: string, text: string): string {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
 }
 
 /** A policy whose rules, which all deny but for the last one, have these conditions. */
@@ -32,7 +39,7 @@ const rowsOf = (stdout: string, name: string) =>
 test('without a file it explains the built-in policy: each signal, none, those of no catalogue, and several at once', async () => {
   const { code, stdout, stderr } = await run();
   expect([code, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(/^Policy [0-9a-f]{12}, built in: 7 rules, otherwise ALLOW\.\n/);
+  expect(stdout).toMatch(/^Policy [0-9a-f]{12}, built-in: 7 rules, otherwise ALLOW\.\n/);
   for (const { code: name, level, confidence, effect } of SIGNAL_CATALOGUE) {
     expect(rowsOf(stdout, name)).toEqual([expect.stringContaining(`${level} ${confidence} ${effect} `)]);
   }
@@ -99,4 +106,66 @@ test('a broken file: every mistake on stderr, and exit code 1', async () => {
       '  rule "a": then: expected ALLOW, CHALLENGE or DENY, but got "NO".\n' +
       '  otherwise: expected ALLOW, CHALLENGE or DENY, but got nothing.\n',
   );
+});
+
+test('about one device it says which rule acts, and which conditions of each rule before it do not hold', async () => {
+  const policy = withRules(
+    { id: 'checkout', when: { anyOf: ['EMULATOR'], eventType: 'checkout' } },
+    { id: 'phones', when: { anyOf: ['EMULATOR'], noneOf: ['BLACKLIST_IP'], clientType: 'ANDROID' } },
+    { id: 'sure', when: { anyOf: ['EMULATOR', 'VPN_ENABLED'], minConfidence: 0.8, atLeast: 2 } },
+    { id: 'count', when: { effect: 'RISK' }, shadow: true },
+    { id: 'any', when: { minLevel: 'HIGH' } },
+  );
+  const { code, stdout } = await run(policy, 'EMULATOR=0.7,BLACKLIST_IP', 'WEB_H5', 'eventType=login');
+  expect(code).toBe(0);
+  expect(stdout.split('\n')).toEqual([
+    'EMULATOR=0.7,BLACKLIST_IP WEB_H5 eventType=login: DENY by any. Before it:',
+    '  checkout: eventType is login',
+    '  phones: clientType is WEB_H5; noneOf: it has BLACKLIST_IP',
+    '  sure: 0 of 2 signals count: anyOf leaves out BLACKLIST_IP, minConfidence leaves out EMULATOR',
+    '  count: matches, and is only counted (shadow)',
+    '',
+  ]);
+  expect((await run(policy, 'none', 'IOS')).stdout).toMatch(/^none IOS: ALLOW by otherwise\. Before it:\n/);
+});
+
+test('about a file of devices it answers in a table, whether they are lines or judgements as the graph returns them', async () => {
+  const policy = withRules({ id: 'sure', when: { anyOf: ['EMULATOR'], minConfidence: 0.8, clientType: 'IOS' } });
+  const lines = file('lines.txt', 'EMULATOR\nEMULATOR=0.7\nEMULATOR=0.8 IOS\nnone\n');
+  const { stdout } = await run(policy, lines);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['ALLOW otherwise ANDROID other, WEB_H5 other', 'DENY sure IOS other']);
+  expect(rowsOf(stdout, 'EMULATOR=0.7')).toEqual(['ALLOW otherwise all']);
+  expect(rowsOf(stdout, 'EMULATOR=0.8 IOS')).toEqual(['DENY sure all']);
+  const signal = { name: 'EMULATOR', code: 'EMULATOR', level: 'HIGH', confidence: 0.9 };
+  const judgement = { requestId: 'r-1', clientType: 'IOS', eventType: null, signals: [signal] };
+  const other = { ...judgement, requestId: 'r-2', signals: [{ ...signal, confidence: 0.5 }] };
+  const whole = file('judgements.json', JSON.stringify({ data: { _entities: [judgement, null, other] } }, null, 2));
+  const byLine = file('judgements.jsonl', [judgement, other].map((one) => JSON.stringify(one)).join('\n'));
+  for (const one of [whole, byLine]) {
+    const table = (await run(policy, one)).stdout;
+    expect([rowsOf(table, 'r-1'), rowsOf(table, 'r-2')]).toEqual([['DENY sure all'], ['ALLOW otherwise all']]);
+  }
+});
+
+test('about two policies it answers what changes between them, and for whom', async () => {
+  const before = withRules({ id: 'a', when: { anyOf: ['EMULATOR'] } });
+  const after = file(
+    'other.json',
+    withRules({ id: 'a', when: { anyOf: ['EMULATOR'], clientType: ['IOS', 'WEB_H5'] } }),
+  );
+  const { stdout } = await run(before, after);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['DENY a ALLOW otherwise ANDROID other']);
+  expect(rowsOf(stdout, 'VPN_ENABLED')).toEqual([]);
+  expect((await run(before, file('same.json', before))).stdout).toContain('decides the same about everything');
+});
+
+test.each([
+  ['a signal that does not exist', ['EMULATR'], 'EMULATR'],
+  ['a confidence above 1', ['EMULATOR=1.5'], 'EMULATOR=1.5'],
+  ['a client that does not exist', ['EMULATOR', 'PHONE'], 'PHONE'],
+])('%s is named, and how to ask is said', async (_what, words, named) => {
+  const { code, stdout, stderr } = await run(withRules({ id: 'a', when: { minLevel: 'HIGH' } }), ...words);
+  expect([code, stdout]).toEqual([1, '']);
+  expect(stderr).toContain(`but got ${named}.`);
+  expect(stderr).toContain('npm run policy -- POLICY SIGNALS');
 });

@@ -21,7 +21,7 @@ const RULES = `
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
     upstream
-  explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/signal-catalogue
+  explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, config, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);

@@ -45,14 +45,15 @@ type TokenMeaning = {
 /** The longest delay of a token, in ms. */
 const MAX_DELAY_MS = 60_000;
 
-const DEVICE = '(?<once>once:)?(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:,[A-Z_]+)*))?';
+const DEVICE =
+  '(?<once>once:)?(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
 const ERROR = 'error:(?<error>400|401|403|404|500)';
 const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
 
 /**
  * Parses a token; undefined if the service would call it invalid. Grammar:
- * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL,…][@device][#analysis]` or `sandbox:[delay:MS:]error:CODE[@device][#analysis]`.
+ * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL[=CONFIDENCE],…][@device][#analysis]` or `sandbox:[delay:MS:]error:CODE[@device][#analysis]`.
  *
  * @param isUsed whether the token is for one query, and there was one before
  */
@@ -70,10 +71,18 @@ export function parseToken(token: string, isUsed: boolean): TokenMeaning | undef
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/** Each of these signals once, as the catalogue has it (2.9); undefined if it does not have one of them. */
-function signalsNamed(names: readonly string[]): FingerprintData['signals'] | undefined {
-  const wanted = [...new Set(names)];
-  const rows = wanted.flatMap((name) => SIGNALS_BY_NAME.get(name) ?? []);
-  if (rows.length < wanted.length) return undefined;
-  return rows.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
+/**
+ * Each of these signals once, as the catalogue has it (2.9), or with a confidence from 0 to 1 of its own, such as `EMULATOR=0.7`.
+ * Undefined if the catalogue does not have one of them.
+ */
+function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
+  const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
+  const signals = [...wanted].flatMap(([name, given]) => {
+    const row = SIGNALS_BY_NAME.get(name);
+    if (!row || (given !== undefined && !CONFIDENCE.test(given))) return [];
+    return { signal: row.code, level: row.level, confidence: given === undefined ? row.confidence : Number(given) };
+  });
+  return signals.length < wanted.size ? undefined : signals;
 }
+
+const CONFIDENCE = /^(0(\.\d{1,3})?|1(\.0{1,3})?)$/;

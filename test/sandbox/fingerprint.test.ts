@@ -135,6 +135,16 @@ describe('a device token', () => {
     ]);
   });
 
+  test('can give a signal a confidence of its own, from 0 to 1', async () => {
+    expect(await signalsOf('sandbox:web:EMULATOR=0.7,VPN_ENABLED,CLOUD_PHONE=0')).toEqual([
+      'EMULATOR HIGH 0.7',
+      'VPN_ENABLED LOW 1',
+      'CLOUD_PHONE HIGH 0',
+    ]);
+    for (const wrong of ['=1.1', '=', '=.5', '=0.12345'])
+      expect(parseToken(`sandbox:web:EMULATOR${wrong}`, false)).toBeUndefined();
+  });
+
   test('with a name after @ is another analysis of the device with this name, whatever it is like', async () => {
     const idsOf = async (token: string, region?: 'EU') => {
       const { request_id, fp_detail } = await ask(token, region);

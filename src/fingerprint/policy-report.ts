@@ -1,0 +1,208 @@
+import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
+import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
+
+/** What a risk policy says and decides, as lines for an analyst. */
+
+export const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'] as const;
+
+/** A device to decide about, and the words for it. Without a client it is each in turn. */
+export interface Question {
+  readonly name: string;
+  readonly signals: readonly PolicySignal[];
+  readonly clientType: PolicyInput['clientType'] | undefined;
+  readonly eventType: string | undefined;
+}
+
+const NEWER = { code: null, confidence: 1, effect: null };
+const SIGNALS: readonly PolicySignal[] = [
+  ...SIGNAL_CATALOGUE.map((row) => ({ ...row, name: row.code })),
+  ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
+];
+
+/** The rules in their order, with their conditions. */
+export function describe({ id, rules, otherwise }: RiskPolicy, source: string): string[] {
+  const lines = rules.map(({ when, decision, isShadow }) => {
+    const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
+    return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, conditions.join('; ')];
+  });
+  const head = `Policy ${id}, ${source}: ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}, otherwise ${otherwise.action}.`;
+  return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
+}
+
+/** What is decided about no signal, each alone, and as many as a rule asks for; and the rules that never act. */
+export function bySignal(policy: RiskPolicy): string[] {
+  const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
+  const acted = new Set<string>();
+  const rows = tried.flatMap(({ signals, outcomes }) =>
+    outcomes.flatMap(({ acting, cells }) => {
+      const isFirst = acting.some((rule) => !acted.has(rule));
+      for (const rule of acting) acted.add(rule);
+      return isFirst || signals.length < 2 ? [[nameOf(signals), ...rowOf(signals), ...cells]] : [];
+    }),
+  );
+  const idle = policy.rules.filter(({ decision }) => !acted.has(decision.rule));
+  const head = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
+  return [
+    'Decisions about a device with no signal, with one, and with several if a rule acts on them for the first time:',
+    '',
+    ...table([head, ...rows]),
+    '',
+    idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
+    ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
+  ];
+}
+
+/** Which rule acts on a device, and why each one before it does not. */
+export function explain(policy: RiskPolicy, question: Question): string[] {
+  const clients = question.clientType ? [question.clientType] : CLIENT_TYPES;
+  const answers = clients.map((clientType) => {
+    const input = { ...question, clientType };
+    const { action, rule } = decide(policy, input);
+    const at = policy.rules.findIndex(({ decision }) => decision.rule === rule);
+    const before = policy.rules.slice(0, at < 0 ? policy.rules.length : at).map((one) => {
+      const why = matches(one, input) ? 'matches, and is only counted (shadow)' : whyNot(one, input);
+      return `  ${one.decision.rule}: ${why}`;
+    });
+    return [`${action} by ${rule}. Before it:`, ...(before.length > 0 ? before : ['  no rule'])].join('\n');
+  });
+  if (new Set(answers).size === 1) return [`${question.name}: ${answers[0]}`];
+  return answers.map((one, at) => `${question.name} ${clients[at]}: ${one}`);
+}
+
+/** The conditions of a rule that do not hold. */
+function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: PolicyInput): string {
+  const reasons: string[] = [];
+  if (when.clientType && !when.clientType.includes(clientType)) reasons.push(`clientType is ${clientType}`);
+  if (when.eventType && !(eventType !== undefined && when.eventType.includes(eventType)))
+    reasons.push(`eventType is ${eventType ?? 'not given'}`);
+  const excluded = signals.filter(({ code }) => when.noneOf?.some((one) => one === code));
+  if (excluded.length > 0) reasons.push(`noneOf: it has ${nameOf(excluded)}`);
+  const counted = signals.filter((signal) => counts(when, signal));
+  if (new Set(counted.map(({ name }) => name)).size < needs) {
+    const failed = (['anyOf', 'effect', 'minLevel', 'minConfidence'] as const).flatMap((key) => {
+      const leftOut = signals.filter((signal) => when[key] !== undefined && !counts({ [key]: when[key] }, signal));
+      return leftOut.length > 0 ? `${key} leaves out ${leftOut.map(({ name }) => name).join(', ')}` : [];
+    });
+    reasons.push([`${counted.length} of ${needs} signals count`, failed.join(', ')].filter(Boolean).join(': '));
+  }
+  return reasons.join('; ');
+}
+
+/** What is decided about each device of a list. */
+export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
+  const rows = questions.flatMap(({ name, signals, clientType, eventType }) => {
+    const clients = clientType ? [clientType] : CLIENT_TYPES;
+    const all = outcomesOf(
+      policy,
+      signals,
+      clients.map((client) => ({ clientType: client, eventType })),
+    );
+    return all.map(({ cells: [action = '', rule = '', shadows = '', askedBy = ''] }) => [
+      name,
+      action,
+      rule,
+      shadows,
+      askedBy,
+    ]);
+  });
+  return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
+}
+
+/** What two policies decide differently about what either was tried with. */
+export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
+  const asked = questionsOf([...policy.rules, ...other.rules]);
+  const seen = new Map(
+    [...combinationsFor(policy), ...combinationsFor(other)].map((signals) => [nameOf(signals), signals]),
+  );
+  const rows = [...seen].flatMap(([name, signals]) =>
+    asked.flatMap((question) => {
+      const [was, is] = [policy, other].map((one) => decide(one, { ...question, signals }));
+      if (!was || !is || (was.action === is.action && was.rule === is.rule)) return [];
+      return [
+        [
+          name,
+          `${question.clientType} ${question.eventType ?? 'other'}`,
+          `${was.action} ${was.rule}`,
+          `${is.action} ${is.rule}`,
+        ],
+      ];
+    }),
+  );
+  const merged = new Map<string, string[]>();
+  for (const [name = '', by = '', was = '', is = ''] of rows) {
+    const key = [name, was, is].join('\n');
+    merged.set(key, [...(merged.get(key) ?? []), by]);
+  }
+  if (merged.size === 0) return [`${path} decides the same about everything that was tried.`];
+  const lines = [...merged].map(([key, by]) => [
+    ...key.split('\n'),
+    by.length === asked.length ? 'all' : by.join(', '),
+  ]);
+  return [`Policy ${policy.id} and ${other.id}, ${path}:`, '', ...table([['signals', 'now', 'then', 'for'], ...lines])];
+}
+
+/** Which rules decide where the conditions of a rule hold that never acts, if they ever do. */
+function whyIdle(policy: RiskPolicy, rule: Rule): string {
+  const inputs = combinationsFor(policy).flatMap((signals) =>
+    questionsOf(policy.rules).map((question) => ({ ...question, signals })),
+  );
+  const names = new Set(inputs.flatMap((input) => (matches(rule, input) ? decide(policy, input).rule : [])));
+  return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
+}
+
+/** No signal, each alone, and for a rule that needs more so many of those that it counts. */
+function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
+  const larger = rules.flatMap(({ when, needs }, at) => {
+    if (needs < 2) return [];
+    const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
+    // Those about which an earlier rule decides alone come last, so that some combinations are without them.
+    const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
+    const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
+    const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
+    return ordered.map((_, first) => [...ordered, ...ordered].slice(first, first + needs));
+  });
+  return [[], ...SIGNALS.map((signal) => [signal]), ...larger];
+}
+
+/** Each client type with every event type that the rules name, and with none for all others. */
+function questionsOf(rules: readonly Rule[]): Pick<PolicyInput, 'clientType' | 'eventType'>[] {
+  const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
+  return CLIENT_TYPES.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
+}
+
+/** Each different decision about these signals, with the rules that act and with the questions for which it is made. */
+function outcomesOf(policy: RiskPolicy, signals: readonly PolicySignal[], questions = questionsOf(policy.rules)) {
+  const byDecision = new Map<string, { acting: string[]; made: string[]; askedBy: string[] }>();
+  for (const question of questions) {
+    const shadows: string[] = [];
+    const acting: string[] = [];
+    const { action, rule } = decide(policy, { ...question, signals }, (shadow) => {
+      acting.push(shadow.rule);
+      shadows.push(`${shadow.rule} (${shadow.action})`);
+    });
+    const made = [action, rule, shadows.join(', ')];
+    const known = byDecision.get(made.join()) ?? { acting: [...acting, rule], made, askedBy: [] };
+    known.askedBy.push(`${question.clientType} ${question.eventType ?? 'other'}`);
+    byDecision.set(made.join(), known);
+  }
+  const isAlways = byDecision.size === 1;
+  return [...byDecision.values()].map(({ acting, made, askedBy }) => ({
+    acting,
+    cells: [...made, isAlways ? 'all' : askedBy.join(', ')],
+  }));
+}
+
+const nameOf = (signals: readonly PolicySignal[]) => signals.map(({ name }) => name).join(' + ') || '(none)';
+
+/** The catalogue's row of a signal that is alone. */
+function rowOf([first, ...others]: readonly PolicySignal[]): string[] {
+  return first && others.length === 0 ? [first.level, String(first.confidence), first.effect ?? ''] : ['', '', ''];
+}
+
+/** Lines whose cells stand below each other. */
+function table(rows: readonly (readonly string[])[]): string[] {
+  const [head = []] = rows;
+  const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const padded = (row: readonly string[]) => widths.map((width, column) => (row[column] ?? '').padEnd(width));
+  return rows.map((row) => padded(row).join('  ').trimEnd());
+}
