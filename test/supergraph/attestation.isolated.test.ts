@@ -53,3 +53,14 @@ test('the keys that are known are good while they cannot be fetched, and are not
   expect(await verdictOf(await signer.sign())).toBe('verified');
   expect(keyServer.asked()).toBe(1);
 });
+
+test('a key that is new is looked for once 30 s have passed, and until then nobody is told that a token is no proof', async () => {
+  const next = await createSigner();
+  await verdictOf(await signer.sign());
+  await expect(verdictOf(await next.sign())).rejects.toMatchObject({ code: 'ERR_JWKS_NO_MATCHING_KEY' });
+  keyServer.keys = [...keys, next.publicJwk];
+  vi.setSystemTime(Date.now() + 30_001);
+  expect(await verdictOf(await next.sign())).toBe('verified');
+  vi.setSystemTime(Date.now() + 30_001);
+  expect(await verdictOf(await (await createSigner()).sign())).toBe('INVALID');
+});

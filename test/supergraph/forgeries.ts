@@ -5,7 +5,7 @@ import { type Claims, goodClaims, type Signer } from './signer.ts';
 
 export interface Forgery {
   readonly name: string;
-  readonly verdict: 'INVALID' | 'EXPIRED';
+  readonly verdict: 'INVALID' | 'EXPIRED' | 'TRY_AGAIN';
   /** @param ours whose keys the verifier trusts @param attacker whose keys it does not know */
   readonly make: Make;
 }
@@ -55,10 +55,6 @@ const INVALID: Readonly<Record<string, Make>> = {
   'HS256, keyed with an empty text': (ours) => hmac(ours, ''),
   'by a key of the attacker with our kid': (ours, attacker) => attacker.sign({}, { kid: ours.kid }),
   'by a key of the attacker without a kid': (_ours, attacker) => attacker.sign({}, { kid: undefined }),
-  'with an unknown kid': (_ours, attacker) => attacker.sign(),
-  'with a path as kid': (_ours, attacker) => attacker.sign({}, { kid: '../../../../dev/null' }),
-  'with an address as kid': (_ours, attacker) => attacker.sign({}, { kid: ATTACKER_URL }),
-  'with SQL as kid': (_ours, attacker) => attacker.sign({}, { kid: "' OR 1=1 --" }),
   'with jku at the attacker': (ours, attacker) => attacker.sign({}, { kid: ours.kid, jku: ATTACKER_URL }),
   'with x5u at the attacker': (ours, attacker) => attacker.sign({}, { kid: ours.kid, x5u: ATTACKER_URL }),
   "with the attacker's own jwk": (ours, attacker) => attacker.sign({}, { kid: ours.kid, jwk: attacker.publicJwk }),
@@ -80,6 +76,14 @@ const INVALID: Readonly<Record<string, Make>> = {
   },
 };
 
+/** A verifier that has just asked for the keys cannot tell them from tokens by a new key. */
+const UNKNOWN_KEY: Readonly<Record<string, Make>> = {
+  'with an unknown kid': (_ours, attacker) => attacker.sign(),
+  'with a path as kid': (_ours, attacker) => attacker.sign({}, { kid: '../../../../dev/null' }),
+  'with an address as kid': (_ours, attacker) => attacker.sign({}, { kid: ATTACKER_URL }),
+  'with SQL as kid': (_ours, attacker) => attacker.sign({}, { kid: "' OR 1=1 --" }),
+};
+
 const EXPIRED: Readonly<Record<string, Make>> = {
   expired: (ours) => ours.sign({ iat: now() - 150, exp: now() - 30 }),
   'older than an attestation may be, with a late end': (ours) => ours.sign({ iat: now() - 400, exp: now() + 400 }),
@@ -88,7 +92,11 @@ const EXPIRED: Readonly<Record<string, Make>> = {
 const listOf = (makers: Readonly<Record<string, Make>>, verdict: Forgery['verdict']): Forgery[] =>
   Object.entries(makers).map(([name, make]) => ({ name, make, verdict }));
 
-export const FORGERIES: readonly Forgery[] = [...listOf(INVALID, 'INVALID'), ...listOf(EXPIRED, 'EXPIRED')];
+export const FORGERIES: readonly Forgery[] = [
+  ...listOf(INVALID, 'INVALID'),
+  ...listOf(EXPIRED, 'EXPIRED'),
+  ...listOf(UNKNOWN_KEY, 'TRY_AGAIN'),
+];
 
 function part(json: unknown): string {
   return Buffer.from(JSON.stringify(json)).toString('base64url');

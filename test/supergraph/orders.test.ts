@@ -110,7 +110,17 @@ describe('an order', () => {
   });
 });
 
-test.each(FORGERIES)(
+test.each(FORGERIES.filter(({ verdict }) => verdict === 'TRY_AGAIN'))(
+  'a forgery, $name: no order, and an error that can be retried, because the key may be a new one',
+  async ({ make }) => {
+    expect(await order({ attestation: await ours.sign() })).toMatchObject(PLACED);
+    const { data, errors } = await sendOrder(orders.url, orderInput({ attestation: await make(ours, attacker) }));
+    expect(data).toEqual({ placeOrder: null });
+    expect(errors).toMatchObject([{ extensions: { code: 'ATTESTATION_UNAVAILABLE', retryable: true } }]);
+  },
+);
+
+test.each(FORGERIES.filter(({ verdict }) => verdict !== 'TRY_AGAIN'))(
   'a forgery, $name: no order, and a challenge because it is $verdict',
   async ({ make, verdict }) => {
     expect(await order({ attestation: await make(ours, attacker) })).toEqual(challengeFor(verdict));

@@ -22,7 +22,10 @@ const CLAIMS = ['iss', 'aud', 'action', 'assurance', 'captcha_id', 'jti', 'iat',
 /** jose's codes for a token that is wrong. Any other error is about the keys, and says nothing about the token. */
 const WRONG_TOKEN = /^ERR_(JWT_|JWS_|JOSE_(ALG_NOT_ALLOWED|NOT_SUPPORTED)|JWKS_(NO|MULTIPLE)_MATCHING_KEY)/;
 
-/** Verifies tokens for this action and person. Rejects if the keys cannot be fetched: never take that for a proof. */
+/**
+ * Verifies tokens for this action and person. Rejects if the keys cannot be fetched, or if one is not known and was looked for within
+ * the last 30 s: never take that for a proof, and let the client try again.
+ */
 export function createVerifier({ jwksUrl, issuer, audience, subject }: AttestationConfig) {
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
   // Nothing of this is up to the token (RFC 8725).
@@ -39,11 +42,14 @@ export function createVerifier({ jwksUrl, issuer, audience, subject }: Attestati
 
   return async (token: string, action: string, person: string): Promise<Proof | 'INVALID' | 'EXPIRED'> => {
     if (token.length > MAX_LENGTH) return 'INVALID';
+    // While this is so, a key that is not known is not looked for, although it may have been published meanwhile.
+    const { coolingDown } = keys;
     try {
       const { payload } = await jwtVerify(token, keys, { ...pinned, ...times, requiredClaims });
       return proofOf(payload, action, person);
     } catch (error) {
       if (error instanceof errors.JWTExpired) return 'EXPIRED';
+      if (error instanceof errors.JWKSNoMatchingKey && coolingDown) throw error;
       if (error instanceof errors.JOSEError && WRONG_TOKEN.test(error.code)) return 'INVALID';
       throw error;
     }

@@ -29,8 +29,10 @@ const TABLES = `
     UNIQUE (customer_id, checkout_id)
   );
   CREATE INDEX IF NOT EXISTS checkouts_by_device ON checkouts (device_id, order_id);
-  CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY);
+  CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY, at BIGINT NOT NULL);
 `;
+/** No attestation is accepted that is older, with clocks that differ: 300 s and 5 s. */
+const SPENT_MS = 305_000;
 const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
   asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId"
   FROM checkouts`;
@@ -73,7 +75,8 @@ export function openDatabase(file: string) {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   database.exec(`PRAGMA journal_mode = WAL; ${TABLES}`);
   const prepare = (sql: string) => database.prepare(sql);
-  const spend = prepare('INSERT INTO spent_attestations (jti) VALUES (?) ON CONFLICT DO NOTHING');
+  const spend = prepare('INSERT INTO spent_attestations (jti, at) VALUES (?, ?) ON CONFLICT DO NOTHING');
+  const forget = prepare('DELETE FROM spent_attestations WHERE at < ?');
   const find = prepare(`${CHECKOUT} WHERE id = ?`);
   const tried = prepare(`${CHECKOUT} WHERE customer_id = ? AND checkout_id = ?`);
   const order = prepare(`${CHECKOUT} WHERE order_id = ?`);
@@ -132,7 +135,8 @@ export function openDatabase(file: string) {
       database.exec('BEGIN IMMEDIATE');
       try {
         if (place.run(captcha, orderId, id, decision).changes === 0) return 'CHANGED';
-        if (jti !== undefined && spend.run(jti).changes === 0) return 'SPENT';
+        forget.run(Date.now() - SPENT_MS);
+        if (jti !== undefined && spend.run(jti, Date.now()).changes === 0) return 'SPENT';
         database.exec('COMMIT');
         return 'PLACED';
       } finally {

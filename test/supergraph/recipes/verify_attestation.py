@@ -32,13 +32,16 @@ class Keys:
                 fetched = jwt.PyJWKSet.from_dict(json.load(response)).keys
             self.keys = {key.key_id: key.key for key in fetched}
             self.fetched = time.monotonic()
+            age = 0
+        if kid is not None and kid not in self.keys and age > 0:
+            raise LookupError("a key is not known yet, and is looked for within 30 s: try again")
         return self.keys.get(kid)
 
 
 def verify(token, action, person, keys, issuer, audience, subject_required=True):
     """
-    Gives the claims of a proof. Raises Refused if the token is none, and OSError, ValueError or PyJWKSetError if the keys cannot be
-    fetched. Insert `jti` under a unique constraint, in the transaction that acts. Without `subject_required` a proof that names nobody
+    Gives the claims of a proof. Raises Refused if the token is none, OSError, ValueError or PyJWKSetError if the keys cannot be fetched,
+    and LookupError if its key may be a new one: let the client try again after these. Insert `jti` under a unique constraint, in the transaction that acts. Without `subject_required` a proof that names nobody
     is good for everybody.
     """
     if len(token) > MAX_LENGTH:
@@ -92,4 +95,6 @@ if __name__ == "__main__":
             answer = verify(**json.loads(line), keys=keys, issuer=issuer, audience=audience)
         except Refused as refused:
             answer = str(refused)
+        except LookupError:
+            answer = "TRY_AGAIN"
         print(json.dumps(answer), flush=True)
