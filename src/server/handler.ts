@@ -53,8 +53,6 @@ export async function handleGraphql(
     const contentType = negotiateContentType(request.headers.accept);
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
-    // Again, because the body can arrive long after the headers.
-    if (eventLoop.isOverloaded()) throw overloaded();
     const operation = new Operation(request, caller.name, telemetry);
     response.on('close', () => operation.cancel());
     let status = 500; // until there is a response

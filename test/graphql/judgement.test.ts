@@ -106,12 +106,10 @@ test('filters of signals work as they do on a fresh judgement', async () => {
   );
   const { signals } = await ask2('minLevel: HIGH, minConfidence: 0.95');
   expect(signals.map(({ name }: { name: string }) => name)).toEqual(names);
-  const wrong = await ask2('minConfidence: 95');
-  expect([wrong.signals, wrong.eventId, wrong.errors?.[0]?.extensions.code]).toEqual([
-    null,
-    expect.any(String),
-    'BAD_USER_INPUT',
-  ]);
+  for (const outside of [95, 1.01, -0.01]) {
+    const { signals: none, eventId, errors } = await ask2(`minConfidence: ${outside}`);
+    expect([none, eventId, errors?.[0]?.extensions.code]).toEqual([null, expect.any(String), 'BAD_USER_INPUT']);
+  }
 });
 
 test('what cannot be opened is null with a code, beside others that can, and nothing is judged instead', async () => {

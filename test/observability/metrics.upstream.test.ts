@@ -40,7 +40,7 @@ describe('an upstream call', () => {
     ['ok', 'a response as documented', answer(200, JSON.stringify(ANDROID))],
     ['ok', 'a response that is not as documented', answer(200, '{}')],
     ['http_4xx', 'a refusal', answer(403, '{}')],
-    ['http_5xx', 'a server error', answer(502, '<html>')],
+    ['http_5xx', 'a server error', answer(500, '<html>')],
     ['UPSTREAM_UNAVAILABLE', 'a reset connection', reset],
     ['UPSTREAM_PROTOCOL_ERROR', 'a response that is too large', answer(200, ' '.repeat(300_000))],
   ])('counts as %s for %s', async (outcome, _what, behave) => {

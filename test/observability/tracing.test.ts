@@ -96,6 +96,15 @@ describe('an operation with a traceparent', () => {
   });
 });
 
+test('a call to an address without a port has the one of its scheme', async () => {
+  // Nobody listens there.
+  const fingerprintUrlGLB = 'https://127.0.0.1';
+  const { clients } = await exportedOf([{ query: queryForTokens(['one']) }], { fingerprintUrlGLB }, SAMPLED);
+  expect(clients.map(attributesOf)).toMatchObject([
+    { 'server.address': '127.0.0.1', 'server.port': 443, 'url.scheme': 'https' },
+  ]);
+});
+
 test('an operation without a valid traceparent starts a trace of its own', async () => {
   const started = await start();
   const wrong: readonly Record<string, string>[] = [

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { LIVE } from '../process/environments.ts';
@@ -37,6 +38,22 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   }
   for (const resolve of underWay) resolve();
   await expect.poll(late.received).toContain('"wait":null');
+});
+
+test('an answer of which a part is read every few seconds arrives as a whole', async () => {
+  const { url } = await startHolding(ROUTER_AND_SERVICES);
+  const length = 8 * MB - 20;
+  const { socket, received } = open(url, `{"query":"{ long(length: ${length}) }"}`, 'router');
+  const startedAt = performance.now();
+  await once(socket, 'data');
+  for (let read = 0; received().length < length; ) {
+    socket.pause();
+    await setTimeout(3_900);
+    read = Math.min(received().length + MB, length);
+    socket.resume();
+    await expect.poll(() => received().length, { interval: 1, timeout: 5_000 }).toBeGreaterThanOrEqual(read);
+  }
+  expect(performance.now() - startedAt).toBeGreaterThan(14_000);
 });
 
 test.each<[string, string, Partial<ServerOptions>]>([

@@ -116,6 +116,21 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   await expect.poll(() => upstream.received.length).toBe(4);
 });
 
+test('a half-open call that a limit of ours stops gives its turn to the next one', async () => {
+  const failing = await start(503);
+  const upstream = await start(undefined);
+  const { client } = startClient({ probes: [['a', probeOf(failing.url)]], upstreamMaxInFlight: 1, timeoutMs: 400 });
+  const post = (account: string) => client.post({ ...requestTo(upstream.url, createContext()), account });
+  client.health.find('a')?.prober.start();
+  await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
+  const held = post('b').catch(() => {});
+  // It waits in the queue for as long as it may.
+  await expect(post('a')).rejects.toMatchObject({ code: 'OVERLOADED' });
+  expect(client.health.find('a')?.admission.admit()).toBe(true);
+  expect(() => client.health.find('a')?.admission.admit()).toThrow();
+  await held;
+});
+
 describe('accounts', () => {
   interface Account {
     readonly id: string;
