@@ -83,7 +83,7 @@ export type CaptchaFailureDetails = {
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
-   * While the captcha service is down, a proof that says so: its claim `asr` is `unverified`, and the service that `audience`
+   * While the captcha service is down, a proof that says so: its claim `assurance` is `unverified`, and the service that `audience`
    * named decides whether that is enough. Null in every other case, also where `proceed` is true because nothing but a policy
    * lets the request proceed: `message` says so.
    */
@@ -114,7 +114,7 @@ export type CaptchaIndeterminateCause =
 /** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
-  /** The proof for the service that `audience` named. Its claim `asr` is `verified`. Null only with `BAD_USER_INPUT`, if none was named. */
+  /** The proof for the service that `audience` named. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if none was named. */
   attestation?: Maybe<Scalars['String']['output']>;
   /** What the service knows about the solved challenge. */
   details: CaptchaDetails;

@@ -128,23 +128,29 @@ async function startEdge({ login }: Graph, router: Router, edgeSecret: string): 
   return { ...edge, pastEdge: router.url, pids, logged, stop: () => edge.stop().then(router.stop) };
 }
 
-function withChanges({ secret, addresses }: Graph, changes: Changes) {
+/** The secret and the addresses of a graph with changes, and a free port. */
+async function prepare({ secret, addresses }: Graph, changes: Changes = {}) {
   const { 'device-trust': ours = '' } = addresses;
-  return { secret, ...changes, at: (text: string) => text.replaceAll(ours, changes.ours ?? ours) };
+  const at = (text: string) => text.replaceAll(ours, changes.ours ?? ours);
+  return { secret, ...changes, at, port: await freePort() };
 }
 
+const APOLLO_PROGRAM = {
+  variable: 'APOLLO_ROUTER',
+  command: 'router',
+  how: 'cargo install --locked apollo-router@2.13.1',
+};
 const APOLLO: Column = {
   name: 'Apollo Router',
-  program: { variable: 'APOLLO_ROUTER', command: 'router', how: 'cargo install --locked apollo-router@2.13.1' },
+  program: APOLLO_PROGRAM,
   hasEdge: true,
-  async start(graph, supergraphSdl, changes = {}) {
-    const { secret, at } = withChanges(graph, changes);
-    const port = await freePort();
+  async start(graph, supergraphSdl, changes) {
+    const { secret, at, port } = await prepare(graph, changes);
     const health = await freePort();
     const edgeSecret = 'a-secret-of-the-edge';
     const listen = ['--listen', `127.0.0.1:${port}`];
     const router = await run(
-      found(this.program ?? HAPROXY),
+      found(APOLLO_PROGRAM),
       ['--config', '{folder}/router.yaml', '--supergraph', '{folder}/graph', ...listen],
       {
         files: {
@@ -161,16 +167,16 @@ const APOLLO: Column = {
   },
 };
 
+const HIVE_PROGRAM = {
+  variable: 'HIVE_ROUTER',
+  command: 'hive_router',
+  how: 'cargo install --locked hive-router@0.2.0 --features graphiql',
+};
 const HIVE_ROUTER: Column = {
   name: 'Hive Router',
-  program: {
-    variable: 'HIVE_ROUTER',
-    command: 'hive_router',
-    how: 'cargo install --locked hive-router@0.2.0 --features graphiql',
-  },
-  async start(graph, supergraphSdl, changes = {}) {
-    const { secret, at } = withChanges(graph, changes);
-    const port = await freePort();
+  program: HIVE_PROGRAM,
+  async start(graph, supergraphSdl, changes) {
+    const { secret, at, port } = await prepare(graph, changes);
     const jwt = {
       enabled: true,
       jwks_providers: [{ source: 'remote', url: graph.login.jwksUrl }],
@@ -178,7 +184,7 @@ const HIVE_ROUTER: Column = {
       audiences: ['shop'],
       allowed_algorithms: ['ES256'],
     };
-    return run(found(this.program ?? HAPROXY), [], {
+    return run(found(HIVE_PROGRAM), [], {
       files: { 'router.yaml': merged('hive-router.yaml', { jwt }), graph: at(supergraphSdl) },
       env: {
         ROUTER_SECRET: secret,
@@ -209,19 +215,19 @@ async function composeForCosmo({ addresses, subgraphs }: Graph): Promise<string>
   return text;
 }
 
+const COSMO_PROGRAM = {
+  variable: 'COSMO_ROUTER',
+  command: 'cosmo-router',
+  how: 'clone github.com/wundergraph/cosmo, tag router@0.341.0, and go build -o cosmo-router ./cmd/router in its folder router',
+};
 const COSMO: Column = {
   name: 'Cosmo Router',
-  program: {
-    variable: 'COSMO_ROUTER',
-    command: 'cosmo-router',
-    how: 'clone github.com/wundergraph/cosmo, tag router@0.341.0, and go build -o cosmo-router ./cmd/router in its folder router',
-  },
-  async start(graph, _supergraphSdl, changes = {}) {
-    const { secret, at } = withChanges(graph, changes);
+  program: COSMO_PROGRAM,
+  async start(graph, _supergraphSdl, changes) {
+    const { secret, at, port } = await prepare(graph, changes);
     composed ??= composeForCosmo(graph);
-    const port = await freePort();
     const jwks = [{ url: graph.login.jwksUrl, algorithms: ['ES256'], audiences: ['shop'] }];
-    return run(found(this.program ?? HAPROXY), [], {
+    return run(found(COSMO_PROGRAM), [], {
       files: {
         'router.yaml': merged('cosmo.yaml', { authentication: { jwt: { jwks } } }),
         'router.json': at(await composed),
@@ -240,8 +246,8 @@ const COSMO: Column = {
 
 const hiveGateway = (name: string, planner: Pick<GatewayConfigSupergraph, 'unifiedGraphHandler'>): Column => ({
   name,
-  async start(graph, supergraphSdl, changes = {}) {
-    const { secret, at } = withChanges(graph, changes);
+  async start(graph, supergraphSdl, changes) {
+    const { secret, at } = await prepare(graph, changes);
     const { login } = graph;
     const keys = createRemoteJWKSet(new URL(login.jwksUrl));
     /** As the option `jwt` of Hive Gateway does it. */

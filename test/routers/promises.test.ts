@@ -119,6 +119,7 @@ describe.each(columns().map((column) => [column.name, column] as const))('%s', a
     ['of another key', () => graph.token({}, other)],
     ['without a signature', async () => unsigned(await graph.token())],
     ['of another audience', () => graph.token({ aud: 'elsewhere' })],
+    ['of another issuer', () => graph.token({ iss: 'https://elsewhere.example/' })],
     ['that is none', async () => 'made-up'],
   ])('a token %s names nobody', async (_what, tokenOf) => {
     const { status, text } = await raw(JUDGE, bearer(await tokenOf()));
