@@ -35,8 +35,10 @@ const seriesOf = ({ action, rule, shadow }: Readonly<Record<string, string>>) =>
 
 /** What was counted while this ran. */
 async function countedDuring(run: () => Promise<unknown>) {
-  const grown = (await gainOf(app, run)).of(COUNTER);
-  return Object.fromEntries(grown.map(([labels, count]) => [seriesOf(labels), count]));
+  const counts: Record<string, number> = {};
+  for (const [labels, count] of (await gainOf(app, run)).of(COUNTER))
+    counts[seriesOf(labels)] = (counts[seriesOf(labels)] ?? 0) + count;
+  return counts;
 }
 
 const LOGIN_ONLY = parsePolicy(`{
@@ -109,6 +111,19 @@ describe('the metric', () => {
     app.usePolicy(LOGIN_ONLY);
     const asking = () => ask(app.graphqlUrl, TWICE, { token: 'sandbox:android:EMULATOR' });
     expect(await countedDuring(asking)).toEqual({ 'DENY watch shadow': 1, 'ALLOW otherwise': 1 });
+  });
+
+  test('says which kind of client it was about, and which event if the policy names it', async () => {
+    app.usePolicy(LOGIN_ONLY);
+    const judged = (device: string, eventType: string) =>
+      askBothWays(BY_TOKEN, { token: `sandbox:${device}:EMULATOR`, eventType });
+    const grown = await gainOf(app, async () => {
+      await judged('ios', 'login');
+      await judged('web', 'made up by a client');
+    });
+    const decided = grown.of(COUNTER).filter(([{ shadow }]) => shadow === 'false');
+    const labels = decided.map(([{ action, client_type, event_type }]) => [action, client_type, event_type].join(' '));
+    expect(labels.sort()).toEqual(['ALLOW WEB_H5 other', 'DENY IOS login']);
   });
 
   test('has a series for each rule of the policy in use from the start', async () => {
