@@ -161,6 +161,15 @@ describe('the cost of an operation', () => {
       1 + 1 + 3,
       'mutation { validateCaptcha(input: { lotNumber: "l" }) { attestation again: attestation ... on CaptchaPassed { third: attestation } } }',
     ],
+    // A fragment can be on an interface or a union as well. A rejection is no entity, so what is asked of entities adds nothing to it.
+    [
+      1 + 1 + 2,
+      'mutation { validateCaptcha(input: { lotNumber: "l" }) { ... on CaptchaValidation { proceed attestation } } }',
+    ],
+    [
+      1 + 1 + 1 + 3 * 2,
+      '{ deviceFingerprint(token: "t") { ... on _Entity { __typename } ... on DeviceFingerprintRejected { errors { field } } } }',
+    ],
   ])('is %i for %s', (cost, document) => {
     expect(of(document)).toMatchObject({ fixed: cost, variables: [] });
   });

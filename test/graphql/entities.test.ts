@@ -49,6 +49,12 @@ describe.each(CANARIES)('%s', (canary) => {
   });
 });
 
+test('a single reference stands for a list of one', async () => {
+  const representations = { __typename: 'DeviceFingerprint', token: 'sandbox:ios' };
+  const { data, errors } = await ask(sandbox.graphqlUrl, TYPES_QUERY, { representations });
+  expect([data, errors]).toEqual([{ _entities: [{ clientType: 'IOS' }] }, undefined]);
+});
+
 test('fields beside the key do not become arguments', async () => {
   await entities({
     __typename: 'DeviceFingerprint',

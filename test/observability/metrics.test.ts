@@ -112,7 +112,7 @@ describe('an operation', () => {
     expect(gain.of('device_trust_operations_failed_total')).toEqual([[{ side }, 1]]);
   });
 
-  test('is measured in seconds, with a bucket that ends at the objective of latency and at both default deadlines', async () => {
+  test('is measured in seconds, in buckets of which one ends at the objective of latency and one at each default deadline', async () => {
     const gain = await gainOf(app, () => send(app, { query: queryForTokens(['sandbox:delay:300:web']) }));
     expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeGreaterThan(0.29);
     expect(gain.sum(`${DURATION}_sum`, { outcome: 'ok' })).toBeLessThan(5);
@@ -121,7 +121,7 @@ describe('an operation', () => {
     const { samples } = await readMetrics(app);
     for (const name of [DURATION, 'device_trust_upstream_duration_seconds']) {
       const bounds = samples.filter((sample) => sample.name === `${name}_bucket`).map(({ labels }) => labels['le']);
-      expect(bounds).toEqual(expect.arrayContaining(['2', '3', '5']));
+      expect([...new Set(bounds)].join(' ')).toBe('0.005 0.01 0.025 0.05 0.1 0.25 0.5 1 2 3 5 10 +Inf');
     }
   });
 
