@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectRefusal, startWithoutUpstreams } from '../server/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
@@ -77,6 +78,33 @@ describe('sandbox mode', () => {
       expect(data).toMatchObject(expected);
     }
   });
+});
+
+test('a visit to GraphiQL renews the challenges in the tabs that the last one left, and nothing else that is in them', async () => {
+  const { text } = await request(`${sandbox.url}/graphiql`, BROWSER);
+  const fresh = readGraphiql(text).defaultTabs;
+  const left = {
+    activeTabIndex: 1,
+    tabs: ['ValidateCaptcha', 'DeviceFingerprint', 'Validate', null].map((operationName) => ({
+      operationName,
+      query: 'of the person',
+      variables: 'of the person',
+    })),
+  };
+  const stored = { 'graphiql:tabState': JSON.stringify(left) };
+  const localStorage = {
+    getItem: (key: keyof typeof stored) => stored[key],
+    setItem: (key: keyof typeof stored, value: string) => {
+      stored[key] = value;
+    },
+  };
+  const [, script = ''] = /<head>.*?<script>([\s\S]*?)<\/script>/.exec(text) ?? [];
+  runInNewContext(script, { localStorage });
+  const { variables } = fresh.find(({ query }) => query.includes('mutation ValidateCaptcha(')) ?? {};
+  const [captcha, ...others] = left.tabs;
+  expect(JSON.parse(stored['graphiql:tabState'])).toEqual({ ...left, tabs: [{ ...captcha, variables }, ...others] });
+  // On a first visit nothing is stored.
+  runInNewContext(script, { localStorage: { getItem: () => null } });
 });
 
 describe('a name in `Host`', () => {
