@@ -116,29 +116,28 @@ if (exposure) log.warn(exposure);
 const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
-// Secrets in files are rotated by writing the files. What is wrong with a new one is logged, and the old ones stay in use.
-watchConfig(config, {
-  read: readConfig,
-  onChange: (next) => {
-    app?.rotate(next);
-    app?.recordNewestInUse('secrets', true);
-  },
-  onProblems: (problems) => {
-    app?.recordNewestInUse('secrets', false);
-    log?.error({ problems }, 'the new secrets cannot be used; the old ones stay in use');
-  },
-});
-
-// Watched apart from the secrets, so that a mistake in one does not keep the other from being replaced.
-watchConfig(policy, {
-  read: () => readPolicy(config.riskPolicyFile),
-  onChange: (next) => {
-    app?.usePolicy(next);
-    app?.recordNewestInUse('policy', true);
-    log?.info({ policy: next.id, policyText: next.text }, 'risk policy replaced');
-  },
-  onProblems: (problems) => {
-    app?.recordNewestInUse('policy', false);
-    log?.error({ problems }, 'the new risk policy cannot be used; the old one stays in use');
-  },
+/** Uses what is written to such a file from then on. What is wrong with it is logged, and the old content stays in use. */
+function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Value, use: (next: Value) => void): void {
+  const refused = {
+    secrets: 'the new secrets cannot be used; the old ones stay in use',
+    policy: 'the new risk policy cannot be used; the old one stays in use',
+  };
+  watchConfig(first, {
+    read,
+    onChange: (next) => {
+      use(next);
+      app?.recordNewestInUse(file, true);
+    },
+    onProblems: (problems) => {
+      app?.recordNewestInUse(file, false);
+      log?.error({ problems }, refused[file]);
+    },
+  });
+}
+// Apart from each other, so that a mistake in one does not keep the other from being replaced.
+watch('secrets', config, readConfig, app.rotate);
+const readNext = () => readPolicy(config.riskPolicyFile);
+watch('policy', policy, readNext, (next) => {
+  app?.usePolicy(next);
+  log?.info({ policy: next.id, policyText: next.text }, 'risk policy replaced');
 });

@@ -22,20 +22,6 @@ interface ReportedHealth {
   readonly prober: { readonly probe: { readonly region: string } };
 }
 
-/** One limit of a quota, and what is left of it. */
-export interface QuotaState {
-  readonly limit: number;
-  /** Of the account that has the least left. */
-  readonly left: number;
-}
-
-/** What a bulkhead holds. */
-interface BulkheadState {
-  readonly inFlight: number;
-  readonly queued: number;
-  readonly maxInFlight: number;
-}
-
 /** What a rule of a risk policy decides. */
 interface RuleDecision {
   readonly decision: { readonly action: string; readonly rule: string };
@@ -150,14 +136,19 @@ export function createMetrics() {
       metrics.newestInUse.set({ file }, Number(isInUse)),
     recordFailedLookup: () => metrics.failedLookups.inc(),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
-    watchQuota: (service: string, states: () => Iterable<readonly [window: string, QuotaState]>) =>
+    watchQuota: (service: string, states: () => Iterable<readonly [window: string, { limit: number; left: number }]>) =>
       updates.push(() => {
         for (const [window, { limit, left }] of states()) {
           metrics.quotaLimit.set({ service, window }, limit);
           metrics.quotaRemaining.set({ service, window }, left);
         }
       }),
-    watchBulkheads: (service: string, bulkheads: () => Iterable<readonly [region: string, BulkheadState]>) =>
+    watchBulkheads: (
+      service: string,
+      bulkheads: () => Iterable<
+        readonly [region: string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>]
+      >,
+    ) =>
       updates.push(() => {
         for (const [region, { inFlight, queued, maxInFlight }] of bulkheads()) {
           metrics.callsInFlight.set({ service, region }, inFlight);
