@@ -5,6 +5,10 @@ import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 export const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'] as const;
 
+/** What is asked about signals. */
+type Asked = Pick<PolicyInput, 'clientType' | 'eventType'>;
+type Decision = Rule['decision'];
+
 /** A device to decide about, and the words for it. Without a client it is each in turn. */
 export interface Question {
   readonly name: string;
@@ -34,9 +38,11 @@ export function bySignal(policy: RiskPolicy): string[] {
   const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
   const acted = new Set<string>();
   const rows = tried.flatMap(({ signals, outcomes }) =>
-    outcomes.flatMap(({ acting, cells }) => {
-      const isFirst = acting.some((rule) => !acted.has(rule));
-      for (const rule of acting) acted.add(rule);
+    outcomes.flatMap((cells) => {
+      const [, rule = '', shadows = ''] = cells;
+      const acting = [rule, ...(shadows.match(/[\w-]+(?= \()/g) ?? [])];
+      const isFirst = acting.some((one) => !acted.has(one));
+      for (const one of acting) acted.add(one);
       return isFirst || signals.length < 2 ? [[nameOf(signals), ...rowOf(signals), ...cells]] : [];
     }),
   );
@@ -90,20 +96,9 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 
 /** What is decided about each device of a list. */
 export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
-  const rows = questions.flatMap(({ name, signals, clientType, eventType }) => {
-    const clients = clientType ? [clientType] : CLIENT_TYPES;
-    const all = outcomesOf(
-      policy,
-      signals,
-      clients.map((client) => ({ clientType: client, eventType })),
-    );
-    return all.map(({ cells: [action = '', rule = '', shadows = '', askedBy = ''] }) => [
-      name,
-      action,
-      rule,
-      shadows,
-      askedBy,
-    ]);
+  const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
+    const asked = (client ? [client] : CLIENT_TYPES).map((clientType) => ({ clientType, eventType }));
+    return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);
   });
   return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
 }
@@ -111,34 +106,19 @@ export function inShort(policy: RiskPolicy, questions: readonly Question[]): str
 /** What two policies decide differently about what either was tried with. */
 export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
   const asked = questionsOf([...policy.rules, ...other.rules]);
-  const seen = new Map(
-    [...combinationsFor(policy), ...combinationsFor(other)].map((signals) => [nameOf(signals), signals]),
-  );
-  const rows = [...seen].flatMap(([name, signals]) =>
-    asked.flatMap((question) => {
-      const [was, is] = [policy, other].map((one) => decide(one, { ...question, signals }));
-      if (!was || !is || (was.action === is.action && was.rule === is.rule)) return [];
-      return [
-        [
-          name,
-          `${question.clientType} ${question.eventType ?? 'other'}`,
-          `${was.action} ${was.rule}`,
-          `${is.action} ${is.rule}`,
-        ],
-      ];
-    }),
-  );
-  const merged = new Map<string, string[]>();
-  for (const [name = '', by = '', was = '', is = ''] of rows) {
-    const key = [name, was, is].join('\n');
-    merged.set(key, [...(merged.get(key) ?? []), by]);
-  }
-  if (merged.size === 0) return [`${path} decides the same about everything that was tried.`];
-  const lines = [...merged].map(([key, by]) => [
-    ...key.split('\n'),
-    by.length === asked.length ? 'all' : by.join(', '),
-  ]);
-  return [`Policy ${policy.id} and ${other.id}, ${path}:`, '', ...table([['signals', 'now', 'then', 'for'], ...lines])];
+  const tried = [...combinationsFor(policy), ...combinationsFor(other)].map((all) => [nameOf(all), all] as const);
+  const rows = [...new Map(tried)].flatMap(([name, signals]) => {
+    const both = byAnswer(asked, (question) =>
+      [policy, other].map((one) => {
+        const { action, rule } = decide(one, { ...question, signals });
+        return `${action} ${rule}`;
+      }),
+    );
+    return both.flatMap(([now = '', then = '', by = '']) => (now === then ? [] : [[name, now, then, by]]));
+  });
+  if (rows.length === 0) return [`${path} decides the same about everything that was tried.`];
+  const head = `Policy ${policy.id} and ${other.id}, ${path}:`;
+  return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];
 }
 
 /** Which rules decide where the conditions of a rule hold that never acts, if they ever do. */
@@ -165,31 +145,30 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
 }
 
 /** Each client type with every event type that the rules name, and with none for all others. */
-function questionsOf(rules: readonly Rule[]): Pick<PolicyInput, 'clientType' | 'eventType'>[] {
+function questionsOf(rules: readonly Rule[]): Asked[] {
   const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
   return CLIENT_TYPES.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
 }
 
-/** Each different decision about these signals, with the rules that act and with the questions for which it is made. */
+/** Each different decision about these signals: action, rule, shadow rules, and the questions for which it is made. */
 function outcomesOf(policy: RiskPolicy, signals: readonly PolicySignal[], questions = questionsOf(policy.rules)) {
-  const byDecision = new Map<string, { acting: string[]; made: string[]; askedBy: string[] }>();
-  for (const question of questions) {
+  return byAnswer(questions, (question) => {
     const shadows: string[] = [];
-    const acting: string[] = [];
-    const { action, rule } = decide(policy, { ...question, signals }, (shadow) => {
-      acting.push(shadow.rule);
-      shadows.push(`${shadow.rule} (${shadow.action})`);
-    });
-    const made = [action, rule, shadows.join(', ')];
-    const known = byDecision.get(made.join()) ?? { acting: [...acting, rule], made, askedBy: [] };
-    known.askedBy.push(`${question.clientType} ${question.eventType ?? 'other'}`);
-    byDecision.set(made.join(), known);
+    const onShadow = (shadow: Decision) => void shadows.push(`${shadow.rule} (${shadow.action})`);
+    const { action, rule } = decide(policy, { ...question, signals }, onShadow);
+    return [action, rule, shadows.join(', ')];
+  });
+}
+
+/** Each different answer to these questions, with the questions behind it. */
+function byAnswer(questions: ReturnType<typeof questionsOf>, answerTo: (question: Asked) => string[]): string[][] {
+  const askedBy = new Map<string, string[]>();
+  for (const question of questions) {
+    const key = answerTo(question).join('\n');
+    const name = `${question.clientType} ${question.eventType ?? 'other'}`;
+    askedBy.set(key, [...(askedBy.get(key) ?? []), name]);
   }
-  const isAlways = byDecision.size === 1;
-  return [...byDecision.values()].map(({ acting, made, askedBy }) => ({
-    acting,
-    cells: [...made, isAlways ? 'all' : askedBy.join(', ')],
-  }));
+  return [...askedBy].map(([key, by]) => [...key.split('\n'), askedBy.size === 1 ? 'all' : by.join(', ')]);
 }
 
 const nameOf = (signals: readonly PolicySignal[]) => signals.map(({ name }) => name).join(' + ') || '(none)';
