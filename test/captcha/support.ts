@@ -38,8 +38,8 @@ export async function startWithAllPolicies() {
       answer = (response) => void response.writeHead(status, all).end(body, 'latin1');
     },
     /** The outcome, or the errors. */
-    async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults') {
-      const { data, errors } = await ask(apps[policy].graphqlUrl, CAPTCHA_MUTATION, { input });
+    async validate(input: Record<string, unknown> = INPUT, policy: keyof typeof apps = 'faults', headers = {}) {
+      const { data, errors } = await ask(apps[policy].graphqlUrl, CAPTCHA_MUTATION, { input }, headers);
       return errors ?? data.validateCaptcha;
     },
     stop: () => Promise.all([...Object.values(apps).map((app) => app.stop()), upstream.stop()]),
