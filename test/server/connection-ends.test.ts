@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { afterAll, expect, type TestContext, test, vi } from 'vitest';
@@ -117,6 +118,25 @@ test.concurrent('a client may send 32 requests without waiting for an answer; mo
   await until(() => answers(connection.received()) === 64);
   connection.socket.write(probe.repeat(100));
   expect(answers(await connection.closed)).toBeLessThan(64 + 34);
+});
+
+test.concurrent('of a client that does not wait for answers, each answer makes room for one more request and no more', async ({
+  onTestFinished,
+}) => {
+  const held: ServerResponse[] = [];
+  const handle = (_request: IncomingMessage, response: ServerResponse) => void held.push(response);
+  const listener = new Listener({ maxConnections: 9, keepAliveMs: 75_000, handle });
+  onTestFinished(() => listener.close(0));
+  const { socket, received, closed } = openConnection(await listener.listen('127.0.0.1', 0));
+  // One is answered, and 32 wait.
+  socket.write(requestOf().repeat(33));
+  await until(() => held.length === 33);
+  for (const response of held.slice(0, 3)) answer(response, 200, {}, '{}');
+  await until(() => endsIn(received()).length === 3);
+  socket.write(requestOf().repeat(2));
+  await until(() => held.length === 35);
+  socket.write(requestOf().repeat(10));
+  await closed;
 });
 
 test.concurrent('a request that is under way when its connection gets old is answered', async (context) => {

@@ -1,0 +1,39 @@
+import { afterAll, expect, test, vi } from 'vitest';
+import { openConnection } from '../support/requests.ts';
+import { times } from '../support/times.ts';
+import { startWithoutUpstreams } from './support.ts';
+
+/** When a connection ends because of its age, by a clock that this process has for itself. */
+
+vi.useFakeTimers({ toFake: ['performance'] });
+const app = await startWithoutUpstreams();
+afterAll(async () => {
+  vi.useRealTimers();
+  await app.stop();
+});
+
+test('a connection ends with an answer after 5 minutes, up to a fifth earlier or later', async () => {
+  const connections = times(40, () => openConnection(app.url));
+  /** How many connections end with the next answer, or ended with an earlier one. */
+  const ended = async () => {
+    const endings = connections.map(async ({ socket, received }) => {
+      const before = received().length;
+      if (!/^connection: close\r$/im.test(received())) {
+        socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+        await expect.poll(() => received().slice(before)).toMatch(/alive\n$/);
+      }
+      return /^connection: close\r$/im.test(received());
+    });
+    return (await Promise.all(endings)).filter((isEnd) => isEnd).length;
+  };
+  expect(await ended()).toBe(0);
+  vi.advanceTimersByTime(239_000);
+  expect(await ended()).toBe(0);
+  vi.advanceTimersByTime(61_000);
+  // Of so many, all or none have ended by chance in one of a trillion runs.
+  const afterFiveMinutes = await ended();
+  expect(afterFiveMinutes).toBeGreaterThan(0);
+  expect(afterFiveMinutes).toBeLessThan(40);
+  vi.advanceTimersByTime(61_000);
+  expect(await ended()).toBe(40);
+});
