@@ -69,13 +69,14 @@ async function start(config: Config, maxDelayMs = PATIENT): Promise<TestApp> {
   const app = await createApp(config, log, undefined, maxDelayMs);
   // An upstream that a test takes away before the start is no reason to wait for it, unless the test says that all have to work.
   const enough = setTimeout(5_000, undefined, { ref: false });
-  if (config.upstreamCheck === 'all') while (!(await haveAllWorked(app))) await setTimeout(20);
-  else await Promise.race([app.ready, enough]);
+  await (config.upstreamCheck === 'all' ? allWorking(app) : Promise.race([app.ready, enough]));
   return { ...app, logged: () => lines.join('') };
 }
 
-/** Has every account worked? A machine that is busy for 15 s lets the app become ready before. */
-async function haveAllWorked(app: App): Promise<boolean> {
-  const { samples } = await readMetrics(app);
-  return samples.every(({ name, value }) => name !== 'device_trust_upstream_has_worked' || value === 1);
+/** Waits until every account has worked. On a machine that is busy for 15 s the app becomes ready before. */
+async function allWorking(app: App): Promise<void> {
+  await app.ready;
+  const isMissing = async () =>
+    (await readMetrics(app)).samples.some(({ name, value }) => name.endsWith('_upstream_has_worked') && value === 0);
+  while (await isMissing()) await setTimeout(100);
 }
