@@ -13,7 +13,7 @@ export interface EventLoopMonitor {
   stop(): void;
 }
 
-/** A lag up to this never excuses that something is late, in ms. */
+/** A lag up to this does not excuse that something is late, unless it is half of the deadline, in ms. */
 const MIN_LAG_MS = 250;
 
 /** How often the timer is due, in ms. */
@@ -73,6 +73,7 @@ export class Deadline {
   readonly #eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
   readonly #startedAt = performance.now();
   readonly #lagBeforeMs: number;
+  readonly #minLagMs: number;
   readonly #timer: NodeJS.Timeout;
   readonly #cancellation: AbortSignal | undefined;
 
@@ -88,6 +89,7 @@ export class Deadline {
   ) {
     this.#eventLoop = eventLoop;
     this.#lagBeforeMs = eventLoop.totalLagMs();
+    this.#minLagMs = Math.min(ms / 2, MIN_LAG_MS);
     this.#cancellation = cancellation;
     cancellation?.addEventListener('abort', this.#cancel);
     // After a lag, a response that has arrived meanwhile is read first.
@@ -100,15 +102,15 @@ export class Deadline {
   }
 
   /**
-   * Was the time lost by us? True if the event loop lagged for more than a quarter of it, and for more than 250 ms, or if the look-up
-   * took more than a quarter. If that counted as a fault of the service, a bot could turn load into a captcha that proceeds.
+   * Was the time lost by us? True if the event loop lagged for more than a quarter of it, and for more than 250 ms or half of the
+   * deadline, or if the look-up took more than a quarter. If that counted as a fault of the service, a bot could turn load into a captcha that proceeds.
    *
    * @param lookupMs for how long a look-up was waited for
    */
   isOurDelay(lookupMs: number): boolean {
     const lagMs = this.#eventLoop.totalLagMs() - this.#lagBeforeMs;
     const elapsedMs = performance.now() - this.#startedAt;
-    return lagMs > Math.max(elapsedMs / 4, MIN_LAG_MS) || lookupMs > elapsedMs / 4;
+    return lagMs > Math.max(elapsedMs / 4, this.#minLagMs) || lookupMs > elapsedMs / 4;
   }
 
   stop(): void {

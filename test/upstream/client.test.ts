@@ -80,14 +80,16 @@ test.each<[string, Partial<UpstreamOptions>]>([
 
 test('a call that is late is OVERLOADED if the event loop lagged for more than a quarter of the deadline, and only then', async () => {
   const upstream = await start(undefined);
-  const codeWith = (total: number) => {
+  const codeWith = (total: number, timeoutMs = 1_200) => {
     let lagMs = 0;
-    const { client } = startClient({ timeoutMs: 1_200, eventLoop: { totalLagMs: () => lagMs } });
+    const { client } = startClient({ timeoutMs, eventLoop: { totalLagMs: () => lagMs } });
     const call = client.post(requestTo(upstream.url, createContext()));
     lagMs = total;
     return call.catch((error: { code: string }) => error.code);
   };
   expect(await Promise.all([codeWith(450), codeWith(290)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
+  // With a short deadline half of it is enough.
+  expect(await Promise.all([codeWith(240, 400), codeWith(150, 400)])).toEqual(['OVERLOADED', 'UPSTREAM_TIMEOUT']);
 });
 
 test('a confirmed outage of an account ends its calls in the queue and the later ones but one a second, and no call of others', async () => {
