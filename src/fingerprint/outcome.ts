@@ -176,15 +176,12 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
  */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
-  const others = { ...object };
   for (const name of names) {
     const value = object[name];
-    if (typeof value !== 'string') continue;
-    picked[name] = report.text(value);
-    delete others[name];
+    if (typeof value === 'string') picked[name] = report.text(value);
   }
   return () => {
-    const additional = report.entries(others);
+    const additional = report.entriesBut(Object.keys(picked), object);
     return Object.keys(additional).length > 0 ? { ...picked, additional } : picked;
   };
 }

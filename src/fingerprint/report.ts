@@ -21,10 +21,12 @@ export class Report {
     return kept;
   }
 
-  /** The entries of a free-form object that still fit. */
-  entries(object: Record<string, unknown>): Record<string, unknown> {
+  /** The entries of a free-form object that still fit, but for some. */
+  entriesBut(some: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
     const kept: [string, unknown][] = [];
-    for (const [key, value] of Object.entries(object)) {
+    for (const key in object) {
+      if (some.includes(key)) continue;
+      const value = object[key];
       const isText = typeof value === 'string';
       const size = key.length / CHARACTERS_PER_UNIT + (isText ? 0 : sizeOf(value, CHARACTERS_PER_UNIT, this.#left));
       if (size > this.#left || nestsTooDeep([value])) this.leftOut += 1;

@@ -1,69 +1,14 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { ANDROID, altered, spliced, WEB } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { entitiesQuery, JUDGED_FRAGMENT, referencesTo } from '../support/graphql.ts';
 import { SEALING_KEYS, sealRecord } from '../support/judgements.ts';
+import { startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
 import { pieces, times } from '../support/times.ts';
-import { sendJson, startUpstream } from '../support/upstream.ts';
+import { HOSTILE } from './hostile-upstream.ts';
 
 /** One allowed request costs at most 150 ms of CPU whatever it asks, and whatever the fingerprint service answers. */
-
-const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
-const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals } };
-const FREE_FORM = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`key${at}`, 'x'.repeat(30)]));
-const PAGE = {
-  ...WEB,
-  data: {
-    ...WEB.data,
-    signals,
-    detail: { ...WEB.data.detail, device_basic: { browser: FREE_FORM, device: FREE_FORM, os: FREE_FORM } },
-  },
-};
-
-/** Some 250 KB of JSON, from one piece. */
-const much = (piece: string) =>
-  Array(Math.floor(250_000 / (piece.length + 1)))
-    .fill(piece)
-    .join(',');
-const manyKeys = Array.from({ length: 22_000 }, (_, at) => `"k${at}":1`).join(',');
-const browser = (json: string) => spliced(WEB, 'data.detail.device_basic.browser', json);
-const SIGNALS_3500 = Array.from({ length: 3_500 }, (_, at) => ({ signal: `S${at}`, level: 'HIGH', confidence: 0.95 }));
-/** What no documented service sends: each a body of nearly the largest size, by the begin of the tokens that get it. */
-const HOSTILE: Readonly<Record<string, string>> = {
-  'long text': altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(250_000)),
-  '3,500 signals': altered(ANDROID, 'data.signals', SIGNALS_3500),
-  'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
-  'many keys': browser(`{${manyKeys}}`),
-  'equal keys': browser(`{${much('"name":"a"')}}`),
-  'empty objects': browser(`{"a":[${much('{}')}]}`),
-  'unsafe keys': browser(`{"a":[${much('{"__proto__":{}}')}]}`),
-  'deep lists': browser(`{"a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`),
-  'large numbers': browser(`{"a":[${much('1e999')}]}`),
-  escapes: browser(`{"name":"${'\\u0001'.repeat(40_000)}"}`),
-  'undocumented objects': spliced({ ...ANDROID, more: null }, 'more', `[${much('{}')}]`),
-  'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,
-};
-
-const hostile = Object.entries(HOSTILE).map(([token, text]) => [token, Buffer.from(text)] as const);
-/** A fingerprint service that answers with as much as the documents know, or with more. */
-const upstream = await startUpstream(({ body }, response) => {
-  upstream.received.length = 0;
-  const { device_token: token } = JSON.parse(body);
-  const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
-  if (bytes) {
-    response
-      .writeHead(token.startsWith('broken errors') ? 400 : 200, { 'content-type': 'application/json' })
-      .end(bytes);
-    return undefined;
-  }
-  if (token.startsWith('web')) return sendJson(response, 200, PAGE);
-  if (token.startsWith('few')) return sendJson(response, 200, ANDROID);
-  if (token.startsWith('bad')) return sendJson(response, 400, { code: 400, message: 'Invalid request', data: {} });
-  return sendJson(response, 200, PHONE);
-});
 
 const references = (count: number, tokenOf = (_at: number) => 't') => referencesTo(times(count, tokenOf));
 const judge = (at: number, given: string) => `a${at}: deviceFingerprint(token: "t${at}", ${given}) { __typename }`;
@@ -241,11 +186,13 @@ function underName(name: string, document: string): string {
 
 const TRACE = { 'apollo-federation-include-trace': 'ftv1' };
 const CPU_MS = 150;
-/** The client and the upstream run in this process as well, and a shared core is slower at times. */
+/** The client runs in this process as well, and a shared core is slower at times. */
 const FACTOR = 2;
 
 const SECRET = 'the-secret-of-the-router';
-const app = await startInLiveMode(upstream.url, { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] });
+const upstream = startProcess('test/server/hostile-upstream.ts');
+const [url] = await upstream.waitFor(/http\S+/);
+const app = await startInLiveMode(url, { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));
 
 async function cpuOf(document: string, variables: Record<string, unknown>, headers = {}) {
