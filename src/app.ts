@@ -177,8 +177,8 @@ const LOOKUP_FAILS =
   'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
 
 // What only sandbox mode has is loaded where it is used.
-const openSandbox = async ({ sandboxPort: port }: Config) =>
-  (await import('./sandbox/server.ts')).startSandbox({ port });
+const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>
+  (await import('./sandbox/server.ts')).startSandbox({ host, port });
 
 /** Loads the pages for people. Each time that one is opened, the sandbox issues a challenge for it. */
 async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {

@@ -117,12 +117,17 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
 /** The sentence about the address that a start could not listen on. Undefined for any other error. */
 export function listenProblem(
   error: unknown,
-  { host, port, adminPort }: Partial<Pick<Config, 'host' | 'port' | 'adminPort'>> = {},
+  { host, sandboxHost, port, adminPort }: Partial<Pick<Config, 'host' | 'sandboxHost' | 'port' | 'adminPort'>>,
 ): string | undefined {
-  const { syscall, code, hostname, port: failed } = propertiesOf(error);
+  const { syscall, code, hostname, address = hostname, port: failed } = propertiesOf(error);
   const isListening = syscall === 'listen';
-  const isForeign = isListening ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(`${code}`) : hostname === host;
-  if (host !== undefined && isForeign) return expectedBut('HOST', VARIABLES.host.expected, JSON.stringify(host));
+  const isOfAnotherMachine = isListening
+    ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(`${code}`)
+    : hostname !== undefined && [host, sandboxHost].includes(`${hostname}`);
+  if (isOfAnotherMachine) {
+    const { name, expected } = VARIABLES[address === sandboxHost ? 'sandboxHost' : 'host'];
+    return expectedBut(name, expected, JSON.stringify(address));
+  }
   if (!isListening) return undefined;
   const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[String(code)] ?? `fails with ${code}`;
   const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[`${failed}`];

@@ -26,6 +26,7 @@ export const VARIABLES = {
   services: { name: 'SERVICES', ...json.services },
   trustedHeaders: { name: 'TRUSTED_HEADERS', ...json.trustedHeaders },
   allowDirectAccess: { name: 'ALLOW_DIRECT_ACCESS', ...kind.toggle, default: 'false' },
+  sandboxHost: { name: 'SANDBOX_HOST', ...kind.anyText('an address of this machine'), default: '127.0.0.1' },
   sandboxPort: { name: 'SANDBOX_PORT', ...kind.port(65_533), default: '4100' },
 
   // The two services, and what is said about their answers.

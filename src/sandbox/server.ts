@@ -7,6 +7,12 @@ import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
 import { Memory } from './memory.ts';
 
+export interface SandboxAddress {
+  /** Without one only this machine reaches it. */
+  readonly host?: string;
+  readonly port: number;
+}
+
 /** A running sandbox. */
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
@@ -20,15 +26,13 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
-/** The sandbox answers every client, so only this machine may reach it. */
-const HOST = '127.0.0.1';
 const CHALLENGES_PATH = '/sandbox/challenges';
 
 /**
  * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
- * free ports. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
+ * free ports. They answer every client that reaches `host`. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
  */
-export async function startSandbox({ port }: { readonly port: number }): Promise<Sandbox> {
+export async function startSandbox({ host = '127.0.0.1', port }: SandboxAddress): Promise<Sandbox> {
   const memory = new Memory();
   const servers: Server[] = [];
   const stop = async () => {
@@ -39,7 +43,7 @@ export async function startSandbox({ port }: { readonly port: number }): Promise
     for (const [index, region] of REGIONS.entries()) {
       const server = createServer(listenerFor(region, memory));
       servers.push(server);
-      urls[region] = await listenOn(server, HOST, port === 0 ? 0 : port + index);
+      urls[region] = await listenOn(server, host, port === 0 ? 0 : port + index);
     }
   } catch (error) {
     await stop();

@@ -251,13 +251,16 @@ describe('an address that cannot be listened on', () => {
     expect(listenProblem(error, { ...others, adminPort: taken })).toBe(`ADMIN_PORT: ${isTaken}`);
     const ofSandbox = `SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.`;
     expect(listenProblem(error, others)).toBe(ofSandbox);
-    expect(listenProblem(error)).toBe(ofSandbox);
+    expect(listenProblem(error, {})).toBe(ofSandbox);
   });
 
   // No host has a name under `.invalid` (RFC 6761, section 6.4).
   test.each(['192.0.2.1', 'no-host.invalid'])('HOST=%s, which is not of this machine, is reported', async (host) => {
     expect(listenProblem(await errorOf(4001, host), { host, port: 4001, adminPort: 2 })).toBe(
       `HOST: expected an address of this machine, but got "${host}".`,
+    );
+    expect(listenProblem(await errorOf(4100, host), { sandboxHost: host })).toBe(
+      `SANDBOX_HOST: expected an address of this machine, but got "${host}".`,
     );
   });
 

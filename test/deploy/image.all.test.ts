@@ -1,25 +1,22 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
-import { startSandbox } from '../../src/sandbox/server.ts';
+import { parse } from 'yaml';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ROOT, startCommand, type TestProcess } from '../support/process.ts';
 import { programOf } from '../support/programs.ts';
 import { post } from '../support/requests.ts';
 
-/** buildah builds the Dockerfile, and what comes out starts as on a node of a cluster. It needs root, and the registry of npm. */
+/** buildah builds the Dockerfile, and what comes out starts as `deploy/compose.yaml` starts it, twice, and as on a node of a cluster. It needs root, and the registry of npm. */
 
-const ROUTER_SECRET = 'a-secret-of-the-router';
 const IMAGE = 'localhost/device-trust-subgraph';
 const folder = await mkdtemp(join(tmpdir(), 'device-trust-image-'));
 const storage = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run'), '--storage-driver'];
-const sandbox = await startSandbox({ port: 0 });
-const open: { child?: TestProcess; driver?: string } = {};
+const open: { children: TestProcess[]; driver?: string } = { children: [] };
 let image: string;
 
 /** Runs a program from the project's folder, and gives what it prints. */
@@ -72,8 +69,7 @@ beforeAll(async () => {
 }, 600_000);
 
 afterAll(async () => {
-  await open.child?.stop();
-  await sandbox.stop();
+  await Promise.all(open.children.map((child) => child.stop()));
   await buildah('rm', '--all');
   await rm(folder, { recursive: true });
 });
@@ -88,7 +84,9 @@ test('it has the build, what V8 made of it for its user, the schema, the product
   expect([cache, others]).toEqual([expect.stringMatching(new RegExp(`^${process.version}-.*-1000$`)), []]);
 });
 
-test('it starts as its user where nothing can be written, answers the router alone, and ends at SIGTERM', async () => {
+/** Starts a service of `deploy/compose.yaml` as its user, where nothing can be written; with some variables of its own. */
+async function startService(name: 'sandbox' | 'subgraph', env: Readonly<Record<string, string>>) {
+  const { services } = parse(await readFile(join(ROOT, 'deploy/compose.yaml'), 'utf8'));
   const { config } = JSON.parse(await buildah('inspect', '--type', 'image', IMAGE)).OCIv1;
   const { User, WorkingDir, Env, Entrypoint, Cmd, Labels } = config;
   expect(User).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -97,28 +95,33 @@ test('it starts as its user where nothing can be written, answers the router alo
   const readable = ['/app/dist', '/app/schema', '/app/package.json'].map((path) => `--allow-fs-read=${path}`);
   // Not `buildah run`, which passes no signal on.
   const inside = ['chroot', `--userspec=${User}`, image, 'env', `--chdir=${WorkingDir}`];
-  const child = startCommand([...inside, ...Entrypoint, ...Cmd], {
+  const { command = Cmd, environment } = services[name];
+  const child = startCommand([...inside, ...Entrypoint, ...command], {
     env: {
       ...Object.fromEntries(Env.map((pair: string) => pair.split(/=(.*)/s))),
       // The strictest file system there is: no write at all, and no other program. Node warns that its flag for the network is new.
       NODE_OPTIONS: ['--disable-warning=ExperimentalWarning', '--permission', '--allow-net', ...readable].join(' '),
-      PORT: '0',
-      ADMIN_PORT: '0',
-      SHUTDOWN_GRACE_MS: '0',
-      FINGERPRINT_URL_GLB: sandbox.urls.GLB,
-      CAPTCHA_URL_GLB: sandbox.urls.GLB,
-      FINGERPRINT_APPLICATIONS: JSON.stringify(SANDBOX_APPLICATIONS.slice(0, 1)),
-      CAPTCHA_CONFIGURATIONS: JSON.stringify(SANDBOX_CAPTCHAS.slice(0, 1)),
-      ROUTER_SECRETS: ROUTER_SECRET,
+      ...environment,
+      ...env,
     },
   });
-  open.child = child;
-  const [, graphqlUrl = ''] = await child.waitFor(/"url":"([^"]+)"/);
-  expect(await (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');
+  open.children.push(child);
+  return { child, environment };
+}
+
+test('both services of deploy/compose.yaml start where nothing can be written, answer the router alone, and end at SIGTERM', async () => {
+  const { child: sandbox } = await startService('sandbox', { SANDBOX_PORT: '0' });
+  const [, port] = await sandbox.waitFor(/GLB: http:\/\/0\.0\.0\.0:(\d+)/);
+  const url = `http://127.0.0.1:${port}`;
+  const ports = { PORT: '0', ADMIN_PORT: '0', FINGERPRINT_URL_GLB: url, CAPTCHA_URL_GLB: url };
+  const { child, environment } = await startService('subgraph', { ...ports, SHUTDOWN_GRACE_MS: '0' });
+  const [, own] = await child.waitFor(/"url":"http:\/\/0\.0\.0\.0:(\d+)/);
+  const graphqlUrl = `http://127.0.0.1:${own}/graphql`;
+  await expect.poll(async () => (await fetch(new URL('/readyz', graphqlUrl))).text()).toBe('ready\n');
   const body = JSON.stringify({ query: FINGERPRINT_QUERY, variables: { token: 'sandbox:android:EMULATOR' } });
   expect(await post(graphqlUrl, body)).toMatchObject({ status: 401 });
-  const { data } = await post(graphqlUrl, body, { 'router-authorization': ROUTER_SECRET });
+  const { data } = await post(graphqlUrl, body, { 'router-authorization': environment.ROUTER_SECRETS });
   expect(data.deviceFingerprint).toMatchObject({ clientType: 'ANDROID', signals: [{ code: 'EMULATOR' }] });
-  expect(await child.end('SIGTERM')).toBe(0);
-  expect(child.stderr()).toBe('');
+  expect(await Promise.all([child, sandbox].map((some) => some.end('SIGTERM')))).toEqual([0, 0]);
+  expect(child.stderr() + sandbox.stderr()).toBe('');
 });

@@ -5,13 +5,15 @@ import { startProcess } from '../support/process.ts';
 
 /** The sandbox as a program of its own, as `npm run sandbox` starts it. */
 
-const SCRIPT = 'src/sandbox/main.ts';
+const SCRIPT = 'src/start-sandbox.ts';
 
-test.concurrent('it starts, serves each region, and ends at a signal', async ({ onTestFinished }) => {
-  const child = startProcess(SCRIPT, { SANDBOX_PORT: '0' });
+test.concurrent('it starts where SANDBOX_HOST says, serves each region, and ends at a signal', async ({
+  onTestFinished,
+}) => {
+  const child = startProcess(SCRIPT, { SANDBOX_HOST: '127.0.0.2', SANDBOX_PORT: '0' });
   onTestFinished(child.stop);
   await child.waitFor(/EU: \S+\n/);
-  const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\S+)$/gm)];
+  const urls = [...child.stdout().matchAll(/^Sandbox of region (GLB|NA|EU): (http:\/\/127\.0\.0\.2:\d+)$/gm)];
   expect(urls.map(([, region]) => region)).toEqual(['GLB', 'NA', 'EU']);
   for (const [, , url = ''] of urls) expect((await fetch(url)).status).toBe(404);
   expect(await child.end('SIGTERM')).toBe(0);
@@ -28,10 +30,16 @@ test.concurrent('what is wrong with its environment is a sentence, without a sta
     expect([await child.ended, child.stdout()]).toEqual([1, '']);
     return child.stderr().trimEnd().split('\n');
   };
-  const [ofPort, ofTaken, ofName] = await Promise.all(
-    [{ SANDBOX_PORT: '65534' }, { SANDBOX_PORT: `${taken}` }, { SANDBOX_PROT: '0' }].map(stderrWith),
+  const [ofPort, ofTaken, ofName, ofHost] = await Promise.all(
+    [
+      { SANDBOX_PORT: '65534' },
+      { SANDBOX_PORT: `${taken}` },
+      { SANDBOX_PROT: '0' },
+      { SANDBOX_HOST: '192.0.2.1', SANDBOX_PORT: '0' },
+    ].map(stderrWith),
   );
   expect(ofPort).toEqual(['SANDBOX_PORT: expected a port from 0 to 65533, but got "65534".']);
   expect(ofTaken).toEqual([`SANDBOX_PORT: expected three free ports from this one on, but ${taken} is taken.`]);
   expect(ofName).toEqual(['SANDBOX_PROT: there is no such variable. Did you mean SANDBOX_PORT?']);
+  expect(ofHost).toEqual(['SANDBOX_HOST: expected an address of this machine, but got "192.0.2.1".']);
 });

@@ -84,7 +84,7 @@ function cpuOf(pid: number | undefined): number {
 
 const graph = await startGraph();
 const sandboxPort = await freePort();
-const startSandbox = () => startProcess('src/sandbox/main.ts', { SANDBOX_PORT: `${sandboxPort}` });
+const startSandbox = () => startProcess('src/start-sandbox.ts', { SANDBOX_PORT: `${sandboxPort}` });
 let sandbox = startSandbox();
 await sandbox.waitFor(/region EU/);
 const running = new Set<TestProcess>();
