@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { gql } from 'graphql-tag';
 import { startServer } from '../support/server.ts';
+import { PRODUCTS_SDL } from './suite.ts';
 
 /**
  * The subgraph that the compatibility suite asks everyone to implement, on our server, which includes what our schema builder
  * does to `_entities`. The SDL comes from the suite itself, so the two cannot differ.
  */
-
-const SDL = createRequire(import.meta.url).resolve('@apollo/federation-subgraph-compatibility-tests/products.graphql');
 
 // The data that the suite's COMPATIBILITY.md prescribes.
 const DIMENSIONS = { size: 'small', weight: 1, unit: 'kg' };
@@ -91,5 +89,7 @@ export const ROUTER_SECRET = 'secret-of-the-router';
 
 /** Starts it as in live mode, on a free port, for a router with this secret. Whoever starts it stops it. */
 export function startProducts(): ReturnType<typeof startServer> {
-  return startServer([{ typeDefs: gql(readFileSync(SDL, 'utf8')), resolvers }], { routerSecrets: [ROUTER_SECRET] });
+  return startServer([{ typeDefs: gql(readFileSync(PRODUCTS_SDL, 'utf8')), resolvers }], {
+    routerSecrets: [ROUTER_SECRET],
+  });
 }

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ApolloGateway, IntrospectAndCompose } from '@apollo/gateway';
 import { ApolloServer } from '@apollo/server';
@@ -9,6 +9,7 @@ import { closeAtOnce, listen } from '../support/loopback.ts';
 import { freePort } from '../support/ports.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { ROUTER_SECRET, startProducts } from './products.ts';
+import { DIST } from './suite.ts';
 
 /** The supergraph of the compatibility suite: its own `users` and `inventory`, our `products`, and a gateway. */
 interface SuiteSupergraph {
@@ -66,11 +67,9 @@ async function startRouterTo(graphqlUrl: string): Promise<{ url: string; stop: (
   return { url: `http://127.0.0.1:${port}/graphql`, stop: () => closeAtOnce(server) };
 }
 
-const { resolve } = createRequire(import.meta.url);
-
 /** One of the subgraphs that the suite brings along, as a process: it starts on import and has no way to be stopped. */
 async function startNeighbour(name: 'users' | 'inventory'): Promise<{ url: string } & Pick<TestProcess, 'stop'>> {
-  const script = resolve(`@apollo/federation-subgraph-compatibility-tests/dist/subgraphs/${name}/index.js`);
+  const script = join(DIST, 'subgraphs', name, 'index.js');
   // Port 0 would mean its default.
   const port = await freePort();
   const running = startProcess(script, { [`${name.toUpperCase()}_PORT`]: String(port) });

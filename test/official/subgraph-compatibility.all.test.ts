@@ -1,17 +1,14 @@
 import { readdirSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/requests.ts';
+import { DIST, suite } from './suite.ts';
 import { startSuiteSupergraph } from './supergraph.ts';
 
 /**
  * Apollo's federation subgraph compatibility suite: the compiled tests of its package, unchanged, which here find the
  * globals of Jest that they were written for in Vitest, and our server, behind a router's secret, where they expect one.
  */
-
-const require = createRequire(import.meta.url);
-const DIST = dirname(require.resolve('@apollo/federation-subgraph-compatibility-tests'));
 
 const supergraph = await startSuiteSupergraph();
 afterAll(() => supergraph.stop());
@@ -28,12 +25,12 @@ Object.assign(globalThis, { describe, expect, test: register, it: register });
 // Both addresses belong to the suite's HTTP client: one it reads when it is loaded, the other is a constant among its
 // exports, which it looks up there for each request.
 process.env['PRODUCTS_URL'] = supergraph.productsUrl;
-const client: { ROUTER_URL: string } = require(join(DIST, 'utils/client.js'));
+const client: { ROUTER_URL: string } = suite(join(DIST, 'utils/client.js'));
 client.ROUTER_URL = supergraph.gatewayUrl;
 
 describe('federation subgraph compatibility', () => {
   for (const file of readdirSync(join(DIST, 'tests')).filter((name) => name.endsWith('.test.js'))) {
-    require(join(DIST, 'tests', file));
+    suite(join(DIST, 'tests', file));
   }
 });
 
