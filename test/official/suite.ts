@@ -1,14 +1,16 @@
 import { execFileSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { ROOT } from '../support/process.ts';
 
 /**
- * Apollo's federation subgraph compatibility suite. It is installed when a test asks for it, in a folder of its own, because it brings
- * Jest, a process manager and Rover along, which nothing else here needs. Rover's binary would be downloaded by a script.
+ * Apollo's federation subgraph compatibility suite. It is installed when a test asks for it, from a package and a lock of its own,
+ * because it brings Jest, a process manager and Rover along, which nothing else here needs. No script runs: one would download Rover.
  */
 
-const FOLDER = fileURLToPath(new URL('suite/', import.meta.url));
+const FOLDER = join(ROOT, 'node_modules/.cache/subgraph-compatibility/');
+cpSync(join(import.meta.dirname, 'suite'), FOLDER, { recursive: true });
 execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: FOLDER });
 
 /** Finds and loads the suite's modules. */
