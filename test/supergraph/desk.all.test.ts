@@ -5,7 +5,7 @@ import { type Visit, visitAgain } from '../support/chromium.ts';
 import { ask } from '../support/requests.ts';
 import { CROSS_SUBGRAPH_QUERY } from './cross-subgraph-query.ts';
 import { type OrderOutcome, orderInput, orderOutcome } from './orders-client.ts';
-import { startTestPages } from './test-pages.ts';
+import { startTestPages, takePicture } from './test-pages.ts';
 
 /** What an analyst gets who opens the desk in a browser. What was bought is the same for all tests, because they only look. */
 
@@ -245,7 +245,8 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-test.each(Object.entries(STATES))('%s: axe finds nothing, and nothing is cut off', async (_, reach) => {
+test.each(Object.entries(STATES))('%s: axe finds nothing, and nothing is cut off', async (state, reach) => {
   await reach();
   expect(await faultsInEachLook(page)).toEqual([]);
+  if (state === 'table') await takePicture(page, 'desk');
 });

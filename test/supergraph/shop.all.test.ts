@@ -3,7 +3,7 @@ import catalogue from '../fixtures/signals.json' with { type: 'json' };
 import { faultsInEachLook } from '../support/accessibility.ts';
 import { type Visit, visitAgain } from '../support/chromium.ts';
 import { ask } from '../support/requests.ts';
-import { startTestPages } from './test-pages.ts';
+import { startTestPages, takePicture } from './test-pages.ts';
 
 /** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */
 
@@ -242,7 +242,8 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-test.each(Object.entries(STATES))('%s: axe finds nothing, and nothing is cut off', async (_, reach) => {
+test.each(Object.entries(STATES))('%s: axe finds nothing, and nothing is cut off', async (state, reach) => {
   await reach();
   expect(await faultsInEachLook(page)).toEqual([]);
+  if (state === 'captcha') await takePicture(page, 'shop');
 });

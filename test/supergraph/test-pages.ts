@@ -26,6 +26,14 @@ export interface TestPages {
   stop(): Promise<void>;
 }
 
+/** Takes the picture of the README, where `PICTURES=1 npm run test:all` asks for it. */
+export async function takePicture(page: Page, name: 'shop' | 'desk'): Promise<void> {
+  if (!process.env['PICTURES']) return;
+  await page.setViewportSize({ width: 1020, height: 580 });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: join(import.meta.dirname, `${name}.png`) });
+}
+
 export async function startTestPages(): Promise<TestPages> {
   const folder = await mkdtemp(join(tmpdir(), 'device-trust-pages-'));
   const ordersFile = join(folder, 'orders.sqlite');
