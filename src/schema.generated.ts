@@ -11,45 +11,45 @@ export type Scalars = {
   Float: { input: number; output: number; }
   /**
    * A point in time in RFC 3339 form with an offset, such as `2026-03-01T09:30:00+01:00` or `2026-03-01T08:30:00Z`.
-   * Fractions of a second are kept to the last digit: the text goes to the fingerprint service exactly as you wrote it.
+   * The fingerprint service gets the text exactly as you wrote it, with all digits of a fraction of a second.
    */
   DateTime: { input: string; output: string; }
   /**
-   * A free-form JSON object, at most 32 levels deep. Its keys are not part of this contract: read it defensively. The keys
-   * `__proto__`, `constructor` and `prototype` are left out, at every level. Integers that you send must stay within 2^53,
-   * because larger ones would arrive as different numbers.
+   * Any JSON object of at most 32 levels. Its keys are not part of this contract, so each may be absent or of another type. The keys
+   * `__proto__`, `constructor` and `prototype` are left out at every level. Integers that you send must stay within 2^53, because
+   * larger ones would arrive as different numbers.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
 };
 
-/** What the service knows about a solved challenge. None of it is null: an answer without one of these fields is no pass. */
+/** What the service knows about a solved challenge. No field is null, because an answer without one of them is no pass. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
-  /** Serial number of the challenge; the same that you sent. */
+  /** Serial number of the challenge, as you sent it. */
   lotNumber: Scalars['String']['output'];
   /** Page on which the challenge was shown. */
   referer?: Maybe<Scalars['String']['output']>;
   /** Scenario configured for the challenge, such as a login page. */
   scene?: Maybe<Scalars['String']['output']>;
-  /** Kind of challenge shown, such as `slide`, `icon` or `nine-grid`; the set is open. */
+  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
   usedType?: Maybe<Scalars['String']['output']>;
   /** IP address from which the challenge was solved. */
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
-/** The service rejected the challenge, or judged it with a result that is not a pass. `proceed` is false under every policy. */
+/** The service rejected the challenge: its result is not a pass. `proceed` is false under every policy. */
 export type CaptchaFailed = CaptchaValidation & {
   __typename?: 'CaptchaFailed';
   /** Always null here: a rejected challenge proves nothing. */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** Why the service rejected it, for a program to branch on. */
+  /** Why the service rejected it, for programs. */
   category: CaptchaFailureCategory;
   /** What the service knows about the rejected challenge. */
   details: CaptchaFailureDetails;
   /** Always false here. */
   proceed: Scalars['Boolean']['output'];
-  /** Why the service rejected it, such as `pass_token expire`; may be empty. For logs: to branch, use `category`. */
+  /** Why the service rejected it, such as `pass_token expire`; may be empty. It is for logs. A program reads `category`. */
   reason: Scalars['String']['output'];
 };
 
@@ -57,7 +57,7 @@ export type CaptchaFailed = CaptchaValidation & {
 export type CaptchaFailureCategory =
   /** The service did not accept our signature: the key configured for this captcha id is wrong. Tell the platform team. */
   | 'ILLEGAL_SIGN_TOKEN'
-  /** The serial number is not the one of this challenge: values of two challenges were mixed, the request was tampered with, or the service answered for another challenge. */
+  /** The serial number is not the one of this challenge. Values of two challenges were mixed, somebody changed the request, or the service answered for another challenge. */
   | 'LOT_NUMBER_MISMATCH'
   /** A reason or a result that this contract does not know yet: read `reason`. */
   | 'OTHER'
@@ -69,52 +69,51 @@ export type CaptchaFailureDetails = {
   __typename?: 'CaptchaFailureDetails';
   /** Serial number that the answer is about. */
   lotNumber: Scalars['String']['output'];
-  /** Kind of challenge shown, such as `slide`, `icon` or `nine-grid`; the set is open. */
+  /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
   usedType?: Maybe<Scalars['String']['output']>;
   /** IP address from which the challenge was solved. */
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
 /**
- * The service gave no verdict. `proceed` follows the policy that this subgraph is configured with. By default it is true only
- * in an outage that this subgraph has confirmed with requests of its own, because a bot can make its own verification fail, and only
- * for about as many as passed before the outage.
+ * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
+ * has confirmed with requests of its own, because a bot can make its own verification fail. Then only about as many proceed as
+ * usual.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
-   * While the captcha service is down, a proof that says so: its claim `assurance` is `unverified`, and the service that `audience`
-   * named decides whether that is enough. Null in every other case, also where `proceed` is true because nothing but a policy
-   * lets the request proceed: `message` says so.
+   * In a confirmed outage of the captcha service, a proof with the claim `assurance: unverified`. The service that `audience` names
+   * decides whether that is enough. In every other case it is null, even if a policy makes `proceed` true: `message` says so.
    */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** Who can have caused it. */
+  /** Who may have caused it. */
   cause: CaptchaIndeterminateCause;
-  /** The service's exception code, such as `-50003`. Null if what came back was no exception with a code, or nothing came back. */
+  /** The service's exception code, such as `-50003`. Null if nothing came back, or no exception with a code. */
   code?: Maybe<Scalars['String']['output']>;
-  /** What happened and what to do, or why the request proceeds without an attestation, in words for a person. */
+  /** For people: what happened and what to do, or why the request proceeds without an attestation. */
   message: Scalars['String']['output'];
-  /** The configured policy decides it. If it is false, `message` says what to do, such as to try again in a minute. */
+  /** The configured policy decides it. If it is false, do what `message` says, such as to try again in a minute. */
   proceed: Scalars['Boolean']['output'];
   /** The kind of exception as the service names it. Null if it named none. */
   type?: Maybe<Scalars['String']['output']>;
 };
 
-/** Who can have caused a verification without a verdict. */
+/** Who may have caused a verification without a verdict. */
 export type CaptchaIndeterminateCause =
-  /** What was sent: values used twice, expired, unknown or malformed, or a request that was refused as such. Also a pass that is not entirely as documented. Anyone can provoke this, so `proceed` is false by default. */
+  /** The client: its values were used twice, expired, unknown or malformed, or the service refused the request. Also a pass that is not exactly as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
-  /** The captcha id or its settings: missing, unknown, deleted or paused, or it has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such a captcha id on purpose. */
+  /** The captcha id or its settings are missing, unknown, deleted or paused, or the id has never worked since this process started. The platform team has to act. By default `proceed` is false, because a caller could name such an id on purpose. */
   | 'CONFIGURATION'
   /** The captcha service itself failed. By default `proceed` is true only in a confirmed outage. */
   | 'SERVICE'
-  /** No usable answer: unreachable, too slow, or something that is no answer of the service. By default `proceed` is true only in a confirmed outage. */
+  /** No usable answer: the service was unreachable or too slow, or something else answered. By default `proceed` is true only in a confirmed outage. */
   | 'TRANSPORT';
 
 /** The service confirmed that this challenge was solved. `proceed` is true. */
 export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
-  /** The proof for the service that `audience` named. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if none was named. */
+  /** The proof for the service that `audience` names. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if the input names no `audience`. */
   attestation?: Maybe<Scalars['String']['output']>;
   /** What the service knows about the solved challenge. */
   details: CaptchaDetails;
@@ -122,13 +121,14 @@ export type CaptchaPassed = CaptchaValidation & {
   proceed: Scalars['Boolean']['output'];
 };
 
-/** The outcome of a captcha verification. A page needs only `proceed`; select the concrete types to explain the outcome or to log it. */
+/** The outcome of a captcha verification. A page needs only `proceed`. The fields of the concrete types explain the outcome. */
 export type CaptchaValidation = {
   /**
-   * A signed proof of this outcome, to pass on to the service that `audience` named, as an input of the mutation that the
-   * captcha protects. That service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it
-   * once. It is valid for a short time, by default 120 seconds. Null for an outcome that proves nothing, as the types below
-   * say. Null with `BAD_USER_INPUT` if it is selected and the input named no `audience`.
+   * A signed proof of this outcome for the service that `audience` names. Pass it on as an input of the mutation that the captcha
+   * protects. The service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it once. It is
+   * valid for 120 seconds, unless the operator sets another time.
+   *
+   * Null if the outcome proves nothing: each concrete type says when. Null with `BAD_USER_INPUT` if the input names no `audience`.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** May the business request that this captcha protects go ahead? */
@@ -150,32 +150,32 @@ export type DeviceClientType =
 /** One thing that was wrong with the arguments. */
 export type DeviceFieldError = {
   __typename?: 'DeviceFieldError';
-  /** The argument as it is called here, such as `eventTime` or `metadata.email`; the service's own name where it has none here. */
+  /** The argument by its name here, such as `eventTime` or `metadata.email`. If it has none here, its name at the service. */
   field: Scalars['String']['output'];
   /** What is wrong with it, in the service's words. For logs and support, not for end users. */
   reason: Scalars['String']['output'];
-  /** The kind of problem, for a program, such as `missing` or `value_error`. */
+  /** The kind of problem, for programs, such as `missing` or `value_error`. */
   type: Scalars['String']['output'];
 };
 
 /**
- * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. A reference whose token
- * the service rejects is null with `DEVICE_TOKEN_REJECTED`.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
+ * such a reference is null with `DEVICE_TOKEN_REJECTED`.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, this is `FORBIDDEN` for a request without the scope `risk:read`, and everything else is as usual. One answer has at
- * most 100 such entries, of which the last one says that further ones are left out.
+ * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
+ * 100 such entries. The last one says that others are left out.
  */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
   /** Which client SDK produced the token. */
   clientType: DeviceClientType;
   /**
-   * What your company's risk policy says to do about this device, so that no team has to interpret signals by itself. The
-   * policy sees all signals, whatever the filters of `signals` leave out, and asking for the decision makes no call of its own.
+   * What your company's risk policy says to do about this device, so that no team has to interpret signals. The policy sees all
+   * signals, even those that the filters of `signals` leave out. The decision makes no further call.
    *
-   * A policy can have rules for one `eventType` alone. They can match only below `Query.deviceFingerprint` with that
-   * argument, because a reference from another subgraph has no event type. Null only with `FORBIDDEN`.
+   * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference from
+   * another subgraph has no event type. Null only with `FORBIDDEN`.
    */
   decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, to be extended by other subgraphs. Null only with `FORBIDDEN`. */
@@ -187,8 +187,8 @@ export type DeviceFingerprint = {
   /** Where the request came from. Null only with `FORBIDDEN`. */
   ipInfo?: Maybe<IpInfo>;
   /**
-   * What was judged just now, to be kept: store its `sealed` with whatever you decide by it, and refer to it later without
-   * another event. Null with `NOT_CONFIGURED` if the operator has configured no keys to seal with.
+   * A record of this judgement. Store its `sealed` with what you decide, and refer to it later without another event. Null with
+   * `NOT_CONFIGURED` if the operator has configured no keys for this.
    */
   judgement?: Maybe<DeviceJudgement>;
   /** The application whose credentials were used. */
@@ -196,8 +196,8 @@ export type DeviceFingerprint = {
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
   /**
-   * The signals that were hit, in the service's order; empty if none was. Both filters are inclusive and combine. Null only with
-   * `FORBIDDEN`, or with `BAD_USER_INPUT` for a `minConfidence` out of its range.
+   * The signals that were hit, in the service's order; empty if none was. A signal has to pass both filters; each includes its
+   * limit. Null only with `FORBIDDEN`, or with `BAD_USER_INPUT` for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
@@ -208,24 +208,24 @@ export type DeviceFingerprint = {
 
 
 /**
- * A judged device. Other subgraphs hold a reference to it by the token alone, or by token and application. A reference whose token
- * the service rejects is null with `DEVICE_TOKEN_REJECTED`.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
+ * such a reference is null with `DEVICE_TOKEN_REJECTED`.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, this is `FORBIDDEN` for a request without the scope `risk:read`, and everything else is as usual. One answer has at
- * most 100 such entries, of which the last one says that further ones are left out.
+ * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
+ * 100 such entries. The last one says that others are left out.
  */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/** The service rejected what the client sent. It can never be judged, so a retry with the same values does not help. */
+/** The service rejected what the client sent. A retry with the same values does not help. */
 export type DeviceFingerprintRejected = {
   __typename?: 'DeviceFingerprintRejected';
   /** What exactly was wrong, field by field; may be empty. */
   errors: Array<DeviceFieldError>;
-  /** What to branch on. */
+  /** The reason, for programs. */
   reason: DeviceFingerprintRejectionReason;
 };
 
@@ -240,15 +240,16 @@ export type DeviceFingerprintRejectionReason =
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
- * known then. Without the key that sealed it, or after any change to the text, the reference is null with `JUDGEMENT_UNREADABLE`,
- * without any key with `NOT_CONFIGURED`, and without the scope `risk:read`, where scopes are enforced, with `FORBIDDEN`.
+ * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
+ *
+ * The reference is null with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use. It is null with
+ * `NOT_CONFIGURED` if there is no key at all. Where scopes are enforced, it is null with `FORBIDDEN` without the scope `risk:read`.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
   /** Which client SDK produced the token. */
   clientType: DeviceClientType;
-  /** What the risk policy decided then. Any later policy leaves it as it is. Null if the record was sealed without a decision, as the first ones were. */
+  /** What the risk policy decided then. Later policies do not change it. Null if the record was sealed without a decision, as the first ones were. */
   decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, to be extended by other subgraphs. Never null. */
   device?: Maybe<FingerprintDevice>;
@@ -269,11 +270,11 @@ export type DeviceJudgement = {
   /** The whole judgement as an encrypted text of some 800 characters, for your database. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
-   * The signals that were hit, with the level and confidence that they had then, and the effect and meaning as the catalogue
-   * has them now. Both filters are inclusive and combine.
+   * The signals that were hit. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal
+   * has to pass both filters; each includes its limit.
    */
   signals?: Maybe<Array<Signal>>;
-  /** The person on whose behalf the judgement was made, as the caller's trusted header named them. Null if it named nobody, or if the operator has configured no such header. */
+  /** The person for whom the judgement was made, from the caller's trusted header. Null if the header named nobody, or if the operator has configured none. */
   subject?: Maybe<Scalars['ID']['output']>;
   /** Version of the fingerprint method. */
   version: Scalars['String']['output'];
@@ -281,20 +282,21 @@ export type DeviceJudgement = {
 
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the record: it asks nobody, makes no event, and shows what was
- * known then. Without the key that sealed it, or after any change to the text, the reference is null with `JUDGEMENT_UNREADABLE`,
- * without any key with `NOT_CONFIGURED`, and without the scope `risk:read`, where scopes are enforced, with `FORBIDDEN`.
+ * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
+ *
+ * The reference is null with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use. It is null with
+ * `NOT_CONFIGURED` if there is no key at all. Where scopes are enforced, it is null with `FORBIDDEN` without the scope `risk:read`.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/** Business context of a query; every key is optional. Prefer the hashed form of personal data where there is one. */
+/** What the business knows about a query. Every key is optional. If a key has a hashed form, prefer it for personal data. */
 export type DeviceMetadataInput = {
   /** Your identifier of the account. */
   accountId?: InputMaybe<Scalars['String']['input']>;
-  /** Any further keys, in the service's own spelling. A key that has a field of its own above is refused here. */
+  /** Any further keys, in the service's own spelling. Keys with a field above are refused here. */
   additional?: InputMaybe<Scalars['JSONObject']['input']>;
   /** E-mail address in clear text. */
   email?: InputMaybe<Scalars['String']['input']>;
@@ -353,13 +355,13 @@ export type DeviceRiskDecision = {
   __typename?: 'DeviceRiskDecision';
   /** What to do. */
   action: DeviceRiskAction;
-  /** Identifies the content of the policy: the same policy has the same id in every process, and any change gives another one. */
+  /** Identifies the content of the policy. The same policy has the same id everywhere, and each change makes another id. */
   policy: Scalars['ID']['output'];
   /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
   rule: Scalars['ID']['output'];
 };
 
-/** What a signal asks for. Read this and not the name: the service's lists are called the opposite of what they do. */
+/** What to do about a signal. Read this and not the name: the names of the service's lists say the opposite of what they do. */
 export type DeviceSignalEffect =
   /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
   | 'ALLOW'
@@ -368,7 +370,7 @@ export type DeviceSignalEffect =
   /** Counts towards risk. */
   | 'RISK';
 
-/** A device; the same one has the same `id` across tokens. This subgraph only names it. */
+/** A device. It has the same `id` in all its tokens. Other subgraphs can add fields. */
 export type FingerprintDevice = {
   __typename?: 'FingerprintDevice';
   /** The fingerprint service's identifier of the device. */
@@ -396,15 +398,14 @@ export type Mobile = {
 export type Mutation = {
   __typename?: 'Mutation';
   /**
-   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own. Send the
-   * business mutation that it protects only if `proceed` is true: within one operation GraphQL runs the next mutation
-   * whatever this one answers. A service that must not rely on the page asks for the `attestation` of this outcome and
-   * verifies it.
+   * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own, because GraphQL
+   * runs the next mutation of an operation whatever this one answers. Send the mutation that it protects only if `proceed` is
+   * true. A service that must not rely on the page verifies the `attestation` of this outcome.
    *
-   * A challenge can be verified once: send the values of the captcha widget straight away, and never retry with the same
-   * values. Null together with an entry in `errors` means that the question could not be asked at all, for example because
-   * of malformed input, or because the operator has not configured attestations (`NOT_CONFIGURED`); treat that as "do not
-   * proceed".
+   * A challenge can be verified once. So send the values of the captcha widget immediately, and never send the same values again.
+   *
+   * Null together with an entry in `errors` means that the question could not be asked: do not proceed. The input may be
+   * malformed, or the operator has not configured attestations (`NOT_CONFIGURED`).
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
 };
@@ -419,14 +420,15 @@ export type Query = {
   /**
    * What is this device, and is it risky? Judges the token that the client SDK produced on a phone or in a browser.
    *
-   * Each call is an event at the fingerprint service, with an `eventId` of its own. Within one operation, equal calls share
-   * one event. Null together with an entry in `errors` means that there is no judgement. The event may have been made all the
-   * same: ask again with a new token, because a second question about this one can bring the signal `TOKEN_EXPIRED`.
+   * Each call is an event at the fingerprint service, with an `eventId` of its own. Equal calls of one operation share one event.
+   *
+   * Null together with an entry in `errors` means that there is no judgement. The event may still have been made. So ask again with a
+   * new token: a second question about this one can bring the signal `TOKEN_EXPIRED`.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /**
-   * Every risk signal that the fingerprint service documents, with the fixed level and confidence it carries. Null with
-   * `FORBIDDEN` for a request without the scope `risk:read`, where scopes are enforced.
+   * Every risk signal that the fingerprint service documents, with its fixed level and confidence. Where scopes are enforced, it is
+   * null with `FORBIDDEN` for a request without the scope `risk:read`.
    */
   signalCatalogue?: Maybe<Array<SignalDefinition>>;
 };
@@ -447,11 +449,11 @@ export type Signal = {
   code?: Maybe<SignalCode>;
   /** How sure the service is, from 0 to 1. */
   confidence: Scalars['Float']['output'];
-  /** What the signal asks for; null where `code` is null. */
+  /** What to do about the signal; null if `code` is null. */
   effect?: Maybe<DeviceSignalEffect>;
   /** How serious it is. */
   level: SignalLevel;
-  /** What the signal means, for a person; null where `code` is null. */
+  /** What the signal means, for people; null if `code` is null. */
   meaning?: Maybe<Scalars['String']['output']>;
   /** The signal exactly as the service sent it. */
   name: Scalars['String']['output'];
@@ -567,13 +569,13 @@ export type SignalDefinition = {
   __typename?: 'SignalDefinition';
   /** The signal. */
   code: SignalCode;
-  /** The confidence it always carries, from 0 to 1. */
+  /** Its fixed confidence, from 0 to 1. */
   confidence: Scalars['Float']['output'];
-  /** What it asks for. */
+  /** What to do about it. */
   effect: DeviceSignalEffect;
-  /** The level it always carries. */
+  /** Its fixed level. */
   level: SignalLevel;
-  /** What it means, for a person. */
+  /** What it means, for people. */
   meaning: Scalars['String']['output'];
 };
 
@@ -587,25 +589,23 @@ export type SignalLevel =
   | 'MEDIUM';
 
 /**
- * The values of a solved challenge. They come from the captcha widget; pass them on untouched. If the widget does not load, send
- * `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as `captchaOutput` and `passToken`, and `0` as `genTime`: in an
- * outage of the service they may proceed.
+ * The values of a solved challenge, as the captcha widget gave them. Do not change them.
+ *
+ * If the widget does not load, send these instead: `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as
+ * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service they may proceed.
  */
 export type ValidateCaptchaInput = {
   /** What the person wants to do there, such as `placeOrder`: one of the actions that the operator configured for this audience. */
   action?: InputMaybe<Scalars['String']['input']>;
   /**
-   * The service that shall see the proof, such as `orders`: name it to get an `attestation`. The operator configures which
-   * services there are: the error is `BAD_USER_INPUT` for another one and `NOT_CONFIGURED` if there are none, and the challenge
-   * stays good. Give it together with `action`, or leave both out.
+   * The service that needs the proof, such as `orders`. Give it together with `action` to get an `attestation`, or leave both out.
+   * The operator configures the services. Another one is the error `BAD_USER_INPUT`. If there are none, the error is
+   * `NOT_CONFIGURED`. Neither error spends the challenge.
    */
   audience?: InputMaybe<Scalars['ID']['input']>;
-  /**
-   * The captcha id with which the widget was started. Leave it out to use the first one configured in this subgraph. It is a
-   * public identifier, not a secret.
-   */
+  /** The captcha id of the widget. Without it, this subgraph uses the first one that is configured. It is public. */
   captchaId?: InputMaybe<Scalars['ID']['input']>;
-  /** What the widget reports about how the challenge was solved. Opaque: pass it on as it is. */
+  /** What the widget reports about how the challenge was solved. Do not interpret or change it. */
   captchaOutput: Scalars['String']['input'];
   /** When the challenge was passed: 1 to 20 digits, as a string. */
   genTime: Scalars['String']['input'];
