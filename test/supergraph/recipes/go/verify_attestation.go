@@ -1,0 +1,163 @@
+// Verifies attestations of captchas, with github.com/lestrrat-go/jwx. Copy everything but main.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v3/jwa"
+	"github.com/lestrrat-go/jwx/v3/jwk"
+	"github.com/lestrrat-go/jwx/v3/jws"
+)
+
+const (
+	maxLength      = 2_048 // characters
+	clockTolerance = 5 * time.Second
+	maxAge         = 300 * time.Second
+)
+
+// A token that is no proof. The log says why: never tell it to a client.
+var (
+	ErrInvalid = errors.New("INVALID")
+	ErrExpired = errors.New("EXPIRED")
+)
+
+// ErrTryAgain says that the key of a token may be a new one. Let the client try again.
+var ErrTryAgain = errors.New("TRY_AGAIN")
+
+// Claims are those of a proof. Insert ID under a unique constraint, in the transaction that acts. Without Subject it is good for everybody.
+type Claims struct {
+	Issuer    string   `json:"iss"`
+	Audience  string   `json:"aud"`
+	Subject   *string  `json:"sub,omitempty"`
+	Action    string   `json:"action"`
+	Assurance string   `json:"assurance"`
+	CaptchaID string   `json:"captcha_id"`
+	ID        string   `json:"jti"`
+	IssuedAt  float64  `json:"iat"`
+	Expires   float64  `json:"exp"`
+	NotBefore *float64 `json:"nbf,omitempty"`
+}
+
+// Keys are those of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most.
+type Keys struct {
+	URL     string
+	mutex   sync.Mutex
+	set     jwk.Set
+	fetched time.Time
+}
+
+func (keys *Keys) find(ctx context.Context, kid string) (jwk.Key, error) {
+	keys.mutex.Lock()
+	defer keys.mutex.Unlock()
+	age := time.Since(keys.fetched)
+	if keys.set != nil && age < 10*time.Minute {
+		if key, ok := keys.set.LookupKeyID(kid); ok {
+			return key, nil
+		}
+		if age < 30*time.Second {
+			return nil, ErrTryAgain
+		}
+	}
+	set, err := jwk.Fetch(ctx, keys.URL, jwk.WithHTTPClient(&http.Client{Timeout: 3 * time.Second}))
+	if err == nil && set.Len() == 0 {
+		err = errors.New("the key set is empty")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the keys cannot be fetched: %w", err)
+	}
+	keys.set, keys.fetched = set, time.Now()
+	if key, ok := set.LookupKeyID(kid); ok {
+		return key, nil
+	}
+	return nil, refuse(ErrInvalid, "none of the keys has its kid")
+}
+
+// Verifier says which attestations are for this service.
+type Verifier struct {
+	Keys             *Keys
+	Issuer, Audience string
+}
+
+// Verify gives the claims of a proof, ErrInvalid, ErrExpired, ErrTryAgain, or another error if the keys cannot be fetched: never act then.
+func (v Verifier) Verify(ctx context.Context, token, action, person string, subjectRequired bool) (*Claims, error) {
+	if len(token) > maxLength {
+		return nil, refuse(ErrInvalid, "it is too long")
+	}
+	message, err := jws.ParseString(token)
+	if err != nil || len(message.Signatures()) != 1 {
+		return nil, refuse(ErrInvalid, "it is no JWS")
+	}
+	header := message.Signatures()[0].ProtectedHeaders()
+	kid, hasKid := header.KeyID()
+	if typ, _ := header.Type(); typ != "captcha-attestation+jwt" || !hasKid {
+		return nil, refuse(ErrInvalid, "it has another typ, or no kid")
+	}
+	key, err := v.Keys.find(ctx, kid)
+	if err != nil {
+		return nil, err
+	}
+	payload, err := jws.Verify([]byte(token), jws.WithKey(jwa.ES256(), key), jws.WithCompact())
+	if err != nil {
+		return nil, refuse(ErrInvalid, "it is not signed by this key")
+	}
+	var claims Claims
+	// A claim of another type, such as a list of audiences, does not fit into its field.
+	if json.Unmarshal(payload, &claims) != nil {
+		return nil, refuse(ErrInvalid, "a claim has another type")
+	}
+	now := float64(time.Now().UnixMilli()) / 1_000
+	tolerance := clockTolerance.Seconds()
+	isForThis := claims.Issuer == v.Issuer && claims.Audience == v.Audience && claims.Action == action
+	isForPerson := claims.Subject != nil && *claims.Subject == person || claims.Subject == nil && !subjectRequired
+	isWhole := claims.CaptchaID != "" && claims.ID != "" && claims.IssuedAt > 0 && claims.Expires > 0
+	isKnown := slices.Contains([]string{"verified", "unverified"}, claims.Assurance)
+	isFuture := claims.IssuedAt > now+tolerance || claims.NotBefore != nil && *claims.NotBefore > now+tolerance
+	if !isForThis || !isForPerson || !isWhole || !isKnown || isFuture {
+		return nil, refuse(ErrInvalid, "a claim is not as expected")
+	}
+	if now > claims.Expires+tolerance || now > claims.IssuedAt+maxAge.Seconds()+tolerance {
+		return nil, refuse(ErrExpired, "its time is over")
+	}
+	return &claims, nil
+}
+
+func refuse(verdict error, reason string) error {
+	log.Printf("attestation %v: %s", verdict, reason)
+	return verdict
+}
+
+// Reads lines of JSON with token, action and person, and answers each with a line.
+func main() {
+	verifier := Verifier{Keys: &Keys{URL: os.Args[1]}, Issuer: os.Args[2], Audience: os.Args[3]}
+	log.SetFlags(0)
+	lines := bufio.NewScanner(os.Stdin)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		asked := struct {
+			Token, Action, Person string
+			SubjectRequired       bool `json:"subject_required"`
+		}{SubjectRequired: true}
+		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
+			panic(err)
+		}
+		claims, err := verifier.Verify(context.Background(), asked.Token, asked.Action, asked.Person, asked.SubjectRequired)
+		var answer any = claims
+		if errors.Is(err, ErrInvalid) || errors.Is(err, ErrExpired) || errors.Is(err, ErrTryAgain) {
+			answer = err.Error()
+		} else if err != nil {
+			log.Fatal(err)
+		}
+		text, _ := json.Marshal(answer)
+		fmt.Println(string(text))
+	}
+}
