@@ -1,21 +1,16 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { DeviceTrustError } from '../../src/errors.ts';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
-import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
-import { prepareApplication } from '../../src/fingerprint/request.ts';
-import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { ANDROID, PASS, WEB } from '../faults/documented.ts';
+import { ANDROID, PASS } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { sealedJudgements } from '../support/judgements.ts';
 import { ask, post, startOperation } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { CAPABILITIES } from './capabilities.ts';
 import { makeUp } from './random-operations.ts';
 
 /**
@@ -25,57 +20,7 @@ import { makeUp } from './random-operations.ts';
 
 const TIMES = [1, 2, 3, 4, 5];
 const schema = buildSchema();
-const application = prepareApplication({
-  publicKey: 'pk_1',
-  secret: 's',
-  region: 'GLB',
-  baseUrl: 'https://fp.example',
-});
-
-/** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
-const capabilities: Capabilities = {
-  limits: { ...DEFAULTS, maxUpstreamCalls: 3, maxCaptchas: 2 },
-  applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
-  attestations: {
-    check: ({ audience }) =>
-      audience == null
-        ? undefined
-        : {
-            audience: { id: audience, actions: [], subject: 'optional' },
-            attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
-          },
-  },
-  judgements: new Judgements(
-    sealedJudgements().map(({ key }) => key),
-    { recordJudgement: () => {} },
-  ),
-  fingerprintClient: {
-    query: async (request) => {
-      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
-      if (request.token === 'broken') throw new TypeError('a mistake of ours');
-      const isGood = request.token === 'android' || request.token === 'web';
-      const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
-      const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
-      return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.UTC(2026, 0, 1));
-    },
-  },
-  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
-  captchaClient: {
-    validate: async ({ lotNumber }) => {
-      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
-      if (lotNumber === 'fails') {
-        const details = { usedType: null, userIp: null, lotNumber };
-        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
-      }
-      if (lotNumber === 'is open') {
-        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
-        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
-      }
-      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
-    },
-  },
-};
-const quick = await startServer(undefined, {}, capabilities);
+const quick = await startServer(undefined, {}, CAPABILITIES);
 /** What the plugin of a company sees: each operation, and each execution. */
 const seen = { operations: 0, executions: 0 };
 const plain = await startServer(
@@ -94,7 +39,7 @@ const plain = await startServer(
       },
     ],
   },
-  capabilities,
+  CAPABILITIES,
 );
 afterAll(() => Promise.all([quick.stop(), plain.stop()]));
 
@@ -173,7 +118,7 @@ test('an alias that is the path of another field costs what it costs, however of
     undefined,
     {},
     {
-      ...capabilities,
+      ...CAPABILITIES,
       limits: { ...DEFAULTS, maxCost: 400 },
       fingerprintClient: { query: async (request) => toOutcome(request, { status: 200, json }, 0) },
     },
@@ -349,40 +294,4 @@ test('a client that disconnects ends a known operation as well', async () => {
   await expect.poll(() => upstream.received.length).toBe(TIMES.length + 1);
   disconnect();
   await expect.poll(() => app.logged()).toContain('"errors":["CANCELLED"]');
-});
-
-describe('an answer of more than MAX_ANSWER_BYTES', () => {
-  const LIMIT = 4_000;
-  const message = 'The answer is larger than 4000 bytes. Ask for fewer fields or references in one request.';
-  const tooLarge = [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
-
-  test('is replaced by an error, and the log has the error', async () => {
-    const small = await startServer(undefined, { maxAnswerBytes: LIMIT }, capabilities);
-    for (const _ of TIMES) {
-      const { status, data, errors } = await ask(small.graphqlUrl, '{ signalCatalogue { code meaning } }');
-      expect([status, data, errors]).toEqual([200, null, tooLarge]);
-      expect(JSON.parse(small.logged().trimEnd().split('\n').at(-1) ?? '').errors).toEqual(['OVERLOADED']);
-    }
-    const { errors, text } = await ask(small.graphqlUrl, '{ signalCatalogue { code level } }');
-    expect(errors).toBeUndefined();
-    expect(text.length).toBeGreaterThan(0.5 * LIMIT);
-    await small.stop();
-  });
-
-  test('counts bytes, and not characters', async () => {
-    const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
-    const query: Capabilities['fingerprintClient']['query'] = async (request) =>
-      toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
-    const small = await startServer(
-      undefined,
-      { maxAnswerBytes: LIMIT },
-      { ...capabilities, fingerprintClient: { query } },
-    );
-    const document =
-      'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
-    const of = async (t: string) => ask(small.graphqlUrl, document, { t });
-    expect((await of('a'.repeat(3_000))).data?.deviceFingerprint.errors).toEqual([{ reason: 'a'.repeat(3_000) }]);
-    expect((await of('ä'.repeat(3_000))).errors).toEqual(tooLarge);
-    await small.stop();
-  });
 });

@@ -1,0 +1,60 @@
+import { DeviceTrustError } from '../../src/errors.ts';
+import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
+import { prepareApplication } from '../../src/fingerprint/request.ts';
+import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
+import type { Capabilities } from '../../src/graphql/context.ts';
+import { ANDROID, WEB } from '../faults/documented.ts';
+import { DEFAULTS } from '../support/app.ts';
+import { sealedJudgements } from '../support/judgements.ts';
+
+const application = prepareApplication({
+  publicKey: 'pk_1',
+  secret: 's',
+  region: 'GLB',
+  baseUrl: 'https://fp.example',
+});
+
+/** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
+export const CAPABILITIES: Capabilities = {
+  limits: { ...DEFAULTS, maxUpstreamCalls: 3, maxCaptchas: 2 },
+  applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
+  attestations: {
+    check: ({ audience }) =>
+      audience == null
+        ? undefined
+        : {
+            audience: { id: audience, actions: [], subject: 'optional' },
+            attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
+          },
+  },
+  judgements: new Judgements(
+    sealedJudgements().map(({ key }) => key),
+    { recordJudgement: () => {} },
+  ),
+  fingerprintClient: {
+    query: async (request) => {
+      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
+      if (request.token === 'broken') throw new TypeError('a mistake of ours');
+      const isGood = request.token === 'android' || request.token === 'web';
+      const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
+      const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
+      return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.UTC(2026, 0, 1));
+    },
+  },
+  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
+  captchaClient: {
+    validate: async ({ lotNumber }) => {
+      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
+      if (lotNumber === 'fails') {
+        const details = { usedType: null, userIp: null, lotNumber };
+        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
+      }
+      if (lotNumber === 'is open') {
+        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
+        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
+      }
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+    },
+  },
+};
