@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { answer, type Behaviour } from '../support/hostile.ts';
-import { accountStarter, down, inTurn, well } from './support.ts';
+import { ServiceHealth } from '../../src/upstream/service-health.ts';
+import { answer, type Behaviour, hang, startHostile } from '../support/hostile.ts';
+import { accountStarter, down, inTurn, probeOf, serviceOptions, well } from './support.ts';
 
 /** The intervals of probes, with short waits in the place of the long ones. */
 
@@ -49,4 +50,23 @@ test('an account that is refused is asked again after 10 s', async () => {
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual(['refused: HTTP status 403', 'well']);
   expect(new Set(waits)).toEqual(new Set([10_000]));
+});
+
+test('a service that does not answer keeps the process from becoming ready for 15 s', async () => {
+  const upstream = await startHostile(hang);
+  onTestFinished(upstream.stop);
+  const { setTimeout: usual } = globalThis;
+  const waits: number[] = [];
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((act, ms = 0, ...values) => {
+    if (ms > 1_000) waits.push(ms);
+    return usual(act, ms === 15_000 ? 100 : ms, ...values);
+  });
+  onTestFinished(() => void vi.restoreAllMocks());
+  const probes = [['a', probeOf(upstream.url)] as const];
+  const service = new ServiceHealth({ ...serviceOptions(), probes, upstreamCheck: 'first' });
+  onTestFinished(() => service.close());
+  const ready = service.start();
+  expect([service.isReady, waits]).toEqual([false, expect.arrayContaining([15_000])]);
+  await ready;
+  expect(service.find('a')?.status.hasWorked).toBe(false);
 });
