@@ -124,7 +124,6 @@ export class Execution {
       return undefined;
     } catch (error) {
       if (!(error instanceof DeviceTrustError)) throw error;
-      reportErrors(context.operation, [error]);
       return { status: 400, result: { errors: toErrors([error]) } };
     }
   }
