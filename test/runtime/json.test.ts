@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { countValues } from '../../src/runtime/json.ts';
+import { countValues, sizeOf } from '../../src/runtime/json.ts';
 
-/** Bytes of JSON, before they become values. */
+/** How large JSON is, before and after it becomes values. */
 
 test.each([
   ['1', 0],
@@ -11,4 +11,8 @@ test.each([
   ['"a text, with: [all] of {them}"', 4],
 ])('%s has at most %i values and keys beside the first, by the characters before them', (json, count) => {
   expect(countValues(Buffer.from(json))).toBe(count);
+});
+
+test('a value that is larger than the most is never said to be as large as that', () => {
+  expect([sizeOf([1, 1], 16), sizeOf([1, 1], 16, 2) > 2, sizeOf('x'.repeat(32), 16, 2) > 2]).toEqual([3, true, true]);
 });
