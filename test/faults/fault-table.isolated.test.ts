@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { generateKey } from '../../src/captcha/attestation.ts';
-import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { TestApp } from '../support/app.ts';
-import { answer, answersProbes, type Hostile, type RawRequest, startHostile } from '../support/hostile.ts';
-import { times } from '../support/times.ts';
-import { CONNECTION_FAULTS } from './connection-faults.ts';
-import type { Row, Target } from './fault-table.ts';
+import { answer, type Hostile, startHostile } from '../support/hostile.ts';
+import type { Row } from './fault-table.ts';
 import { HTTP_FAULTS } from './http-faults.ts';
 import { CAPTCHA_FAULTS, FINGERPRINT_FAULTS } from './json-faults.ts';
 import {
@@ -23,7 +19,6 @@ import {
   startAgainst,
   type Timed,
   until,
-  verify,
 } from './support.ts';
 
 /** Every way in which an upstream can fail, end to end: the outcome, the calls, and what must hold for each fault. */
@@ -108,152 +103,69 @@ async function askUntilItCounts(
 const bystander: Hostile = await startHostile(answer(200, FINGERPRINT.good));
 afterAll(bystander.stop);
 
-describe.each(inGroups([...CONNECTION_FAULTS, ...HTTP_FAULTS, ...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]))(
-  '%s',
-  (_group, cases) => {
-    const regionOf = (one: Case): Region => {
-      const index = cases.filter(({ question }) => question === one.question).indexOf(one);
-      return REGIONS[index] ?? 'GLB';
-    };
-    const targets = new Map<Case, Target>();
-    let app: TestApp;
-    let before: Record<string, number>;
+describe.each(inGroups([...HTTP_FAULTS, ...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]))('%s', (_group, cases) => {
+  const regionOf = (one: Case): Region => {
+    const index = cases.filter(({ question }) => question === one.question).indexOf(one);
+    return REGIONS[index] ?? 'GLB';
+  };
+  const targets = new Map<Case, Hostile>();
+  let app: TestApp;
+  let before: Record<string, number>;
 
-    beforeAll(async () => {
-      before = heldResources();
-      const urls: Record<string, string> = {};
-      for (const one of cases) {
-        const target = await one.row.start({ good: one.question.good, elsewhere: bystander.url });
-        if (!target) continue;
-        targets.set(one, target);
-        urls[`${one.question.field} ${regionOf(one)}`] = target.url;
-      }
-      const urlOf = (field: Question['field'], region: Region) => urls[`${field} ${region}`] ?? bystander.url;
-      // Without a check at the start, an upstream that is dead from then on delays nothing.
-      app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
-        upstreamCheck: 'off',
-        fingerprintUrlGLB: urlOf('deviceFingerprint', 'GLB'),
-        fingerprintUrlNA: urlOf('deviceFingerprint', 'NA'),
-        fingerprintUrlEU: urlOf('deviceFingerprint', 'EU'),
-        captchaUrlGLB: urlOf('validateCaptcha', 'GLB'),
-        captchaUrlNA: urlOf('validateCaptcha', 'NA'),
-        captchaUrlEU: urlOf('validateCaptcha', 'EU'),
-      });
-    });
-
-    afterAll(async () => {
-      await app.stop();
-      await Promise.all([...targets.values()].map(({ stop }) => stop()));
-      const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-      // Sockets take a moment to close. This waits without a timer of its own while it counts.
-      for (const end = performance.now() + 20_000; surplus().length > 0 && performance.now() < end; ) await pause(10);
-      expect(surplus()).toEqual([]);
-    });
-
+  beforeAll(async () => {
+    before = heldResources();
+    const urls: Record<string, string> = {};
     for (const one of cases) {
-      const { row, question, deadline } = one;
-      const expected = expectedOf(one) ?? {};
-      const outcome =
-        typeof expected === 'string' ? expected : 'cause' in expected ? `no verdict, ${expected.cause}` : '';
-      test.concurrent(`${row.fault}, ${question.field}: ${outcome || 'data'}`, async ({ skip }) => {
-        const upstream = targets.get(one);
-        if (!upstream) return skip('this system cannot do that');
-        const { answered, first, asked } = await askUntilItCounts(app, inRegion(question, regionOf(one)), outcome);
-        if (typeof expected === 'string') expectError(answered, expected);
-        else expectData(answered, question.field, expected);
-        expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
-        expectPunctuality(first, deadline);
-        const ports = [...targets.values(), bystander].map(({ port }) => port);
-        expectDiscretion(answered, app, ports);
-        // The client gets a generic message, and the log names the application that was refused.
-        if (expected === 'UPSTREAM_REJECTED')
-          await until(() => app.logged().includes(ACCOUNTS[regionOf(one)].publicKey));
-        if (row.reason) await until(() => app.logged().includes(row.reason ?? ''));
-        if (row.calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(asked);
-        else expect(upstream.requests).toBe(row.calls * asked);
-        // No second request was begun.
-        expect(upstream.spokenTo).toBeLessThanOrEqual(row.calls === 0 ? 0 : asked);
-        // A socket that was kept for the next call would stay open for longer than this.
-        if (row.isCutOff || row.calls === 0) await vi.waitUntil(() => upstream.open === 0, { timeout: 9_000 });
-        expect(bystander.connections).toBe(0);
-      });
+      const target = await one.row.start({ good: one.question.good, elsewhere: bystander.url });
+      targets.set(one, target);
+      urls[`${one.question.field} ${regionOf(one)}`] = target.url;
     }
-  },
-);
-
-/** In so short a time this process seldom lags for the 250 ms that excuse a service. */
-const DEADLINE = 1_200;
-
-/** Every fault of an answer to a captcha. */
-const CAPTCHA_ROWS = [...HTTP_FAULTS, ...CAPTCHA_FAULTS].flatMap(
-  ({ fault, behave, expected: { fingerprint, captcha } }) => {
-    if (!behave || !captcha) return [];
-    const mistreat = behave({ good: CAPTCHA.good, elsewhere: bystander.url });
-    const isSlow = fingerprint === 'UPSTREAM_TIMEOUT';
-    // Sound: each expectation about a captcha is data of its field.
-    return [{ fault, mistreat, isSlow, expected: captcha as { readonly cause?: string; readonly proceed?: boolean } }];
-  },
-);
-
-/** An app with a captcha id for each of them, and an audience that accepts it alone. Each does to our probes what it does to a caller, once one has called. */
-async function startWithIds(ids: readonly string[]): Promise<TestApp> {
-  const called = new Set<number>();
-  const indexIn = ({ request }: RawRequest) => Number(/captcha_id=(\d+)/.exec(request)?.[1]);
-  const call = (exchange: RawRequest) => {
-    called.add(indexIn(exchange));
-    CAPTCHA_ROWS[indexIn(exchange)]?.mistreat(exchange);
-  };
-  const upstream = await startHostile(call, {
-    // Those of the fingerprint service have no captcha id.
-    probe: (exchange) => (called.has(indexIn(exchange)) ? call : answersProbes)(exchange),
-  });
-  onTestFinished(upstream.stop);
-  const app = await startAgainst(upstream, DEADLINE, {
-    upstreamCheck: 'all',
-    captchaConfigurations: ids.map((captchaId) => ({ captchaId, captchaKey: 'key', region: 'GLB' })),
-    attestationKeys: [generateKey('active')],
-    attestation: {
-      ...SANDBOX_ATTESTATION,
-      audiences: ids.map((id) => ({ id, actions: ['buy'], subject: 'optional', captchaIds: [id] })),
-    },
-  });
-  onTestFinished(app.stop);
-  return app;
-}
-
-test('a fault that befalls our probes as well is an outage, in which captchas proceed unless a bot can cause it', async () => {
-  const ids = CAPTCHA_ROWS.map((_row, index) => String(index).padStart(32, '0'));
-  const app = await startWithIds(ids);
-  const proceeds = async (index: number, calls: number): Promise<boolean> => {
-    const to = { captchaId: ids[index], audience: ids[index], action: 'buy' };
-    // One a second is a real call, and not more than 10 of the others proceed: then they are told to come again.
-    const outcomes = await Promise.all(
-      times(calls, () => verify(app, { ...Object(CAPTCHA.variables['input']), ...to })),
-    );
-    return outcomes.some(({ proceed, message }) => proceed || message?.includes('again in a minute'));
-  };
-  const indexes = (isOutage: boolean) =>
-    [...CAPTCHA_ROWS.keys()].filter(
-      (index) => /TRANSPORT|SERVICE/.test(CAPTCHA_ROWS[index]?.expected.cause ?? '') === isOutage,
-    );
-
-  const outages = indexes(true);
-  expect(outages.length).toBeGreaterThan(40);
-  // A busy machine makes this process late, and then a probe confirms nothing, but a later one does.
-  const isConfirmed = async (index: number) => {
-    const isDown = await proceeds(index, 2);
-    if (!isDown) await pause(200);
-    return isDown;
-  };
-  const confirm = (index: number) =>
-    until(() => isConfirmed(index)).catch((cause) => {
-      throw new Error(`${CAPTCHA_ROWS[index]?.fault} is not confirmed`, { cause });
+    const urlOf = (field: Question['field'], region: Region) => urls[`${field} ${region}`] ?? bystander.url;
+    // Without a check at the start, an upstream that is dead from then on delays nothing.
+    app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
+      upstreamCheck: 'off',
+      fingerprintUrlGLB: urlOf('deviceFingerprint', 'GLB'),
+      fingerprintUrlNA: urlOf('deviceFingerprint', 'NA'),
+      fingerprintUrlEU: urlOf('deviceFingerprint', 'EU'),
+      captchaUrlGLB: urlOf('validateCaptcha', 'GLB'),
+      captchaUrlNA: urlOf('validateCaptcha', 'NA'),
+      captchaUrlEU: urlOf('validateCaptcha', 'EU'),
     });
-  // Silence is confirmed while this process has little else to do, because a lag of its own would excuse it.
-  for (const slowly of [true, false])
-    await Promise.all(outages.filter((index) => CAPTCHA_ROWS[index]?.isSlow === slowly).map(confirm));
+  });
 
-  const others = indexes(false).map(async (index) => ({ ...CAPTCHA_ROWS[index], proceed: await proceeds(index, 1) }));
-  for (const { fault, expected, proceed } of await Promise.all(others))
-    expect(proceed, fault).toBe(expected?.proceed ?? true);
+  afterAll(async () => {
+    await app.stop();
+    await Promise.all([...targets.values()].map(({ stop }) => stop()));
+    const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+    // Sockets take a moment to close. This waits without a timer of its own while it counts.
+    for (const end = performance.now() + 20_000; surplus().length > 0 && performance.now() < end; ) await pause(10);
+    expect(surplus()).toEqual([]);
+  });
+
+  for (const one of cases) {
+    const { row, question, deadline } = one;
+    const expected = expectedOf(one) ?? {};
+    const outcome =
+      typeof expected === 'string' ? expected : 'cause' in expected ? `no verdict, ${expected.cause}` : '';
+    test.concurrent(`${row.fault}, ${question.field}: ${outcome || 'data'}`, async () => {
+      const upstream = targets.get(one);
+      if (!upstream) throw new Error('expected an upstream for each case');
+      const { answered, first, asked } = await askUntilItCounts(app, inRegion(question, regionOf(one)), outcome);
+      if (typeof expected === 'string') expectError(answered, expected);
+      else expectData(answered, question.field, expected);
+      expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
+      expectPunctuality(first, deadline);
+      const ports = [...targets.values(), bystander].map(({ port }) => port);
+      expectDiscretion(answered, app, ports);
+      // The client gets a generic message, and the log names the application that was refused.
+      if (expected === 'UPSTREAM_REJECTED') await until(() => app.logged().includes(ACCOUNTS[regionOf(one)].publicKey));
+      if (row.calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(asked);
+      else expect(upstream.requests).toBe(row.calls * asked);
+      // No second request was begun.
+      expect(upstream.spokenTo).toBeLessThanOrEqual(asked);
+      // A socket that was kept for the next call would stay open for longer than this.
+      if (row.isCutOff) await vi.waitUntil(() => upstream.open === 0, { timeout: 9_000 });
+      expect(bystander.connections).toBe(0);
+    });
+  }
 });

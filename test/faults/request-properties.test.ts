@@ -6,10 +6,56 @@ import { CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/
 import { answer } from '../support/hostile.ts';
 import { ask } from '../support/requests.ts';
 import { ANDROID, FAIL } from './documented.ts';
-import { CANARY, COUNT, createChoices, createLogCheck, expectKnownErrors, lists } from './random-inputs.ts';
 import { startBoth } from './support.ts';
 
 /** What holds for every request, tried on a thousand hostile ones: JSON text, so that they can hold what no JavaScript value is. */
+
+/** Begins every text that is sent as a value: none may come back, or be logged. */
+const CANARY = '§cnry';
+
+/** So many requests are tried: other ones in each run. */
+const COUNT = 1_000;
+
+/**
+ * Choices that follow from a list of numbers. Each takes the next number; without one it is the first choice. So fast-check
+ * makes the result smaller by making the list smaller.
+ */
+function createChoices(numbers: readonly number[]) {
+  let at = 0;
+  /** A whole number from 0. */
+  const upTo = (most: number) => (numbers[at++] ?? 0) % (most + 1);
+  /** True in so many cases of a hundred. */
+  const chance = (percent: number) => upTo(99) >= 100 - percent;
+  // Sound: nobody chooses from an empty list, so the number is one of its indexes.
+  const oneOf = <T>(list: readonly T[]): T => list[upTo(list.length - 1)] as T;
+  const several = (most: number, make: (index: number) => string, separator = ' ') =>
+    Array.from({ length: upTo(most) }, (_, index) => make(index)).join(separator);
+  return { upTo, chance, oneOf, several };
+}
+
+/** So many lists of numbers, each of which becomes a request. Shorter ones make simpler ones. */
+function lists(count: number, maxLength: number) {
+  const list = fc.tuple(fc.nat(), fc.nat({ max: maxLength })).map(([seed, length]) => expand(seed, length));
+  return fc.noBias(fc.array(list, { minLength: count, maxLength: count }));
+}
+
+/** A list that follows from a seed: far quicker than to have fast-check choose each number. */
+function expand(seed: number, length: number): number[] {
+  let state = seed;
+  return Array.from({ length }, () => {
+    // The generator of Numerical Recipes, without its lower half, which repeats itself too soon.
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state >>> 16;
+  });
+}
+
+/** Every code of the catalogue that is not our own mistake (schema/README.md, Errors). */
+const CODES = new Set([
+  ...['BAD_USER_INPUT', 'DEVICE_TOKEN_REJECTED', 'UPSTREAM_TIMEOUT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_REJECTED'],
+  ...['UPSTREAM_PROTOCOL_ERROR', 'OVERLOADED', 'BAD_REQUEST', 'GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED'],
+  ...['OPERATION_RESOLUTION_FAILURE', 'PERSISTED_QUERY_NOT_SUPPORTED', 'JUDGEMENT_UNREADABLE', 'NOT_CONFIGURED'],
+]);
+const INTERNAL = new RegExp(`${CANARY}|node_modules|\\.[jt]s:\\d|127\\.0\\.0\\.1`);
 
 const LITERALS = '1e400 0 -1 9007199254740993 0.5 true null "" "\\ud800" "2026-03-01T09:30:00Z"'.split(' ');
 /** What a variable may be called, and what a field of one. */
@@ -74,7 +120,7 @@ test('every request is answered with data or an error of the catalogue, and no v
   );
   const pool = new Pool(app.url, { connections: AT_ONCE });
   onTestFinished(() => pool.close());
-  const expectCleanLog = createLogCheck(app);
+  let lengthOfLog = 0;
   const seen = { data: 0, refused: 0 };
 
   async function send(body: string): Promise<void> {
@@ -82,7 +128,8 @@ test('every request is answered with data or an error of the catalogue, and no v
     const response = await pool.request({ path: '/graphql', method: 'POST', headers, body });
     const text = await response.body.text();
     const { data, errors } = JSON.parse(text);
-    expectKnownErrors(errors);
+    for (const { extensions } of errors ?? []) expect(CODES).toContain(extensions.code);
+    expect(JSON.stringify(errors ?? [])).not.toMatch(INTERNAL);
     expect(text).not.toContain(CANARY);
     // 503 is how a process says that it is busy, and this one does all the asking as well.
     expect([200, 400, 503]).toContain(response.statusCode);
@@ -92,7 +139,8 @@ test('every request is answered with data or an error of the catalogue, and no v
   await fc.assert(
     fc.asyncProperty(lists(AT_ONCE, 120), async (requests) => {
       await Promise.all(requests.map((numbers) => send(makeRequest(numbers))));
-      expectCleanLog();
+      expect(app.logged().slice(lengthOfLog)).not.toContain(CANARY);
+      lengthOfLog = app.logged().length;
     }),
     { numRuns: COUNT / AT_ONCE },
   );

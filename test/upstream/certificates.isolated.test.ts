@@ -54,11 +54,16 @@ test('a probe blames us for a certificate that we do not accept: an unknown issu
   const dns = new DnsCache();
   const { signal } = new AbortController();
   const tools = { dns, eventLoop: { totalLagMs: () => 0 }, timeoutMs: 60_000 };
-  const kinds: string[] = [];
+  const shown: [evidence: string, reason: string][] = [];
   // One after the other: the first look-up of the host takes a part of its deadline.
   for (const { upstream } of [good, unknown, otherHost, expired]) {
-    const { evidence } = await sendProbe(probeOf(upstream.url), tools, signal);
-    kinds.push(evidence);
+    const { evidence, reason } = await sendProbe(probeOf(upstream.url), tools, signal);
+    shown.push([evidence, reason]);
   }
-  expect(kinds).toEqual(['well', 'refused', 'refused', 'refused']);
+  expect(shown).toEqual([
+    ['well', ''],
+    ['refused', 'Error DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['refused', 'Error ERR_TLS_CERT_ALTNAME_INVALID'],
+    ['refused', 'Error CERT_HAS_EXPIRED'],
+  ]);
 });
