@@ -1,5 +1,5 @@
-import { describe, expect, type TestContext, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import { expect, type TestContext, test } from 'vitest';
+import { captchasMutation } from '../support/graphql.ts';
 import { hang, type RawRequest } from '../support/hostile.ts';
 import { startOperation } from '../support/requests.ts';
 import { startStopwatch } from '../support/stopwatch.ts';
@@ -10,9 +10,7 @@ import {
   FINGERPRINT,
   good,
   HIGH_LIMITS,
-  many,
   pause,
-  queuedCalls,
   SERVICES,
   startBoth,
   until,
@@ -23,9 +21,9 @@ import {
 /** In ms, without the time in which a busy machine did not let this process run. Nothing else would end the calls for a minute. */
 const SOON = 500;
 
-/** An app with these limits before an upstream that keeps every request unanswered. */
-async function start(context: TestContext, limits: Partial<Config> = {}) {
-  const { upstream, app } = await startBoth(context, hang, 60_000, { ...HIGH_LIMITS, ...limits });
+/** An app before an upstream that keeps every request unanswered. */
+async function start(context: TestContext) {
+  const { upstream, app } = await startBoth(context, hang, 60_000, HIGH_LIMITS);
   return { upstream, app, held: upstream.hold() };
 }
 
@@ -38,8 +36,9 @@ async function untilAborted(exchanges: readonly RawRequest[], disconnect: () => 
   expect(waited()).toBeLessThan(SOON);
 }
 
-describe.each(SERVICES)('%s', (_service, question) => {
-  test('a client that disconnects ends the upstream call at once', async (context) => {
+test.for(SERVICES)(
+  'a client that disconnects ends its call to the %s service at once',
+  async ([, question], context) => {
     const { app, held, upstream } = await start(context);
     const disconnect = startOperation(app.graphqlUrl, question);
     await until(() => held.length === 1);
@@ -48,28 +47,13 @@ describe.each(SERVICES)('%s', (_service, question) => {
     expect(app.logged()).not.toMatch(/UPSTREAM_|INTERNAL_SERVER_ERROR/);
     upstream.behave(good(question));
     expectGood(question, await askTimed(app, question));
-  });
-
-  test('a queued call whose client disconnects is never sent, and leaves the queue to the next one', async (context) => {
-    const { app, held, upstream } = await start(context, { upstreamMaxInFlight: 1 });
-    const served = [askTimed(app, question)];
-    await until(() => held.length === 1);
-    const disconnect = startOperation(app.graphqlUrl, question);
-    await expect.poll(() => queuedCalls(app)).toBe(1);
-    disconnect();
-    await expect.poll(() => queuedCalls(app)).toBe(0);
-    served.push(askTimed(app, question));
-    await expect.poll(() => queuedCalls(app)).toBe(1);
-    upstream.behave(good(question));
-    for (const exchange of held) good(question)(exchange);
-    for (const answered of await Promise.all(served)) expectGood(question, answered);
-    expect(upstream.requests).toBe(2);
-  });
-});
+  },
+);
 
 test('a captcha after one whose client has disconnected is never sent', async (context) => {
   const { app, held, upstream } = await start(context);
-  const disconnect = startOperation(app.graphqlUrl, many(CAPTCHA, 3));
+  const { variables } = CAPTCHA;
+  const disconnect = startOperation(app.graphqlUrl, { query: captchasMutation(3), variables });
   await until(() => held.length === 1);
   await untilAborted(held, disconnect);
   await pause(100);

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
-import { SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { liveConfig, startInLiveMode, type TestApp } from '../support/app.ts';
 import { partsOf } from '../support/attestations.ts';
@@ -10,8 +8,6 @@ import { startStopwatch } from '../support/stopwatch.ts';
 import { times } from '../support/times.ts';
 import {
   ATTESTING,
-  attested,
-  CHECKED,
   flood,
   type Outcome,
   proceeded,
@@ -27,21 +23,7 @@ import {
   verifyPeople,
 } from './captchas.ts';
 import { exception } from './documented.ts';
-import {
-  CAPTCHA,
-  crowd,
-  expectError,
-  expectGood,
-  FINGERPRINT,
-  good,
-  inRegion,
-  SERVICES,
-  startAgainst,
-  startBoth,
-  startSwitchable,
-  until,
-  verify,
-} from './support.ts';
+import { CAPTCHA, crowd, startAgainst, startBoth, startSwitchable, verify } from './support.ts';
 
 /** Failures that befall everybody, for a moment or for longer. A moment is no outage, and in an outage people proceed soon. */
 
@@ -62,19 +44,6 @@ function outagesOf(app: TestApp): string[] {
   const found = app.logged().matchAll(/"service":"(\w+)","region":"(\w+)","account":"(\w+)","health":"outage"/g);
   return [...found].map(([, service, region]) => `${service} ${region}`);
 }
-
-test("with refused connections people proceed within 1 s, at the people's rate", async (context) => {
-  const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
-  await verifyPeople(app, 20);
-  await upstream.stop();
-  expect(await untilProceeding(app)).toBeLessThan(KNOWN_MS.refused);
-  const outcomes = await Promise.all(times(60, () => verify(app, TO_FIRST)));
-  expect(attested(outcomes)).toBe(proceeded(outcomes));
-  // Some proceeded already.
-  expect(proceeded(outcomes)).toBeLessThan(2 * 20);
-  expect(proceeded(outcomes)).toBeGreaterThan(20);
-  expect(outcomes.at(-1)).toMatchObject({ message: expect.stringMatching(/again in a minute/) });
-});
 
 describe.concurrent('a whole outage', () => {
   test.for<readonly [string, Behaviour, number, number]>([
@@ -187,77 +156,11 @@ describe.concurrent('a whole outage', () => {
     expect(await verify(app, { ...TO_ANY, captchaId: SECOND })).toMatchObject(ofSecond);
   });
 
-  test.for(SERVICES)(
-    'of %s in one region takes nothing from another region or the other service',
-    async ([service, question], context) => {
-      const pass: Behaviour = (exchange) =>
-        good(exchange.request.startsWith('POST /validate') ? CAPTCHA : FINGERPRINT)(exchange);
-      const [dead, alive] = [await startSwitchable(pass), await startSwitchable(pass)];
-      const only: Partial<Config> =
-        service === 'captcha' ? { captchaUrlGLB: dead.url } : { fingerprintUrlGLB: dead.url };
-      // The first answer to the probes of all accounts is a good one.
-      const app = await startAgainst(alive, LONG, {
-        ...CHECKED,
-        captchaConfigurations: SANDBOX_CAPTCHAS.slice(0, 3),
-        ...only,
-      });
-      for (const { stop } of [dead, alive, app]) context.onTestFinished(stop);
-      const others = [question === CAPTCHA ? FINGERPRINT : CAPTCHA, inRegion(question, 'NA')];
-      const askOthers = async () => {
-        const before = alive.requests;
-        const answers = await Promise.all(others.map((other) => crowd(app, other, 5)));
-        for (const [index, other] of others.entries())
-          for (const answered of answers[index] ?? []) expectGood(other, answered);
-        expect(alive.requests - before).toBe(10);
-      };
-
-      await crowd(app, question, 30);
-      dead.fail(reset);
-      while (outagesOf(app).length === 0) await Promise.all([crowd(app, question, 5), askOthers()]);
-      // From now on nobody waits.
-      const [answers] = await Promise.all([crowd(app, question, 10), askOthers()]);
-      for (const { waited, ...answered } of answers) {
-        if (question === FINGERPRINT) expectError(answered, 'UPSTREAM_UNAVAILABLE');
-        else expect(answered.data.validateCaptcha).toMatchObject({ cause: 'TRANSPORT', proceed: true });
-        expect(waited).toBeLessThan(AT_ONCE_MS);
-      }
-      expect(new Set(outagesOf(app))).toEqual(new Set([`${service} GLB`]));
-    },
-  );
-});
-
-describe.concurrent('what a captcha without a verdict becomes', () => {
-  test.for([
-    ['always', 30, 10],
-    ['never', 0, 0],
-  ] as const)(
-    'with `%s` in an outage: %i of 30 proceed, and at most %i are attested',
-    async ([captchaFailOpen, proceeding, most], context) => {
-      const { upstream, app } = await startBoth(context, serves, LONG, { ...ATTESTING, captchaFailOpen });
-      upstream.fail(unavailable);
-      await untilDown(app, () => verify(app));
-      const outcomes = await Promise.all(times(30, () => verify(app, TO_FIRST)));
-      expect(proceeded(outcomes)).toBe(proceeding);
-      // The calls that found the outage may have taken one.
-      expect(attested(outcomes)).toBeGreaterThanOrEqual(Math.max(0, most - 1));
-      expect(attested(outcomes)).toBeLessThanOrEqual(most);
-    },
-  );
-
-  test('while nothing is known: it does not proceed, and nobody waits for a probe', async (context) => {
+  test('lets nobody proceed while nothing is known of it, and nobody waits for a probe', async (context) => {
     const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
     upstream.behave(unavailable, hang);
     const elapsed = startStopwatch();
     expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
     expect(elapsed()).toBeLessThan(LONG / 2);
-  });
-
-  test('of an id that worked and is now paused: it does not proceed, although it is the default one', async (context) => {
-    const { upstream, app } = await startBoth(context, serves, LONG, ATTESTING);
-    upstream.fail(answer(200, exception('-50105', 'captcha_id paused')));
-    const paused = { cause: 'CONFIGURATION', code: '-50105', proceed: false };
-    expect(await verify(app)).toMatchObject(paused);
-    await until(() => app.logged().includes('"health":"refused"'));
-    for (const input of [{}, TO_FIRST, { captchaId: SECOND }]) expect(await verify(app, input)).toMatchObject(paused);
   });
 });

@@ -45,7 +45,7 @@ async function start(context: TestContext, deadlineMs = 60_000, exceptions: read
   return { upstream, app, held, answerAll };
 }
 
-describe.concurrent.each(SERVICES)('%s', (_service, question) => {
+describe.concurrent.each(SERVICES)('at the %s service', (_service, question) => {
   test('calls beyond the limit wait in a queue, and beyond the queue they are OVERLOADED at once, here alone', async (context) => {
     const others = [question === CAPTCHA ? FINGERPRINT : CAPTCHA, inRegion(question, 'NA')];
     const { upstream, app, held, answerAll } = await start(context, 60_000, others);

@@ -37,7 +37,7 @@ const about = (id: string) => ({ device: { id } });
 const SOONER = { timeout: 9_000 };
 
 describe('one answer is never taken for another', () => {
-  test('two answers to one request', async () => {
+  test('if there are two to one request', async () => {
     const { upstream, app } = await start((exchange) => {
       // Written at once, so that both arrive in one piece.
       exchange.socket.cork();
@@ -49,7 +49,7 @@ describe('one answer is never taken for another', () => {
     expect(upstream.requests).toBe(2);
   });
 
-  test('an answer that comes after the deadline', async () => {
+  test('if one comes after the deadline', async () => {
     const held: RawRequest[] = [];
     const { upstream, app } = await start((exchange) => {
       if (exchange.nth === 1) held.push(exchange);
@@ -65,7 +65,7 @@ describe('one answer is never taken for another', () => {
   });
 });
 
-describe.each(SERVICES)('%s', (_service, question) => {
+describe.each(SERVICES)('at the %s service', (_service, question) => {
   test('an idle connection that the upstream closed is not used again', async () => {
     const { upstream, app } = await start(thenClose(good(question)));
     for (let round = 1; round <= 3; round += 1) {
@@ -108,7 +108,7 @@ describe.each(SERVICES)('%s', (_service, question) => {
     ['a body that ends with the connection', thenClose(bytes(head(200, { connection: 'close' }) + question.good))],
     ['no content type', answer(200, question.good, { 'content-type': '' })],
     ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
-  ])('understands %s', async (_name, behave) => {
+  ])('an answer is understood although it is unusual: %s', async (_name, behave) => {
     const { app } = await start(behave);
     expectGood(question, await askTimed(app, question));
   });

@@ -76,16 +76,6 @@ export function inRegion(question: Question, region: Region): Question {
   return { ...question, variables: there };
 }
 
-/** One operation that makes so many calls, at most 100. */
-export function many({ field, variables }: Question, count: number): Omit<Question, 'good'> {
-  const aliases = (call: (index: number) => string) => Array.from({ length: count }, (_, i) => `a${i}: ${call(i)}`);
-  const query =
-    field === 'deviceFingerprint'
-      ? `{ ${aliases((i) => `deviceFingerprint(token: "t${i}") { __typename }`).join(' ')} }`
-      : `mutation ($input: ValidateCaptchaInput!) { ${aliases(() => 'validateCaptcha(input: $input) { proceed }').join(' ')} }`;
-  return { field, query, variables: field === 'deviceFingerprint' ? {} : variables };
-}
-
 /** One request may verify as many captchas as it may ask about tokens. */
 export const HIGH_LIMITS = { maxCaptchas: DEFAULTS.maxUpstreamCalls };
 
