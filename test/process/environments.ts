@@ -1,10 +1,7 @@
 import type { TestContext } from 'vitest';
-import { MAIN, startProcess, type TestProcess } from '../support/process.ts';
+import { MAIN, PATIENT, startProcess, type TestProcess } from '../support/process.ts';
 
 /** Environments in which a process starts, one for each mode. */
-
-/** For those who start a process without `startProcess`, which does this as well. */
-const PATIENT = '--import=./test/support/patient.ts';
 
 export const SANDBOX = { UPSTREAM_MODE: 'sandbox', SANDBOX_PORT: '0', PORT: '0', SHUTDOWN_GRACE_MS: '0' };
 
@@ -18,12 +15,12 @@ export const LIVE = {
   UPSTREAM_CHECK: 'off',
   PORT: '0',
   SHUTDOWN_GRACE_MS: '0',
-  NODE_OPTIONS: PATIENT,
+  ...PATIENT,
 };
 
 /** What `preload.ts` is for, as variables. */
 export const preload = (PRELOAD: string) => ({
-  NODE_OPTIONS: `${PATIENT} --import=./test/process/preload.ts`,
+  NODE_OPTIONS: '--import=./test/process/preload.ts',
   PRELOAD,
 });
 
