@@ -35,15 +35,6 @@ test('in an outage a probe follows each second, and its first answer ends the ou
   expect(health.admission.admit()).toBe(false);
 });
 
-test('an outage is not confirmed any more after two probes in a row that cannot confirm it', async () => {
-  shortenWaits();
-  const limited = answer(429, '');
-  const { changes, sentAt } = await start(down, down, limited, down, limited, limited);
-  await expect.poll(() => changes).toEqual(['outage: HTTP status 503', 'unknown: HTTP status 429']);
-  // One was not enough.
-  expect(sentAt.length).toBeGreaterThanOrEqual(6);
-});
-
 test('an account that is refused is asked again after 10 s', async () => {
   const waits = shortenWaits();
   const { changes, stateIs } = await start(answer(403, ''), well);

@@ -20,6 +20,7 @@ const TABLE: readonly (readonly [Evidence[], Readonly<Record<HealthState, Health
   [['failed', 'inconclusive', 'failed'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
   [['failed', 'own_failure', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
   [['no_such_host'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['no_such_host', 'no_such_host'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
   [['no_such_host', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
   [['inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
   [['inconclusive', 'inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: UNKNOWN }],

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
-import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
+import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
@@ -68,7 +68,6 @@ export const down = answer(503, '');
 
 interface Options {
   readonly timeoutMs?: number;
-  readonly lookup?: Lookup;
   readonly totalLagMs?: () => number;
 }
 
@@ -77,10 +76,10 @@ export function accountStarter() {
   const closers: (() => unknown)[] = [];
 
   /** An account whose service does to each probe, counted from 1, what the test says. */
-  async function startAccount(behave: Behaviour, { lookup, totalLagMs = () => 0, ...more }: Options = {}) {
+  async function startAccount(behave: Behaviour, { totalLagMs = () => 0, ...more }: Options = {}) {
     const upstream = await startHostile(behave);
     const changes: string[] = [];
-    const probe = probeOf(lookup ? `http://upstream.example:${upstream.port}` : upstream.url);
+    const probe = probeOf(upstream.url);
     const sentAt: number[] = [];
     const body = () => {
       sentAt.push(performance.now());
@@ -89,7 +88,7 @@ export function accountStarter() {
     const health = new AccountHealth(
       'a',
       { ...probe, body },
-      { ...serviceOptions(), dns: new DnsCache(undefined, lookup), eventLoop: { totalLagMs }, ...more },
+      { ...serviceOptions(), eventLoop: { totalLagMs }, ...more },
       {
         report: ({ status: { state, reason } }) => void changes.push(reason ? `${state}: ${reason}` : state),
         probeIfStale: () => {},
@@ -101,7 +100,6 @@ export function accountStarter() {
 
   return {
     startAccount,
-    closeLater: (close: () => unknown) => void closers.push(close),
     stop: () => Promise.all(closers.map((close) => close())),
   };
 }
