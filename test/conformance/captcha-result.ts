@@ -1,5 +1,5 @@
-import { createHash, createHmac } from 'node:crypto';
-import { isIP } from 'node:net';
+import { createHmac } from 'node:crypto';
+import { expect } from 'vitest';
 import exceptions from '../fixtures/captcha-exceptions.json' with { type: 'json' };
 import reasons from '../fixtures/failure-reasons.json' with { type: 'json' };
 import {
@@ -14,20 +14,11 @@ import {
   unsolved,
   verify,
 } from './captcha-http.ts';
-import { expectObject, expectSame, expectThat } from './expect.ts';
 import { type Audit, audit, type CaptchaAccount, REGION_PAIRS } from './target.ts';
 
 /** What the service answers (2.2 to 2.4, 7). The expect functions hold the exact key sets. */
 
 const acrossRegions = ['captchas', 'solve'] as const;
-
-const shapeAudits: readonly Audit[] = [
-  onSolved('CA-2.3-pass', 'captcha_args of a pass: five fields, of this verification', async (captcha, challenge) => {
-    const details = expectPass(await verify(captcha, challenge));
-    expectSame(details['lot_number'], challenge.lot_number, 'lot_number');
-    expectThat(isIP(String(details['user_ip'])) > 0, 'an IP address', details['user_ip']);
-  }),
-];
 
 const failureAudits: readonly Audit[] = reasons.map(({ reason }) =>
   audit(
@@ -47,13 +38,13 @@ const exceptionAudits: readonly Audit[] = [
     }),
   ),
   onSolved('CA-7.2-replay', 'a second verification is a duplicate', async (captcha, challenge) => {
-    expectPass(await verify(captcha, challenge));
+    expectPass(await verify(captcha, challenge), challenge.lot_number);
     for (let again = 0; again < 3; again += 1) expectException(await verify(captcha, challenge), '-50003');
   }),
   onSolved('CA-7.2-race', 'of many verifications at once a single one passes', async (captcha, challenge) => {
     const replies = await Promise.all(Array.from({ length: 8 }, () => verify(captcha, challenge)));
-    const passes = replies.filter(({ body }) => expectObject(body, 'a verdict')['result'] === 'success');
-    expectSame(passes.length, 1, 'passes, in number');
+    const passes = replies.filter(({ body }) => Object(body).result === 'success');
+    expect(passes).toHaveLength(1);
     for (const reply of replies) if (!passes.includes(reply)) expectException(reply, '-50003');
   }),
   audit('CA-7.2-unknown-id', 'a captcha id that does not exist', ['captcha'], async ({ captcha }) => {
@@ -66,15 +57,14 @@ const exceptionAudits: readonly Audit[] = [
   audit('CA-7.2-paused-id', 'a captcha id that is paused', ['pausedCaptcha'], async ({ pausedCaptcha }) => {
     expectException(await verify(pausedCaptcha, unsolved('0'.repeat(32))), '-50105');
   }),
-  ...REGION_PAIRS.map(({ home, node }) =>
-    audit(
-      `CA-7.2-${home}-for-${node}`,
-      `a challenge for ${home} never passes in ${node}`,
-      acrossRegions,
-      async ({ captchas, solve }) => {
+  audit(
+    'CA-7.2-elsewhere',
+    'a challenge never passes in another region',
+    acrossRegions,
+    async ({ captchas, solve }) => {
+      for (const { home, node } of REGION_PAIRS)
         expectNoPass(await verify(captchas[node], await solve(captchas[home])));
-      },
-    ),
+    },
   ),
 ];
 
@@ -96,47 +86,18 @@ const WRONG_SIGNATURES: readonly (readonly [
   ['extended', 'with more behind it', (lot, { captchaKey }) => `${sign(lot, captchaKey)}0`],
   ['spaced', 'with a space behind it', (lot, { captchaKey }) => `${sign(lot, captchaKey)} `],
   ['other-key', 'under another key', (lot) => sign(lot, 'not the key')],
-  ['id-as-key', 'under the captcha id', (lot, { captchaId }) => sign(lot, captchaId)],
   ['empty-key', 'under an empty key', (lot) => sign(lot, '')],
   ['other-message', 'of another message', (lot, { captchaKey }) => sign(`${lot} `, captchaKey)],
-  ['swapped', 'with key and message swapped', (lot, { captchaKey }) => sign(captchaKey, lot)],
   ['sha1', 'by HMAC-SHA1', (lot, { captchaKey }) => hmac('sha1', lot, captchaKey)],
   ['sha512', 'by HMAC-SHA512', (lot, { captchaKey }) => hmac('sha512', lot, captchaKey)],
-  [
-    'plain-hash',
-    'by a hash without HMAC',
-    (lot, { captchaKey }) =>
-      createHash('sha256')
-        .update(captchaKey + lot)
-        .digest('hex'),
-  ],
-  ['not-hex', 'that is no hex at all', () => 'z'.repeat(64)],
 ];
 
-const signatureAudits: readonly Audit[] = [
-  ...WRONG_SIGNATURES.map(([id, name, signatureOf]) =>
-    onSolved(`CA-5-${id}`, `a signature ${name} is illegal`, async (captcha, challenge) => {
-      const parameters = parametersOf(captcha, challenge);
-      const sign_token = signatureOf(parameters.lot_number, captcha);
-      const details = expectFail(await submit(captcha, { ...parameters, sign_token }), 'illegal sign_token');
-      expectSame(details['lot_number'], parameters.lot_number, 'lot_number');
-    }),
-  ),
-  audit(
-    'CA-5-other-captcha-key',
-    'the key of another captcha id is wrong',
-    acrossRegions,
-    async ({ captchas, solve }) => {
-      const { GLB, NA } = captchas;
-      const challenge = await solve(GLB);
-      expectFail(await verify({ ...GLB, captchaKey: NA.captchaKey }, challenge), 'illegal sign_token');
-    },
-  ),
-];
+const signatureAudits: readonly Audit[] = WRONG_SIGNATURES.map(([id, name, signatureOf]) =>
+  onSolved(`CA-5-${id}`, `a signature ${name} is illegal`, async (captcha, challenge) => {
+    const parameters = parametersOf(captcha, challenge);
+    const sign_token = signatureOf(parameters.lot_number, captcha);
+    expectFail(await submit(captcha, { ...parameters, sign_token }), 'illegal sign_token', parameters.lot_number);
+  }),
+);
 
-export const resultAudits: readonly Audit[] = [
-  ...shapeAudits,
-  ...signatureAudits,
-  ...failureAudits,
-  ...exceptionAudits,
-];
+export const resultAudits: readonly Audit[] = [...signatureAudits, ...failureAudits, ...exceptionAudits];

@@ -1,6 +1,9 @@
+import { isIP } from 'node:net';
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'vitest';
 import errors from '../fixtures/fingerprint-errors.json' with { type: 'json' };
-import { expectKeys, expectList, expectSame, expectText, expectThat, fail, type Reply, send } from './expect.ts';
-import { type Application, type Audit, audit } from './target.ts';
+import signals from '../fixtures/signals.json' with { type: 'json' };
+import { type Application, type Audit, audit, type Reply, send } from './target.ts';
 
 /** Asking the fingerprint service, and reading its two envelopes. Section numbers are the fingerprint document's. */
 
@@ -30,74 +33,78 @@ export async function queryText(application: Application, body: string, override
     body,
   });
   // Section 4, rule 1 holds for every response, so every audit checks it.
-  const envelope = expectKeys(reply.body, ['code', 'message', 'data'], 'an envelope');
-  expectSame(envelope['code'], reply.status, 'code to equal the HTTP status');
+  expect(reply.body).toEqual({ code: reply.status, message: expect.any(String), data: expect.any(Object) });
   return reply;
 }
 
-/** `data` of a success envelope (2.3). */
-export function expectSuccess(reply: Reply): Readonly<Record<string, unknown>> {
-  const { code, message, data } = expectKeys(reply.body, ['code', 'message', 'data'], 'a success envelope');
-  expectSame({ status: reply.status, code, message }, { status: 200, code: 200, message: 'Success' }, 'a success');
-  return expectKeys(data, ['request_id', 'event_id', 'fp_detail', 'signals', 'detail'], 'data');
+const TEXT = expect.any(String);
+/** UUID version 7 (RFC 9562, 5.7): 48 bits of milliseconds, the version digit 7, the variant bits 10. */
+const idWith = (prefix: string) =>
+  expect.stringMatching(
+    new RegExp(`^${prefix}_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, 'i'),
+  );
+const MOBILE = { os: TEXT, pla: TEXT, mod: TEXT, osv: TEXT };
+const ANY = expect.any(Object);
+
+/** `data` of a success (2.3 to 2.9). */
+const DATA = {
+  request_id: idWith('req'),
+  event_id: idWith('evt'),
+  fp_detail: { device_id: TEXT, version: '1.0' },
+  signals: expect.toSatisfy((hits: unknown[]) =>
+    hits.every((hit) => signals.some((known) => isDeepStrictEqual(hit, known))),
+  ),
+  detail: {
+    client_type: expect.stringMatching(/^(Android|iOS|Web\/H5)$/),
+    // What the three objects of a browser hold is open: some keys occur, others may join them.
+    device_basic: expect.toBeOneOf([MOBILE, { browser: ANY, device: ANY, os: ANY }]),
+    ip_info: { ip: expect.toSatisfy((ip) => isIP(ip) > 0) },
+  },
+};
+
+/** `data` of a success, whose form is exactly the documented one. */
+export function expectSuccess(reply: Reply) {
+  expect(reply).toEqual({ status: 200, body: { code: 200, message: 'Success', data: DATA } });
+  const { data } = Object(reply.body);
+  return data;
 }
 
-export async function queryData(application: Application, token: string): Promise<Readonly<Record<string, unknown>>> {
+export async function queryData(application: Application, token: string) {
   return expectSuccess(await query(application, { device_token: token }));
-}
-
-/** `data.detail` (2.6). */
-export async function queryDetail(application: Application, token: string): Promise<Readonly<Record<string, unknown>>> {
-  const { detail } = await queryData(application, token);
-  return expectKeys(detail, ['client_type', 'device_basic', 'ip_info'], 'detail');
 }
 
 type ErrorName = 'field_required' | 'invalid_token' | 'invalid_bearer_token' | 'forbidden' | 'integration_not_found';
 
 /** A documented error, to the letter (section 7). */
-export function expectError(reply: Reply, name: ErrorName | 'internal_server_error'): void {
-  const documented = errors.find((error) => error.name === name) ?? fail('a documented error', name);
-  const { status, message, data } = documented;
-  expectSame(
-    { status: reply.status, body: reply.body },
-    { status, body: { code: status, message, data } },
-    `the ${name} error`,
-  );
+export function expectError({ status, body }: Reply, name: ErrorName | 'internal_server_error'): void {
+  const { code, message, data } = Object(body);
+  expect({ name, status, message, data }).toEqual(errors.find((error) => error.name === name));
+  expect(code).toBe(status);
 }
 
 /** An audit of what an application is answered about a token. */
 export function asking(
-  id: `FP-${string}-${string}`,
+  id: string,
   name: string,
   fn: (application: Application, token: string) => Promise<void>,
 ): Audit {
   return audit(id, name, ['application', 'token'], ({ application, token }) => fn(application, token));
 }
 
-interface FieldError {
-  readonly field: string;
-  readonly reason: string;
-  readonly type: string;
-}
-
-/** The field errors of a 400 (2.10): at least one, each of three strings. */
-export function expectFieldErrors(reply: Reply): readonly FieldError[] {
-  const { code, message, data } = expectKeys(reply.body, ['code', 'message', 'data'], 'an error envelope');
-  expectSame({ code, message }, { code: 400, message: 'Invalid request' }, 'a refusal');
-  const list = expectList(expectKeys(data, ['errors'], 'data of a 400')['errors'], 'data.errors');
-  expectThat(list.length > 0, 'at least one field error', list);
-  return list.map((entry) => {
-    const { field, reason, type } = expectKeys(entry, ['field', 'reason', 'type'], 'a field error');
-    return { field: expectText(field, 'field'), reason: expectText(reason, 'reason'), type: expectText(type, 'type') };
+/** A 400 (2.10) with at least one field error; each has three strings. Returns the fields. */
+export function expectFieldErrors({ status, body }: Reply): readonly string[] {
+  const { message, data } = Object(body);
+  const fieldErrors: readonly { field: string }[] = Object(data).errors;
+  expect({ status, message, data }).toEqual({
+    status: 400,
+    message: 'Invalid request',
+    data: { errors: fieldErrors.map(() => ({ field: TEXT, reason: TEXT, type: TEXT })) },
   });
+  expect(fieldErrors).not.toEqual([]);
+  return fieldErrors.map(({ field }) => field);
 }
 
 /** A 400 that names one field. Whether a nested field is named with its path is not shown, so both are taken. */
 export function expectRefusedField(reply: Reply, name: string): void {
-  const fields = expectFieldErrors(reply).map(({ field }) => field);
-  expectThat(
-    fields.some((field) => field === name || field.endsWith(`.${name}`)),
-    `a field error for ${name}`,
-    fields,
-  );
+  expect(expectFieldErrors(reply).map((field) => field.split('.').at(-1))).toContain(name);
 }

@@ -1,7 +1,5 @@
-import { expectList, expectObject, expectText, fail } from './expect.ts';
-import { type Application, type CaptchaAccount, REGIONS, type Region, type Target, takeChallenge } from './target.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { z } from 'zod';
+import { REGIONS, type Region, type Target, takeChallenge } from './target.ts';
 
 /**
  * The same audits against a live vendor. They run as far as the environment describes it; what it lacks is skipped by
@@ -20,90 +18,55 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * CONFORMANCE_CAPTCHA_DELETED, _PAUSED   captcha ids in that state, of the first configuration's region
  * CONFORMANCE_CHALLENGE_URL              answers POST ?captcha_id= with a freshly solved challenge, as the sandbox does
  */
-export function liveTarget(env: Environment): Target | undefined {
-  const applications = applicationsOf(env, 'CONFORMANCE_FINGERPRINT_APPLICATIONS');
-  const captchas = captchasOf(env, 'CONFORMANCE_CAPTCHA_CONFIGURATIONS');
-  const application = applications[0];
-  const captcha = captchas[0];
-  if (application === undefined && captcha === undefined) return undefined;
+export function liveTarget(environment: Readonly<Record<string, string | undefined>>): Target | undefined {
+  const env = (name: string) => environment[`CONFORMANCE_${name}`];
+  const urlOf = (service: string, region: Region) =>
+    z
+      .url(`${service}_URL_${region}`)
+      .parse(env(`${service}_URL_${region}`))
+      .replace(/\/$/, '');
+  const applicationsIn = (name: string) =>
+    APPLICATIONS.parse(JSON.parse(env(name) ?? '[]')).map((row) => ({ ...row, url: urlOf('FINGERPRINT', row.region) }));
+  const applications = applicationsIn('FINGERPRINT_APPLICATIONS');
+  const captchas = CAPTCHAS.parse(JSON.parse(env('CAPTCHA_CONFIGURATIONS') ?? '[]')).map((row) => ({
+    ...row,
+    url: urlOf('CAPTCHA', row.region),
+  }));
+  const [application] = applications;
+  const [captcha] = captchas;
+  if (!application && !captcha) return undefined;
 
-  const androidToken = env['CONFORMANCE_TOKEN_ANDROID'];
-  const iosToken = env['CONFORMANCE_TOKEN_IOS'];
-  const webToken = env['CONFORMANCE_TOKEN_WEB'];
-  const issuer = env['CONFORMANCE_CHALLENGE_URL'];
-  const excluded = applicationsOf(env, 'CONFORMANCE_EXCLUDED_APPLICATION')[0];
-  const captchaWith = (captchaId: string | undefined) =>
-    captcha && captchaId !== undefined ? { ...captcha, captchaId } : undefined;
+  const tokens = { androidToken: env('TOKEN_ANDROID'), iosToken: env('TOKEN_IOS'), webToken: env('TOKEN_WEB') };
+  const issuer = env('CHALLENGE_URL');
+  const [excluded] = applicationsIn('EXCLUDED_APPLICATION');
+  // A documentation address: nobody's, so it serves to show that a claimed address does not count.
+  const allowedAddress = env('EXCLUDED_ALLOWED_ADDRESS') ?? '192.0.2.1';
+  const captchaWith = (captchaId: string | undefined) => captcha && captchaId && { ...captcha, captchaId };
 
-  return withoutUndefined({
+  const parts: { [Part in keyof Target]: Target[Part] | '' | undefined } = {
     application,
     applications: byRegion(applications),
-    disabledApplication: applicationsOf(env, 'CONFORMANCE_DISABLED_APPLICATION')[0],
-    // A documentation address: nobody's, so it serves to show that a claimed address does not count.
-    excludedApplication: excluded && {
-      ...excluded,
-      allowedAddress: env['CONFORMANCE_EXCLUDED_ALLOWED_ADDRESS'] ?? '192.0.2.1',
-    },
-    token: androidToken ?? iosToken ?? webToken,
-    androidToken,
-    iosToken,
-    webToken,
-    quietToken: env['CONFORMANCE_TOKEN_QUIET'],
+    disabledApplication: applicationsIn('DISABLED_APPLICATION')[0],
+    excludedApplication: excluded && { ...excluded, allowedAddress },
+    token: tokens.androidToken ?? tokens.iosToken ?? tokens.webToken,
+    ...tokens,
+    quietToken: env('TOKEN_QUIET'),
     captcha,
     captchas: byRegion(captchas),
-    deletedCaptcha: captchaWith(env['CONFORMANCE_CAPTCHA_DELETED']),
-    pausedCaptcha: captchaWith(env['CONFORMANCE_CAPTCHA_PAUSED']),
-    solve: issuer === undefined ? undefined : ({ captchaId }: CaptchaAccount) => takeChallenge(issuer, captchaId),
-  });
+    deletedCaptcha: captchaWith(env('CAPTCHA_DELETED')),
+    pausedCaptcha: captchaWith(env('CAPTCHA_PAUSED')),
+    solve: issuer ? ({ captchaId }) => takeChallenge(issuer, captchaId) : undefined,
+  };
+  // Sound: what is not there is left out, and the rest has the type that is declared.
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part)) as Target;
 }
 
-interface Regional {
-  readonly region: Region;
-}
-
-function applicationsOf(env: Environment, name: string): readonly (Application & Regional)[] {
-  return rowsOf(env, name).map((row) => {
-    const region = regionOf(row['region']);
-    const url = urlOf(env, `CONFORMANCE_FINGERPRINT_URL_${region}`);
-    return {
-      region,
-      url,
-      publicKey: expectText(row['publicKey'], 'publicKey'),
-      secret: expectText(row['secret'], 'secret'),
-    };
-  });
-}
-
-function captchasOf(env: Environment, name: string): readonly (CaptchaAccount & Regional)[] {
-  return rowsOf(env, name).map((row) => {
-    const region = regionOf(row['region']);
-    const url = urlOf(env, `CONFORMANCE_CAPTCHA_URL_${region}`);
-    const captchaId = expectText(row['captchaId'], 'captchaId');
-    return { region, url, captchaId, captchaKey: expectText(row['captchaKey'], 'captchaKey') };
-  });
-}
-
-function rowsOf(env: Environment, name: string): readonly Readonly<Record<string, unknown>>[] {
-  return expectList(JSON.parse(env[name] ?? '[]'), name).map((row) => expectObject(row, `a row of ${name}`));
-}
-
-function regionOf(value: unknown): Region {
-  return REGIONS.find((region) => region === value) ?? fail('region GLB, NA or EU', value);
-}
-
-function urlOf(env: Environment, name: string): string {
-  return (env[name] ?? fail(`${name} to be set`, env[name])).replace(/\/$/, '');
-}
+const region = z.enum(REGIONS);
+const APPLICATIONS = z.array(z.object({ publicKey: z.string(), secret: z.string(), region }));
+const CAPTCHAS = z.array(z.object({ captchaId: z.string(), captchaKey: z.string(), region }));
 
 /** Only a full set: the audits across regions walk all three. */
-function byRegion<T extends Regional>(rows: readonly T[]): Record<Region, T> | undefined {
-  const [GLB, NA, EU] = REGIONS.map((region) => rows.find((row) => row.region === region));
+function byRegion<T extends { readonly region: Region }>(rows: readonly T[]): Record<Region, T> | undefined {
+  const [GLB, NA, EU] = REGIONS.map((name) => rows.find((row) => row.region === name));
   return GLB && NA && EU ? { GLB, NA, EU } : undefined;
-}
-
-type Loose = { [Part in keyof Target]: Target[Part] | undefined };
-
-function withoutUndefined(parts: Loose): Target {
-  // Sound: what was undefined is left out, and the rest has the type that Loose asked for.
-  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined)) as Target;
 }
