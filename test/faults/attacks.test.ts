@@ -182,18 +182,6 @@ describe.concurrent('an outage that only we see', () => {
     expect(proceeded(outcomes)).toBe(0);
     expect(app.logged().includes('"health":"outage"')).toBe(false);
   });
-
-  test('because a bot provokes a 429 pauses nobody for longer than 2 s', async (context) => {
-    const { upstream, app } = await start(context);
-    upstream.behave(spoils(answer(429, '', { 'retry-after': '60' })));
-    const outcomes = await Promise.all(times(5, () => verify(app, SPOILED)));
-    expect(await untilVerified(app)).toBeLessThan(SOON_MS);
-    // The bot goes on, and people come several times a second.
-    const flooded = flood(50, 20, () => verify(app, SPOILED));
-    const people = await flood(20, 50, () => person(app));
-    expect(people.filter(({ __typename: type }) => type === 'CaptchaPassed').length).toBeGreaterThan(15);
-    expect(proceeded([...outcomes, ...(await flooded)])).toBe(0);
-  });
 });
 
 describe.concurrent('in a real outage', () => {

@@ -44,8 +44,8 @@ const expectedOf = ({ row, question }: Pick<Case, 'row' | 'question'>) =>
 const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 /** One app serves so many cases, each with an upstream and an account of its own: one for each service in each region. */
-function inGroups(rows: readonly Row[]): [string, Case[]][] {
-  const groups: [string, Case[]][] = [];
+function inGroups(rows: readonly Row[]): [number, Case[]][] {
+  const groups: [number, Case[]][] = [];
   for (const deadline of [LONG, SHORT]) {
     // A row that times out does so for both services.
     const alike = rows.filter(({ expected }) => (expected.fingerprint === 'UPSTREAM_TIMEOUT') === (deadline === SHORT));
@@ -54,7 +54,7 @@ function inGroups(rows: readonly Row[]): [string, Case[]][] {
     );
     for (let at = 0; at < Math.max(fingerprint.length, captcha.length); at += REGIONS.length) {
       const end = at + REGIONS.length;
-      groups.push([`group ${groups.length + 1}`, [...fingerprint.slice(at, end), ...captcha.slice(at, end)]]);
+      groups.push([groups.length + 1, [...fingerprint.slice(at, end), ...captcha.slice(at, end)]]);
     }
   }
   return groups;
@@ -103,69 +103,73 @@ async function askUntilItCounts(
 const bystander: Hostile = await startHostile(answer(200, FINGERPRINT.good));
 afterAll(bystander.stop);
 
-describe.each(inGroups([...HTTP_FAULTS, ...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]))('%s', (_group, cases) => {
-  const regionOf = (one: Case): Region => {
-    const index = cases.filter(({ question }) => question === one.question).indexOf(one);
-    return REGIONS[index] ?? 'GLB';
-  };
-  const targets = new Map<Case, Hostile>();
-  let app: TestApp;
-  let before: Record<string, number>;
+describe.each(inGroups([...HTTP_FAULTS, ...FINGERPRINT_FAULTS, ...CAPTCHA_FAULTS]))(
+  'a fault of an upstream, group %i,',
+  (_group, cases) => {
+    const regionOf = (one: Case): Region => {
+      const index = cases.filter(({ question }) => question === one.question).indexOf(one);
+      return REGIONS[index] ?? 'GLB';
+    };
+    const targets = new Map<Case, Hostile>();
+    let app: TestApp;
+    let before: Record<string, number>;
 
-  beforeAll(async () => {
-    before = heldResources();
-    const urls: Record<string, string> = {};
+    beforeAll(async () => {
+      before = heldResources();
+      const urls: Record<string, string> = {};
+      for (const one of cases) {
+        const target = await one.row.start({ good: one.question.good, elsewhere: bystander.url });
+        targets.set(one, target);
+        urls[`${one.question.field} ${regionOf(one)}`] = target.url;
+      }
+      const urlOf = (field: Question['field'], region: Region) => urls[`${field} ${region}`] ?? bystander.url;
+      // Without a check at the start, an upstream that is dead from then on delays nothing.
+      app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
+        upstreamCheck: 'off',
+        fingerprintUrlGLB: urlOf('deviceFingerprint', 'GLB'),
+        fingerprintUrlNA: urlOf('deviceFingerprint', 'NA'),
+        fingerprintUrlEU: urlOf('deviceFingerprint', 'EU'),
+        captchaUrlGLB: urlOf('validateCaptcha', 'GLB'),
+        captchaUrlNA: urlOf('validateCaptcha', 'NA'),
+        captchaUrlEU: urlOf('validateCaptcha', 'EU'),
+      });
+    });
+
+    afterAll(async () => {
+      await app.stop();
+      await Promise.all([...targets.values()].map(({ stop }) => stop()));
+      const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
+      // Sockets take a moment to close. This waits without a timer of its own while it counts.
+      for (const end = performance.now() + 20_000; surplus().length > 0 && performance.now() < end; ) await pause(10);
+      expect(surplus()).toEqual([]);
+    });
+
     for (const one of cases) {
-      const target = await one.row.start({ good: one.question.good, elsewhere: bystander.url });
-      targets.set(one, target);
-      urls[`${one.question.field} ${regionOf(one)}`] = target.url;
+      const { row, question, deadline } = one;
+      const expected = expectedOf(one) ?? {};
+      const outcome =
+        typeof expected === 'string' ? expected : 'cause' in expected ? `no verdict, ${expected.cause}` : '';
+      test.concurrent(`becomes ${outcome || 'data'} of ${question.field}: ${row.fault}`, async () => {
+        const upstream = targets.get(one);
+        if (!upstream) throw new Error('expected an upstream for each case');
+        const { answered, first, asked } = await askUntilItCounts(app, inRegion(question, regionOf(one)), outcome);
+        if (typeof expected === 'string') expectError(answered, expected);
+        else expectData(answered, question.field, expected);
+        expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
+        expectPunctuality(first, deadline);
+        const ports = [...targets.values(), bystander].map(({ port }) => port);
+        expectDiscretion(answered, app, ports);
+        // The client gets a generic message, and the log names the application that was refused.
+        if (expected === 'UPSTREAM_REJECTED')
+          await until(() => app.logged().includes(ACCOUNTS[regionOf(one)].publicKey));
+        if (row.calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(asked);
+        else expect(upstream.requests).toBe(row.calls * asked);
+        // No second request was begun.
+        expect(upstream.spokenTo).toBeLessThanOrEqual(asked);
+        // A socket that was kept for the next call would stay open for longer than this.
+        if (row.isCutOff) await vi.waitUntil(() => upstream.open === 0, { timeout: 9_000 });
+        expect(bystander.connections).toBe(0);
+      });
     }
-    const urlOf = (field: Question['field'], region: Region) => urls[`${field} ${region}`] ?? bystander.url;
-    // Without a check at the start, an upstream that is dead from then on delays nothing.
-    app = await startAgainst(bystander, cases[0]?.deadline ?? LONG, {
-      upstreamCheck: 'off',
-      fingerprintUrlGLB: urlOf('deviceFingerprint', 'GLB'),
-      fingerprintUrlNA: urlOf('deviceFingerprint', 'NA'),
-      fingerprintUrlEU: urlOf('deviceFingerprint', 'EU'),
-      captchaUrlGLB: urlOf('validateCaptcha', 'GLB'),
-      captchaUrlNA: urlOf('validateCaptcha', 'NA'),
-      captchaUrlEU: urlOf('validateCaptcha', 'EU'),
-    });
-  });
-
-  afterAll(async () => {
-    await app.stop();
-    await Promise.all([...targets.values()].map(({ stop }) => stop()));
-    const surplus = () => Object.entries(heldResources()).filter(([kind, count]) => count > (before[kind] ?? 0));
-    // Sockets take a moment to close. This waits without a timer of its own while it counts.
-    for (const end = performance.now() + 20_000; surplus().length > 0 && performance.now() < end; ) await pause(10);
-    expect(surplus()).toEqual([]);
-  });
-
-  for (const one of cases) {
-    const { row, question, deadline } = one;
-    const expected = expectedOf(one) ?? {};
-    const outcome =
-      typeof expected === 'string' ? expected : 'cause' in expected ? `no verdict, ${expected.cause}` : '';
-    test.concurrent(`${row.fault}, ${question.field}: ${outcome || 'data'}`, async () => {
-      const upstream = targets.get(one);
-      if (!upstream) throw new Error('expected an upstream for each case');
-      const { answered, first, asked } = await askUntilItCounts(app, inRegion(question, regionOf(one)), outcome);
-      if (typeof expected === 'string') expectError(answered, expected);
-      else expectData(answered, question.field, expected);
-      expect(answered.text).not.toMatch(/__proto__|evil|prototype/);
-      expectPunctuality(first, deadline);
-      const ports = [...targets.values(), bystander].map(({ port }) => port);
-      expectDiscretion(answered, app, ports);
-      // The client gets a generic message, and the log names the application that was refused.
-      if (expected === 'UPSTREAM_REJECTED') await until(() => app.logged().includes(ACCOUNTS[regionOf(one)].publicKey));
-      if (row.calls === 'at most 1') expect(upstream.requests).toBeLessThanOrEqual(asked);
-      else expect(upstream.requests).toBe(row.calls * asked);
-      // No second request was begun.
-      expect(upstream.spokenTo).toBeLessThanOrEqual(asked);
-      // A socket that was kept for the next call would stay open for longer than this.
-      if (row.isCutOff) await vi.waitUntil(() => upstream.open === 0, { timeout: 9_000 });
-      expect(bystander.connections).toBe(0);
-    });
-  }
-});
+  },
+);

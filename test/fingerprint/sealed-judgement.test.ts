@@ -290,7 +290,7 @@ describe('records of every version that was ever sealed open for ever', () => {
     ]);
   });
 
-  describe.each(FILES)('%s', (file) => {
+  describe.each(FILES)('the judgement of %s', (file) => {
     const { key, sealed, judgement } = JSON.parse(readFileSync(join(FOLDER, file), 'utf8'));
 
     test('opens, with the level and confidence that each signal had then', () => {

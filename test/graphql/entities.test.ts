@@ -24,7 +24,7 @@ const TYPES_QUERY =
   'query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on DeviceFingerprint { clientType } } }';
 const entities = (...representations: unknown[]) => ask(app.graphqlUrl, QUERY, { representations });
 
-describe.each(CANARIES)('%s', (canary) => {
+describe.each(CANARIES)('a reference with %s in it', (canary) => {
   test.each<[string, unknown]>([
     ['a FingerprintDevice, which is not resolvable here', { __typename: 'FingerprintDevice', id: canary }],
     ['a type that is no entity', { __typename: 'IpInfo', ip: canary }],

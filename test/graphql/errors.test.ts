@@ -59,7 +59,7 @@ describe('a literal of a wrong type is refused, and repeated nowhere', () => {
     ['an unknown level', signals('minLevel: tok_canary_9f8e7d'), 'minLevel: expected a value of the enum SignalLevel.'],
     ['a number in metadata', fingerprint('token: "x", metadata: { ja3: 13800138000 }'), 'ja3: expected String.'],
     ['a bad time', fingerprint('token: "x", eventTime: 13800138000'), 'eventTime: expected DateTime, an RFC 3339'],
-  ])('%s', async (_what, document, says) => {
+  ])('%s, with a message that says where', async (_what, document, says) => {
     const answer = await ask(app.graphqlUrl, document);
     expect(answer.status).toBe(400);
     expectCallersFault(answer, 'GRAPHQL_VALIDATION_FAILED');

@@ -107,7 +107,7 @@ test.each<[string, string, Record<string, unknown>]>([
     'query ($t: String!) { constructor: deviceFingerprint(token: $t) { __typename } }',
     { t: 'android' },
   ],
-])('%s', async (_what, document, variables) => {
+])('a document is answered alike with %s', async (_what, document, variables) => {
   await expectAlike(document, variables);
 });
 

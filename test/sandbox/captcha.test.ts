@@ -119,16 +119,13 @@ describe('where the parameters are', () => {
 });
 
 test.each([
-  ['gen_time', undefined, '-50005'],
   ['gen_time', '', '-50005'],
-  ['lot_number', undefined, '-50302'],
   ['lot_number', '', '-50302'],
   ['lot_number', 'ABCDEF', '-50303'],
   ['lot_number', 'sandbox:fail:', '-50303'],
   ['lot_number', 'sandbox:exception:-1', '-50303'],
   ['captcha_output', undefined, '-50002'],
   ['pass_token', undefined, '-50306'],
-  ['sign_token', undefined, 'illegal sign_token'],
   ['sign_token', '', 'illegal sign_token'],
 ])('the missing or malformed parameter %s %j gets %s', async (name, value, expected) => {
   expect(await outcome(formOf(await issue(url), { [name]: value }))).toBe(expected);
@@ -139,7 +136,6 @@ describe('a challenge', () => {
     const challenge = await issue(url);
     const lotNumber = challenge['lot_number'] ?? '';
     expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber, 'wrong') }))).toBe('illegal sign_token');
-    expect(await outcome(formOf(challenge, { sign_token: sign(lotNumber).toUpperCase() }))).toBe('illegal sign_token');
     expect(await outcome(formOf(challenge, { captcha_output: 'forged' }))).toBe('-50002');
     expect(await outcome(formOf(challenge, { pass_token: 'forged' }))).toBe('-50306');
     expect(await outcome(formOf(challenge, { gen_time: '1' }))).toBe('-50005');

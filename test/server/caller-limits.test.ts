@@ -143,7 +143,7 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
   ['bodies of operations under way', takeBody, {}],
   ['answers that nobody reads', takeAnswer, {}],
   ['connections', takeConnection, { maxConnections: 8 }],
-])('%s', (_what, take, options) => {
+])('of %s', (_what, take, options) => {
   /** Lets a caller take eighths until one is refused. */
   async function fill(server: Holding, caller: string): Promise<Connection[]> {
     const { isRefused, connection } = await take(server, caller);
@@ -183,7 +183,7 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
       ],
     ],
     ['no secrets', {}, [['anyone', 8]]],
-  ])('of %s: so many eighths for each, and all are given back', async (_who, secrets, expected) => {
+  ])('each caller may hold so many eighths, and all are given back: %s', async (_who, secrets, expected) => {
     const server = await startHolding({ ...options, ...secrets });
     const held: Connection[] = [];
     for (const [caller, eighths] of expected) {

@@ -63,7 +63,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     expect(upstream.received).toEqual([]);
   });
 
-  test('body', async () => {
+  test('a body', async () => {
     const body = JSON.stringify({ query: `{ ${judge()} }` });
     expect(await post(small.graphqlUrl, body.padEnd(2_000))).toMatchObject({ status: 200, errors: undefined });
     upstream.received.length = 0;
@@ -72,7 +72,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
     expect(upstream.received).toEqual([]);
   });
 
-  test('entity references', async () => {
+  test('more entity references than allowed', async () => {
     const same = (count: number) => referencesTo(Array(count).fill('same'));
     expect(codesOf(await ask(small.graphqlUrl, ENTITIES_SHORT, same(6)))).toEqual(['DEVICE_TOKEN_REJECTED']);
     upstream.received.length = 0;
