@@ -117,6 +117,8 @@ describe.concurrent('an outage of one captcha id', () => {
     for (const to of [TO_BOTH, TO_ANY]) outcomes.push(await verify(app, to));
     expect([proceeded(outcomes), attested(outcomes)]).toEqual([0, 0]);
     expect(await verify(app, TO_FIRST)).toMatchObject({ proceed: true, attestation: expect.any(String) });
+    // Without an audience the default one counts alone.
+    expect(await verify(app)).toMatchObject({ proceed: true, attestation: null });
   });
 });
 

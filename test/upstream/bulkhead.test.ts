@@ -110,3 +110,20 @@ test('a full queue drops the newest call of the operation that has most in it, a
   expect(begun).toEqual(['first', 'a1', 'b1', 'a2']);
   expect([bulkhead.inFlight, bulkhead.queued]).toEqual([0, 0]);
 });
+
+test('a call that is cancelled while it waits leaves the queue at once, and its place to another one', async () => {
+  const bulkhead = new Bulkhead(1, 1);
+  const begun: string[] = [];
+  const [first, other] = [callOf(begun, 'first'), callOf(begun, 'other')];
+  const ended = run(bulkhead, {}, first.call, false);
+  const operation = new AbortController();
+  const cancelled = expect(bulkhead.wait({}, operation.signal)).rejects.toThrow('disconnected');
+  expect(bulkhead.queued).toBe(1);
+  operation.abort(new Error('disconnected'));
+  await cancelled;
+  expect(bulkhead.queued).toBe(0);
+  const waited = run(bulkhead, {}, other.call, true);
+  first.end();
+  other.end();
+  expect(await Promise.all([ended, waited])).toEqual(['first', 'other']);
+});
