@@ -1,15 +1,13 @@
-// Verifies attestations of captchas, with github.com/lestrrat-go/jwx. Copy everything but main.
+// Verifies attestations of captchas, with github.com/lestrrat-go/jwx. Copy this file into a package of yours.
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
 	"net/http"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -134,30 +132,4 @@ func (v Verifier) Verify(ctx context.Context, token, action, person string, subj
 func refuse(verdict error, reason string) error {
 	log.Printf("attestation %v: %s", verdict, reason)
 	return verdict
-}
-
-// Reads lines of JSON with token, action and person, and answers each with a line.
-func main() {
-	verifier := Verifier{Keys: &Keys{URL: os.Args[1]}, Issuer: os.Args[2], Audience: os.Args[3]}
-	log.SetFlags(0)
-	lines := bufio.NewScanner(os.Stdin)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		asked := struct {
-			Token, Action, Person string
-			SubjectRequired       bool `json:"subject_required"`
-		}{SubjectRequired: true}
-		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
-			panic(err)
-		}
-		claims, err := verifier.Verify(context.Background(), asked.Token, asked.Action, asked.Person, asked.SubjectRequired)
-		var answer any = claims
-		if errors.Is(err, ErrInvalid) || errors.Is(err, ErrExpired) || errors.Is(err, ErrTryAgain) {
-			answer = err.Error()
-		} else if err != nil {
-			log.Fatal(err)
-		}
-		text, _ := json.Marshal(answer)
-		fmt.Println(string(text))
-	}
 }
