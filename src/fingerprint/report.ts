@@ -3,6 +3,7 @@ import { nestsTooDeep, sizeOf } from '../runtime/json.ts';
 /** What a device may report about itself, in values; a text counts as one more for each 16 characters. Pages report some 20. */
 const MAX_SIZE = 1_000;
 const CHARACTERS_PER_UNIT = 16;
+const weightOf = (text: string) => text.length / CHARACTERS_PER_UNIT;
 
 /**
  * Bounds what a device reports about itself. Who controls a page writes it, and must not decide whether its judgement is read: what is
@@ -28,7 +29,7 @@ export class Report {
       if (some.includes(key)) continue;
       const value = object[key];
       const isText = typeof value === 'string';
-      const size = key.length / CHARACTERS_PER_UNIT + (isText ? 0 : sizeOf(value, CHARACTERS_PER_UNIT, this.#left));
+      const size = weightOf(key) + (isText ? 0 : sizeOf(value, weightOf, this.#left));
       if (size > this.#left || nestsTooDeep([value])) this.leftOut += 1;
       else {
         this.#left -= size;

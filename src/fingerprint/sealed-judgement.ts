@@ -23,6 +23,8 @@ export function newSealingKey(): SealingKey {
 
 /** Half of the largest body by default, in characters. Judgements have some 800. */
 const MAX_CHARACTERS = 262_144;
+/** A record of so many bytes is no longer than that once it is sealed: base64url makes four characters of three bytes. */
+const MAX_RECORD_BYTES = (MAX_CHARACTERS * 3) / 4 - 512;
 
 /** The error for whoever asks for a judgement where no key seals and opens any. */
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
@@ -63,16 +65,16 @@ export class Judgements {
   of(device: JudgedDevice, subject: string | undefined, decide: () => DeviceRiskDecision): DeviceJudgement | null {
     const [first] = this.#keys;
     if (!first) return null;
-    let sealed: string | undefined;
+    // Also an error is remembered, because one request can select it under hundreds of aliases.
+    let sealed: string | DeviceTrustError | undefined;
     const seal = () => {
-      const text = encrypt(writeRecord(judgement), ...first);
-      if (text.length > MAX_CHARACTERS) {
-        // Only a caller with a long text can have made it so long.
-        const internal = 'a judgement that is too long to be sealed';
-        throw new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side: 'upstream' });
-      }
+      const record = writeRecord(judgement);
+      // Only a caller with a long text can have made it so long.
+      const internal = 'a judgement that is too long to be sealed';
+      if (Buffer.byteLength(record) > MAX_RECORD_BYTES)
+        return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side: 'upstream' });
       this.#metrics.recordJudgement('sealed');
-      return text;
+      return encrypt(record, ...first);
     };
     const { token, respondedAt, eventType, ...shown } = device;
     const judgement: DeviceJudgement & Judgement = {
@@ -86,6 +88,7 @@ export class Judgements {
       },
       get sealed() {
         sealed ??= seal();
+        if (sealed instanceof DeviceTrustError) throw sealed;
         return sealed;
       },
     };

@@ -33,6 +33,7 @@ interface Candidate {
  *   whose names, joined by `_`, are alike, as an alias can make them. So the only alias may be that of the root field, in letters and
  *   digits.
  * - Names that every object has, such as `constructor`, are not names to it.
+ * - It writes a fragment out wherever that is spread. Where each spreads the next one twice, the code would double with each.
  */
 export function canBeCompiled({ document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
@@ -40,6 +41,7 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
   const isSingle = first?.kind === 'Field' && others.length === 0;
   if (size > MAX_COST || !isSingle || (document.loc?.end ?? 0) > MAX_CHARACTERS) return false;
   let isPlain = true;
+  const spread = new Set<string>();
   const exclude = () => {
     isPlain = false;
   };
@@ -50,6 +52,10 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
     },
     Field: (node) => {
       if (node.alias && (node !== first || !OWN_NAME.test(node.alias.value) || node.alias.value in {})) exclude();
+    },
+    FragmentSpread: ({ name }) => {
+      if (spread.has(name.value)) exclude();
+      spread.add(name.value);
     },
     Argument: ({ value }) => {
       if (!COMPILED_VALUES.has(value.kind)) exclude();

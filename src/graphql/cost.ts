@@ -147,7 +147,7 @@ export function checkCost(
     // A single value stands for a list of one.
     const length = Array.isArray(value) ? value.length : Number(value != null);
     count += length * lists;
-    cost += length * perReference + uses * sizeOf(value, CHARACTERS_PER_UNIT);
+    cost += length * perReference + uses * sizeOf(value, (text) => text.length / CHARACTERS_PER_UNIT);
   }
   if (count > maxRepresentations)
     throw badUserInput('representations', `at most ${maxRepresentations} in a request`, 'more');

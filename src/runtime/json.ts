@@ -55,20 +55,24 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
 }
 
 /**
- * The size of a JSON value: one for each value in it, and one more for so many characters of texts and keys. It takes any depth. Once
- * the size is more than `most`, nothing more is counted.
+ * The size of a JSON value: one for each value in it, and what each text and key weighs. It takes any depth. Once the size is more than
+ * `most`, nothing more is counted.
  */
-export function sizeOf(value: unknown, charactersPerUnit: number, most = Number.POSITIVE_INFINITY): number {
+export function sizeOf(
+  value: unknown,
+  weigh: (text: string) => number,
+  most: number = Number.POSITIVE_INFINITY,
+): number {
   let size = 0;
   const open = [value];
   while (open.length > 0 && size <= most) {
     const next = open.pop();
     size += 1;
-    if (typeof next === 'string') size += next.length / charactersPerUnit;
+    if (typeof next === 'string') size += weigh(next);
     else if (Array.isArray(next)) for (const item of next) open.push(item);
     else if (isObject(next)) {
       for (const key in next) {
-        size += key.length / charactersPerUnit;
+        size += weigh(key);
         open.push(next[key]);
       }
     }

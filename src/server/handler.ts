@@ -153,7 +153,7 @@ function serialise({ errors, ...rest }: FormattedExecutionResult, context: Graph
   }
   const result = errors ? { errors: inOrder(errors), ...rest } : rest;
   // What may be too large is measured first, so that a long text under many aliases is never written.
-  if (maxSizeOf(context) <= maxBytes || sizeOf(result, 1, maxBytes) <= maxBytes) {
+  if (maxSizeOf(context) <= maxBytes || fits(result, maxBytes)) {
     const text = JSON.stringify(result);
     const bytes = Buffer.byteLength(text);
     if (bytes <= maxBytes) return { result, text, bytes };
@@ -161,9 +161,26 @@ function serialise({ errors, ...rest }: FormattedExecutionResult, context: Graph
   return tooMuch(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
 }
 
-/** How many values and characters an answer can have: no more values than it costs, and no text longer than all that came in. */
+/** So many bytes are the most that JSON makes of one character: an escape, such as that of a control character. */
+const MAX_BYTES_PER_CHARACTER = 6;
+
+/** How many bytes an answer can have: no more values than it costs, and no text longer than all that came in. */
 function maxSizeOf({ cost: { spent }, operation }: GraphQLContext): number {
-  return spent * (MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent);
+  const characters = MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent;
+  return spent * characters * MAX_BYTES_PER_CHARACTER;
+}
+
+/** Is this no larger as JSON? A long text is measured once, because the same one can stand there a thousand times. */
+function fits(result: FormattedExecutionResult, maxBytes: number): boolean {
+  const characters = maxBytes / MAX_BYTES_PER_CHARACTER;
+  if (sizeOf(result, (text) => text.length, characters) <= characters) return true;
+  const sizes = new Map<string, number>();
+  const bytesOf = (text: string) => {
+    const bytes = sizes.get(text) ?? Buffer.byteLength(JSON.stringify(text));
+    sizes.set(text, bytes);
+    return bytes;
+  };
+  return sizeOf(result, bytesOf, maxBytes) <= maxBytes;
 }
 
 function tooMuch(message: string) {

@@ -23,7 +23,7 @@ test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the l
   await small.stop();
 });
 
-test('MAX_ANSWER_BYTES counts bytes, and not characters', async () => {
+test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
   const query: Capabilities['fingerprintClient']['query'] = async (request) =>
     toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
@@ -37,5 +37,7 @@ test('MAX_ANSWER_BYTES counts bytes, and not characters', async () => {
   const of = async (t: string) => ask(small.graphqlUrl, document, { t });
   expect((await of('a'.repeat(3_000))).data?.deviceFingerprint.errors).toEqual([{ reason: 'a'.repeat(3_000) }]);
   expect((await of('ä'.repeat(3_000))).errors).toEqual(tooLarge);
+  expect((await of('\u0001'.repeat(600))).data?.deviceFingerprint.errors).toEqual([{ reason: '\u0001'.repeat(600) }]);
+  expect((await of('\u0001'.repeat(700))).errors).toEqual(tooLarge);
   await small.stop();
 });

@@ -96,6 +96,25 @@ const ALLOWED: readonly Row[] = [
   ],
 ];
 
+/** Each is one character here, and six in JSON. */
+const [CONTROL, SURROGATE] = ['\u0001', '\ud800'];
+
+/** Each is small, but becomes large where something is repeated. */
+const REPEATED: readonly Row[] = [
+  [
+    'a judgement that is too long to be sealed under 1,800 aliases',
+    `query ($t: String) { ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "t", eventType: $t) { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(300, (at) => `a${at}: judgement { sealed }`)} }`,
+    { t: SURROGATE.repeat(85_000) },
+  ],
+  ...[CONTROL, SURROGATE].map(
+    (character): Row => [
+      `${JSON.stringify(character)} 85,000 times under 98 aliases`,
+      entitiesQuery(pieces(98, (at) => `a${at}: token`)),
+      references(1, () => character.repeat(85_000)),
+    ],
+  ),
+];
+
 /** The smallest record of version 1, and one with ten signals. */
 const recordOf = (event: number, signals: readonly string[]) =>
   JSON.stringify({
@@ -210,7 +229,7 @@ async function cpuOf(document: string, variables: Record<string, unknown>, heade
 }
 
 describe('an allowed request costs little', async () => {
-  const rows = [...ALLOWED, ...(await judgementRows()), ...HOSTILE_ROWS];
+  const rows = [...ALLOWED, ...(await judgementRows()), ...HOSTILE_ROWS, ...REPEATED];
   const traced = ALLOWED.map(([what, ...asked]): Row => [`a trace of ${what}`, ...asked]);
   test.each<Row>([...rows, ...traced])('%s', async (what, document, variables) => {
     const headers = what.startsWith('a trace') ? TRACE : {};
@@ -222,5 +241,18 @@ describe('an allowed request costs little', async () => {
     // The least of two attempts, because the first ones run code that V8 has not optimised yet.
     expect(Math.min(...costs.slice(0, 2))).toBeLessThan(CPU_MS * FACTOR);
     expect(Math.min(...costs.slice(3))).toBeLessThan(CPU_MS * FACTOR);
+  });
+
+  test.each([
+    ['fragments that spread the next one twice', (next: string) => `${next} ${next}`],
+    [
+      'fields that spread the next fragment',
+      (next: string) => `device { ...on FingerprintDevice { id } } ${next} ... { ${next} }`,
+    ],
+  ])('%s, 24 levels deep, are never written out: not one of five times takes long', async (_what, spread) => {
+    const on = 'on DeviceFingerprint';
+    const fragments = pieces(24, (at) => `fragment F${at} ${on} { ${spread(`...F${at + 1}`)} }`);
+    const document = `query ($t: String!) { deviceFingerprint(token: $t) { ... ${on} { ...F0 } } } ${fragments} fragment F24 ${on} { version }`;
+    for (const _ of times(5, () => 0)) expect(await cpuOf(document, { t: 't' })).toBeLessThan(CPU_MS * FACTOR);
   });
 });
