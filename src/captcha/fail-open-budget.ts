@@ -33,8 +33,8 @@ interface Minute {
 
 /**
  * How many captchas may proceed without a verdict while their service is down: as many as people come. Only what the service
- * has verified counts as people, so a bot has to solve challenges to get more. Askers that are named and those that are not have
- * a room each, because a bot can always leave out its name. What proceeds is remembered whether or not the outage goes on, so one
+ * has verified counts as people, so a bot has to solve challenges to get more. Each kind of asker has a room of its own, fed by its own
+ * passes, because networks cost a bot less than accounts do, and having no name costs nothing. What proceeds is remembered whether or not the outage goes on, so one
  * that comes and goes lets no more through than one that stays.
  */
 export class FailOpenBudget {
@@ -85,7 +85,7 @@ export class FailOpenBudget {
 }
 
 function roomOf(captchaId: string, { kind }: Asker): string {
-  return `${captchaId} ${kind === 'nobody'}`;
+  return `${captchaId} ${kind}`;
 }
 
 function keyOf({ kind, id }: Asker): string {

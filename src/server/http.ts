@@ -14,8 +14,10 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
  */
 const MAX_SENT_AS_TEXT = 65_536;
 
-/** What a piece of a body takes at least. A client may send its bytes one by one, as chunks. */
+/** What a piece of a body takes at least. */
 const BYTES_PER_PIECE = 256;
+/** A client may send its bytes one by one, as chunks, and each takes some microseconds. The largest body has 128 bytes in each piece. */
+const MAX_PIECES = 4_096;
 /** What each value and key of a body takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
 /** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
@@ -47,8 +49,8 @@ export function refusal(status: number, code: ErrorCode, headers?: Headers): Req
 }
 
 /** A refusal with status 503: the process has as much to do as it can hold. */
-export function overloaded(headers: Headers = {}): RequestRefused {
-  return refusal(503, 'OVERLOADED', { ...headers, 'retry-after': '1' });
+export function overloaded(): RequestRefused {
+  return refusal(503, 'OVERLOADED', { 'retry-after': '1' });
 }
 
 /**
@@ -58,7 +60,8 @@ export function overloaded(headers: Headers = {}): RequestRefused {
  * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller may not hold so much at the moment
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
-  const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`, { connection: 'close' });
+  const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
+  const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_PIECES} pieces.`);
   // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
   return new Promise((resolve, reject) => {
     const { headers } = request;
@@ -69,13 +72,15 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
     let size = 0;
     const onData = (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= maxBytes && reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) {
-        chunks.push(chunk);
-        return;
-      }
+      chunks.push(chunk);
+      let refuse: (() => RequestRefused) | undefined;
+      if (size > maxBytes) refuse = tooLarge;
+      else if (chunks.length > MAX_PIECES) refuse = inTooMany;
+      else if (!reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) refuse = overloaded;
+      if (!refuse) return;
       // The request is not destroyed, because the response still has to reach the client.
       request.off('data', onData).pause();
-      reject(size > maxBytes ? tooLarge() : overloaded({ connection: 'close' }));
+      reject(refuse());
     };
     request
       .on('data', onData)
@@ -96,7 +101,10 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
   });
 }
 
-/** Sends a whole response, which nobody may store unless the headers say so. Does nothing if the client has disconnected. */
+/**
+ * Sends a whole response, which nobody may store unless the headers say so. It ends the connection of a request with a body that was not
+ * read, which may have no end. Does nothing if the client has disconnected.
+ */
 export function send(
   response: ServerResponse,
   status: number,
@@ -106,6 +114,9 @@ export function send(
 ): void {
   if (response.destroyed || response.headersSent) return;
   const bytes = Buffer.byteLength(body);
+  const { complete, headers: received } = response.req;
+  const hasBody = received['transfer-encoding'] !== undefined || Number(received['content-length'] ?? 0) > 0;
+  if (hasBody && !complete) response.setHeader('connection', 'close');
   response.writeHead(status, { ...headers, 'cache-control': cacheControl, 'content-length': bytes });
   if (bytes > MAX_SENT_AS_TEXT) response.end(Buffer.from(body));
   // A text with a byte for each character is ASCII, which need not be encoded.

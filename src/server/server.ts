@@ -87,8 +87,8 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
-      if (!caller) throw refusal(401, 'UNAUTHENTICATED', { connection: 'close' });
-      if (!listener.connections.claim(request.socket, caller.name)) throw overloaded({ connection: 'close' });
+      if (!caller) throw refusal(401, 'UNAUTHENTICATED');
+      if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller);
     }
     if (health.answer(path, response)) return;

@@ -55,7 +55,7 @@ test.each([
 ] as const)(
   'one %s gets %i in a minute, for all captcha ids together, and takes nothing from others',
   (_, most, name) => {
-    pass(200, 0, person);
+    pass(200, 0, name);
     const asker = name('one');
     expect([take(2, 0, { asker }), take(99, 0, { asker, id: 'b' }), take(99, 0, { asker })]).toEqual([
       2,
@@ -74,16 +74,24 @@ test.each([
 ] as const)('150 challenges that one %s has solved in a minute count %i', (_, most, name) => {
   pass(150, 0, () => name('bot'));
   pass(150, MINUTE, () => name('bot'));
-  const takers = Array.from({ length: 100 }, (__, n) => person(n));
+  const takers = Array.from({ length: 100 }, (__, n) => name(n));
   // The minimum, which is there without any pass, is a part of the bound.
   expect(takers.filter((asker) => budget.take('a', asker, MINUTE)).length).toBe(Math.max(2 * most, MINIMUM));
 });
 
 test('a person and a network of the same name are two askers', () => {
   pass(200, 0, person);
+  pass(200, 0, network);
   expect([take(9, 0, { asker: person('203.0.113.7') }), take(99, 0, { asker: network('203.0.113.7') })]).toEqual([
     3, 12,
   ]);
+});
+
+test('networks get nothing of what people passed, and people get all of it', () => {
+  pass(30, 0, person);
+  const takenBy = (askerOf: typeof person) =>
+    Array.from({ length: 256 }, (_, n) => budget.take('a', askerOf(n), 0)).filter(Boolean).length;
+  expect([takenBy(network), takenBy(person)]).toEqual([MINIMUM, 60]);
 });
 
 test('whoever has no name where names are configured gets twice what nobody passed, and nothing of the minimum', () => {

@@ -3,7 +3,7 @@ import { send } from '../../src/server/http.ts';
 import { Listener } from '../../src/server/listener.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ask, json, post, request } from '../support/requests.ts';
+import { ask, json, post, request, sendBytes } from '../support/requests.ts';
 import { expectRefusal, startWithoutUpstreams } from './support.ts';
 
 /** What each path answers to which method, body and Accept header, in both modes. */
@@ -50,6 +50,14 @@ describe.each(MODES)('in %s mode', (mode) => {
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }
   });
+
+  test.each(['/healthz', '/readyz', '/.well-known/jwks.json', '/nowhere', '/graphql'])(
+    'a body without end that nobody reads ends its connection, with the answer: PUT %s',
+    async (path) => {
+      const head = `PUT ${path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`;
+      expect(await sendBytes(url, `${head}1\r\nx\r\n`)).toMatch(/^HTTP.1.1 \d{3} .*^connection: close\r$/ims);
+    },
+  );
 
   test.each<[string, object, number, object]>([
     ['a good answer', JSON.parse(QUERY), 200, { data: { __typename: 'Query' } }],
@@ -184,6 +192,16 @@ describe.each(MODES)('in %s mode', (mode) => {
     const wide = `{"query":"{ __typename }","extensions":{"x":"${'é'.repeat(LIMIT / 2)}"}}`;
     expectRefusal(await request(graphqlUrl, json(wide)), 413);
   });
+});
+
+test('a body in 4,096 pieces is accepted, and one in more is refused before it has ended', async () => {
+  const { url } = apps.sandbox;
+  const head = 'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n';
+  const inChunks = (text: string) => text.replaceAll(/./gs, '1\r\n$&\r\n');
+  const sent = (text: string, end = '') =>
+    sendBytes(url, `${head}transfer-encoding: chunked\r\n\r\n${inChunks(text)}${end}`);
+  expect(await sent(QUERY.padEnd(4_096), '0\r\n\r\n')).toContain('{"data":{"__typename":"Query"}}');
+  expect(await sent(QUERY.padEnd(4_097))).toContain('The body came in more than 4096 pieces.');
 });
 
 describe('the content type of a response', () => {
