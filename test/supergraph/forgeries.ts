@@ -40,6 +40,7 @@ const CLAIMS: Readonly<Record<string, Claims>> = {
 const INVALID: Readonly<Record<string, Make>> = {
   'an empty text': () => '',
   'a text that is no token': () => 'proceed: true',
+  'a header of 1,500 lists in each other': () => `${Buffer.from('['.repeat(1_500)).toString('base64url')}.e30.AAAA`,
   'a text that is too long': async (ours) => `${await ours.sign()}.${'A'.repeat(10_000)}`,
   ...Object.fromEntries(Object.entries(CLAIMS).map(([name, changes]) => [name, (ours: Signer) => ours.sign(changes)])),
   'issued in the future': (ours) => ours.sign({ iat: now() + 60, exp: now() + 180 }),

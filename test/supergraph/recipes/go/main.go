@@ -3,7 +3,6 @@ package main
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +24,7 @@ func main() {
 		if err := json.Unmarshal(lines.Bytes(), &asked); err != nil {
 			panic(err)
 		}
-		claims, err := verifier.Verify(context.Background(), asked.Token, asked.Action, asked.Person, asked.SubjectRequired)
+		claims, err := verifier.Verify(asked.Token, asked.Action, asked.Person, asked.SubjectRequired)
 		var answer any = claims
 		if errors.Is(err, ErrInvalid) || errors.Is(err, ErrExpired) || errors.Is(err, ErrTryAgain) {
 			answer = err.Error()

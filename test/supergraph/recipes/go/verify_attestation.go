@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lestrrat-go/jwx/v3/jwa"
@@ -49,31 +50,51 @@ type Claims struct {
 // Keys are those of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most.
 type Keys struct {
 	URL     string
-	mutex   sync.Mutex
-	set     jwk.Set
-	fetched time.Time
+	fetched atomic.Pointer[fetchedKeys]
+	mutex   sync.Mutex // Nobody waits for it whose key is known, because forged tokens can keep it.
+	tried   time.Time
 }
 
-func (keys *Keys) find(ctx context.Context, kid string) (jwk.Key, error) {
+type fetchedKeys struct {
+	set jwk.Set
+	at  time.Time
+}
+
+func (keys *Keys) known(kid string) (jwk.Key, bool) {
+	fetched := keys.fetched.Load()
+	if fetched == nil || time.Since(fetched.at) > 10*time.Minute {
+		return nil, false
+	}
+	return fetched.set.LookupKeyID(kid)
+}
+
+func (keys *Keys) find(kid string) (jwk.Key, error) {
+	if key, ok := keys.known(kid); ok {
+		return key, nil
+	}
 	keys.mutex.Lock()
 	defer keys.mutex.Unlock()
-	age := time.Since(keys.fetched)
-	if keys.set != nil && age < 10*time.Minute {
-		if key, ok := keys.set.LookupKeyID(kid); ok {
-			return key, nil
-		}
-		if age < 30*time.Second {
-			return nil, ErrTryAgain
-		}
+	if key, ok := keys.known(kid); ok {
+		return key, nil
 	}
-	set, err := jwk.Fetch(ctx, keys.URL, jwk.WithHTTPClient(&http.Client{Timeout: 3 * time.Second}))
+	pause := 30 * time.Second
+	if keys.fetched.Load() == nil {
+		pause = time.Second
+	}
+	if time.Since(keys.tried) < pause {
+		return nil, ErrTryAgain
+	}
+	keys.tried = time.Now()
+	// Not the context of a request: who leaves must not end the look for a key.
+	client := &http.Client{Timeout: 3 * time.Second}
+	set, err := jwk.Fetch(context.Background(), keys.URL, jwk.WithHTTPClient(client))
 	if err == nil && set.Len() == 0 {
 		err = errors.New("the key set is empty")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the keys cannot be fetched: %w", err)
 	}
-	keys.set, keys.fetched = set, time.Now()
+	keys.fetched.Store(&fetchedKeys{set, time.Now()})
 	if key, ok := set.LookupKeyID(kid); ok {
 		return key, nil
 	}
@@ -87,7 +108,7 @@ type Verifier struct {
 }
 
 // Verify gives the claims of a proof, ErrInvalid, ErrExpired, ErrTryAgain, or another error if the keys cannot be fetched: never act then.
-func (v Verifier) Verify(ctx context.Context, token, action, person string, subjectRequired bool) (*Claims, error) {
+func (v Verifier) Verify(token, action, person string, subjectRequired bool) (*Claims, error) {
 	if len(token) > maxLength {
 		return nil, refuse(ErrInvalid, "it is too long")
 	}
@@ -100,7 +121,7 @@ func (v Verifier) Verify(ctx context.Context, token, action, person string, subj
 	if typ, _ := header.Type(); typ != "captcha-attestation+jwt" || !hasKid {
 		return nil, refuse(ErrInvalid, "it has another typ, or no kid")
 	}
-	key, err := v.Keys.find(ctx, kid)
+	key, err := v.Keys.find(kid)
 	if err != nil {
 		return nil, err
 	}

@@ -39,23 +39,39 @@ public final class VerifyAttestation {
   /** The keys of a JWKS address. They are used for 10 minutes, and an unknown one is looked for every 30 s at most. */
   public static final class Keys {
     private final URI url;
-    private JWKSet set = new JWKSet();
-    private Instant fetched = Instant.EPOCH;
+    private volatile Fetched fetched = new Fetched(new JWKSet(), Instant.EPOCH);
+    private Instant tried = Instant.EPOCH;
+
+    private record Fetched(JWKSet set, Instant at) {}
 
     public Keys(String url) {
       this.url = URI.create(url);
     }
 
-    synchronized JWK find(String kid) throws IOException, ParseException, TryAgain {
-      long age = Duration.between(fetched, Instant.now()).toSeconds();
-      JWK known = age < 600 ? set.getKeyByKeyId(kid) : null;
+    JWK find(String kid) throws IOException, ParseException, TryAgain {
+      JWK known = known(kid);
+      // Nobody waits whose key is known, because forged tokens can keep the others waiting.
+      return known != null ? known : look(kid);
+    }
+
+    private JWK known(String kid) {
+      Fetched last = fetched;
+      return secondsSince(last.at()) < 600 ? last.set().getKeyByKeyId(kid) : null;
+    }
+
+    private synchronized JWK look(String kid) throws IOException, ParseException, TryAgain {
+      JWK known = known(kid);
       if (known != null) return known;
-      if (age < 30) throw new TryAgain();
+      if (secondsSince(tried) < (fetched.set().isEmpty() ? 1 : 30)) throw new TryAgain();
+      tried = Instant.now();
       JWKSet loaded = JWKSet.load(url.toURL(), 3_000, 3_000, 65_536);
       if (loaded.isEmpty()) throw new IOException("the key set is empty");
-      set = loaded;
-      fetched = Instant.now();
-      return set.getKeyByKeyId(kid);
+      fetched = new Fetched(loaded, Instant.now());
+      return loaded.getKeyByKeyId(kid);
+    }
+
+    private static long secondsSince(Instant begin) {
+      return Duration.between(begin, Instant.now()).toSeconds();
     }
   }
 
