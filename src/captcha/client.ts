@@ -6,7 +6,7 @@ import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Accounts } from '../upstream/accounts.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
-import type { Probe } from '../upstream/probe.ts';
+import type { Probe } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import {

@@ -6,7 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/probe.ts';
+import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 /** The three outcomes of a verification. */

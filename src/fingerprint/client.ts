@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
-import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/probe.ts';
+import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { anyEnvelope, invalidRequestEnvelope, QUERY_TEMPLATE, successEnvelope } from './contract.ts';

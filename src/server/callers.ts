@@ -5,8 +5,8 @@ import { ANYONE, ROUTER } from '../config/values.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { createAskerReader } from './askers.ts';
 import {
+  createAskerReader,
   createMetadataReader,
   type MetadataReader,
   scopesOf,

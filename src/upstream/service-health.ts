@@ -1,8 +1,7 @@
 import type { Logger } from 'pino';
 import { AccountHealth, type AccountObserver } from './account-health.ts';
 import type { HealthStatus } from './health-table.ts';
-import type { Probe } from './probe.ts';
-import type { ProberOptions } from './prober.ts';
+import type { Probe, ProberOptions } from './prober.ts';
 
 /** Each account with the question that probes it. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics } from '../../src/observability/metrics.ts'
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
-import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/probe.ts';
+import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/prober.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
