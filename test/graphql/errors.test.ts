@@ -121,32 +121,15 @@ describe('an operation that cannot be chosen is refused, and its name is not rep
 });
 
 describe('values that only a resolver can refuse leave the rest of the answer whole', () => {
+  const additional = (email: string) => ({ token: email, metadata: { additional: { email } } });
+  const changed = (changes: object) => ({ input: { ...CAPTCHA_INPUT, ...changes } });
+
   test.each<[string, string, (canary: string) => Record<string, unknown>, string]>([
     ['publicKey', FINGERPRINT_QUERY, (c) => ({ token: c, publicKey: c }), 'add it to FINGERPRINT_APPLICATIONS'],
-    [
-      'a documented key in additional',
-      FINGERPRINT_QUERY,
-      (c) => ({ token: c, metadata: { additional: { email: c } } }),
-      'metadata.additional: expected',
-    ],
-    [
-      'captchaId',
-      CAPTCHA_MUTATION,
-      (c) => ({ input: { ...CAPTCHA_INPUT, captchaId: c } }),
-      'add it to CAPTCHA_CONFIGURATIONS',
-    ],
-    [
-      'genTime',
-      CAPTCHA_MUTATION,
-      (c) => ({ input: { ...CAPTCHA_INPUT, genTime: `${c}x` } }),
-      'input.genTime: expected',
-    ],
-    [
-      'a lone surrogate',
-      CAPTCHA_MUTATION,
-      (c) => ({ input: { ...CAPTCHA_INPUT, lotNumber: `${c}\ud800` } }),
-      'input.lotNumber: expected',
-    ],
+    ['a documented key in additional', FINGERPRINT_QUERY, additional, 'metadata.additional: expected'],
+    ['captchaId', CAPTCHA_MUTATION, (captchaId) => changed({ captchaId }), 'add it to CAPTCHA_CONFIGURATIONS'],
+    ['genTime', CAPTCHA_MUTATION, (c) => changed({ genTime: `${c}x` }), 'input.genTime: expected'],
+    ['a lone surrogate', CAPTCHA_MUTATION, (c) => changed({ lotNumber: `${c}\ud800` }), 'input.lotNumber: expected'],
   ])('%s', async (_what, query, variables, says) => {
     for (const canary of CANARIES) {
       const answer = await ask(app.graphqlUrl, query, variables(canary));
@@ -220,6 +203,8 @@ describe('mistakes that are found only during the execution', () => {
     return value;
   };
   const [phone, email, token] = CANARIES;
+  const deep = (beside: string, inside: string) =>
+    `query ($inner: JSONObject) ${fingerprint(`token: "${token}", metadata: { ${beside} additional: { a: $inner ${inside} } }`)}`;
 
   test.each<[string, string, Record<string, unknown>]>([
     [
@@ -239,21 +224,10 @@ describe('mistakes that are found only during the execution', () => {
     }`,
       { time: null },
     ],
-    [
-      'objects that nest too deep together',
-      `query ($inner: JSONObject) {
-      deviceFingerprint(token: "${token}", metadata: { email: "${email}", additional: { a: $inner } }) { __typename }
-    }`,
-      { inner: nested(32) },
-    ],
+    ['objects that nest too deep together', deep(`email: "${email}"`, ''), { inner: nested(32) }],
     [
       'the same beside a block text that looks like a stack frame',
-      `query ($inner: JSONObject) {
-      deviceFingerprint(token: "x", metadata: { additional: { a: $inner, note: """
-      first line
-          at ${phone}
-      """ } }) { __typename }
-    }`,
+      deep('', `note: """\nx\n    at ${phone}\n"""`),
       { inner: nested(32) },
     ],
   ])("%s is the caller's fault, and is not repeated to the caller", async (_what, query, variables) => {

@@ -139,6 +139,10 @@ const takeConnection: Take = async ({ url }, caller) => {
 };
 const POLL = { interval: 5 };
 
+/** A caller, and how many eighths it gets. */
+type Turn = readonly [caller: string, eighths: number];
+const turns = (...given: Turn[]) => given;
+
 describe.each<[string, Take, Partial<ServerOptions>]>([
   ['bodies of operations under way', takeBody, {}],
   ['answers that nobody reads', takeAnswer, {}],
@@ -153,36 +157,15 @@ describe.each<[string, Take, Partial<ServerOptions>]>([
     return [];
   }
 
-  test.each<[string, Partial<ServerOptions>, [string, number][]]>([
+  test.each<[string, Partial<ServerOptions>, Turn[]]>([
     [
       'router and services',
       ROUTER_AND_SERVICES,
-      [
-        ['orders', 2],
-        ['users', 2],
-        ['desk', 0],
-        ['router', 4],
-        ['orders', 0],
-      ],
+      turns(['orders', 2], ['users', 2], ['desk', 0], ['router', 4], ['orders', 0]),
     ],
-    [
-      'a router that came first',
-      ROUTER_AND_SERVICES,
-      [
-        ['router', 8],
-        ['orders', 0],
-      ],
-    ],
-    [
-      'services alone',
-      { services: SERVICES },
-      [
-        ['orders', 4],
-        ['users', 4],
-        ['desk', 0],
-      ],
-    ],
-    ['no secrets', {}, [['anyone', 8]]],
+    ['a router that came first', ROUTER_AND_SERVICES, turns(['router', 8], ['orders', 0])],
+    ['services alone', { services: SERVICES }, turns(['orders', 4], ['users', 4], ['desk', 0])],
+    ['no secrets', {}, turns(['anyone', 8])],
   ])('each caller may hold so many eighths, and all are given back: %s', async (_who, secrets, expected) => {
     const server = await startHolding({ ...options, ...secrets });
     const held: Connection[] = [];
