@@ -37,7 +37,7 @@ export const METADATA_KEYS: Readonly<Record<MetadataKey, string>> = {
 
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
-/** The document gives web objects no types and allows any further key (2.7). `report.ts` bounds them. */
+/** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds them. */
 function isWeb(given: unknown): boolean {
   const { browser, device, os } = propertiesOf(given);
   return [browser, device, os].every(isObject);
