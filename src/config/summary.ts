@@ -33,7 +33,7 @@ function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): 
     subject !== undefined && 'three a minute for each person',
     hasAddress && `twelve a minute for each network${subject === undefined ? '' : ' without a person'}`,
   ].filter(Boolean);
-  if (shares.length === 0) return 'and a single flood can take all that may proceed';
+  if (shares.length === 0) return 'and one client can take all that may proceed';
   return `${shares.join(', ')}, and for all others together twice what others passed`;
 }
 
