@@ -1,4 +1,12 @@
-import { type DocumentNode, GraphQLSchema, type OperationDefinitionNode, OperationTypeNode, visit } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLSchema,
+  isEnumType,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValueNode,
+  visit,
+} from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
@@ -27,15 +35,15 @@ interface Candidate {
  *   root field has no such neighbours.
  * - Directives change the order of the fields of its answers.
  * - A default of a variable can turn out to be wrong only while the operation is executed.
- * - It writes literals into its code. Some texts of its own have a meaning there, so that a text of the caller could run as code.
- *   In the literal of an object or a list, it can also lose a variable.
+ * - It writes literals into its code. Some texts of its own have a meaning there, so that a text of the caller could run as code, and
+ *   so could a word, which `_Any` accepts. In the literal of an object or a list, it can also lose a variable.
  * - It writes the names of answers into its code as well, with all names above them and for each error. It takes two fields for one
  *   whose names, joined by `_`, are alike, as an alias can make them. So the only alias may be that of the root field, in letters and
  *   digits.
  * - Names that every object has, such as `constructor`, are not names to it.
  * - It writes a fragment out wherever that is spread. Where each spreads the next one twice, the code would double with each.
  */
-export function canBeCompiled({ document, definition, cost }: Candidate): boolean {
+export function canBeCompiled(schema: GraphQLSchema, { document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
   const [first, ...others] = definition.selectionSet.selections;
   const isSingle = first?.kind === 'Field' && others.length === 0;
@@ -58,7 +66,7 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
       spread.add(name.value);
     },
     Argument: ({ value }) => {
-      if (!COMPILED_VALUES.has(value.kind)) exclude();
+      if (!isPlainValue(value, schema)) exclude();
     },
   });
   return isPlain;
@@ -66,8 +74,12 @@ export function canBeCompiled({ document, definition, cost }: Candidate): boolea
 
 const OWN_NAME = /^[a-z\d]+$/i;
 
-/** The values of arguments in which a caller can write no text. */
-const COMPILED_VALUES = new Set<string>(['Variable', 'EnumValue', 'IntValue', 'FloatValue', 'BooleanValue']);
+/** Is this the value of an argument in which a caller can write no text and no word of its own? */
+function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
+  if (value.kind !== 'EnumValue') return PLAIN_VALUES.has(value.kind);
+  return Object.values(schema.getTypeMap()).some((type) => isEnumType(type) && type.getValue(value.value));
+}
+const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
 /** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
 export function compile(

@@ -70,7 +70,8 @@ export class Execution {
     const found = this.#known.get(source);
     if (!found || (operationName != null && operationName !== found.kind.name)) return undefined;
     found.uses += 1;
-    if (found.uses === COMPILED_AT_USE && canBeCompiled(found)) found.compiled = compile(this.#schema, found);
+    if (found.uses === COMPILED_AT_USE && canBeCompiled(this.#schema, found))
+      found.compiled = compile(this.#schema, found);
     return found;
   }
 

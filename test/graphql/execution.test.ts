@@ -172,6 +172,7 @@ const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
 }`;
 /** graphql-jit 0.8.9 writes the literals of a document into its code, and takes these texts for a date and a number of its own. */
 const CODE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dglobalThis.ran=true';
+const WORD = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dnothing';
 const NAN = '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8';
 const ALIASES = `query ($t: String!) { ${TIMES.map((time) => `a${time}: deviceFingerprint(token: $t) { __typename }`).join(' ')} }`;
 
@@ -202,6 +203,8 @@ describe('five times the same question', () => {
       {},
       1,
     ],
+    // An enum value of the caller's own, which only a scalar without a form of its own accepts.
+    ['a word in the document that is code to it', `{ _entities(representations: ${WORD}) { __typename } }`, {}, 0],
     ['a text in the document that is a number to it', `{ deviceFingerprint(token: "${NAN}") { __typename } }`, {}, 1],
     ['a document that is not valid', '{ deviceFingerprint }', {}, 0],
     ['nothing but a name', '{ __typename }', {}, 0],
