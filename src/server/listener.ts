@@ -80,6 +80,8 @@ export class Listener {
     // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
     // limited to 16 KiB in any case.
     this.#server.maxHeadersCount = 0;
+    // What a request expects may be ignored (RFC 9110, section 10.1.1). Node would refuse each past every limit here.
+    this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
     this.#server.on('connection', (socket: Socket) => {
