@@ -1,5 +1,5 @@
 import { GraphQLScalarType } from 'graphql';
-import { isObject, nestsTooDeep } from '../runtime/json.ts';
+import { isObject } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
 /** What each of our scalars accepts, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
@@ -22,40 +22,48 @@ export const DateTime = new GraphQLScalarType<string, string>({
 /** Keys that could reach an object's prototype if later code merges or assigns them. */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-function withoutUnsafeKeys(value: Record<string, unknown>): Record<string, unknown> {
-  const safe = Object.entries(value).filter(([key]) => !UNSAFE_KEYS.has(key));
-  return Object.fromEntries(safe.map(([key, inner]) => [key, cleaned(inner)]));
+/** The deepest nesting of what a caller sends. */
+const MAX_LEVELS = 32;
+
+/**
+ * Takes unsafe keys out of a JSON value, in one pass and without a copy: a body can have 55,000 objects.
+ *
+ * @param levels so deep it may nest
+ * @param isNumber says which numbers it may have
+ * @throws TypeError for any other
+ */
+function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
+  if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
+  if (typeof value !== 'object' || value === null) return;
+  if (levels === 0) throw new TypeError('too deep');
+  // Sound: an object can be asked for any property, and one without a prototype is one as well.
+  const properties = value as Record<string, unknown>;
+  for (const key in properties) {
+    if (UNSAFE_KEYS.has(key)) delete properties[key];
+    else clean(properties[key], levels - 1, isNumber);
+  }
 }
 
-function cleaned(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(cleaned);
-  return isObject(value) ? withoutUnsafeKeys(value) : value;
-}
+/** Would JSON carry this number unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
+const survivesJson = (value: number) => Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
 
-/** Would JSON carry these numbers unchanged? 1e400 would become null, and 9007199254740993 would become its neighbour. */
-function survivesJson(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
-  return typeof value !== 'object' || value === null || Object.values(value).every(survivesJson);
-}
-
-function fromCaller(value: unknown): Record<string, unknown> {
-  if (!isObject(value) || nestsTooDeep(value) || !survivesJson(value)) throw new TypeError('no JSONObject');
-  return withoutUnsafeKeys(value);
-}
-
-/** What was serialised, because an answer with aliases or many references has the same object thousands of times. */
-const serialized = new WeakMap<object, Record<string, unknown>>();
-
-function toCaller(value: unknown): Record<string, unknown> {
-  if (!isObject(value)) throw new TypeError('no JSONObject');
-  const object = serialized.get(value) ?? withoutUnsafeKeys(value);
-  serialized.set(value, object);
-  return object;
+/**
+ * Cleans each object once: a request is parsed twice, before it is executed and then, and an answer with aliases or many references has
+ * the same object thousands of times.
+ */
+function cleanedOnce(levels: number, isNumber: (value: number) => boolean) {
+  const known = new WeakSet<object>();
+  return (value: unknown): Record<string, unknown> => {
+    if (!isObject(value)) throw new TypeError('no JSONObject');
+    if (!known.has(value)) clean(value, levels, isNumber);
+    known.add(value);
+    return value;
+  };
 }
 
 /** `JSONObject`: any JSON object, at most 32 levels deep, without the keys that could reach a prototype. */
 export const JSONObject = new GraphQLScalarType<Record<string, unknown>, Record<string, unknown>>({
   name: 'JSONObject',
-  serialize: toCaller,
-  parseValue: fromCaller,
+  serialize: cleanedOnce(Number.POSITIVE_INFINITY, () => true),
+  parseValue: cleanedOnce(MAX_LEVELS, survivesJson),
 });

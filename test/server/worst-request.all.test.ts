@@ -17,6 +17,14 @@ const metadata = (count: number, fields: number) =>
     `query ($m: JSONObject) { ${pieces(fields, (at) => judge(at, 'metadata: { additional: $m }'))} }`,
     { m: Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1])) },
   ] as const;
+let keys = 0;
+/** Objects in one another. Half of their keys are indices, and the others are not those of the request before. */
+function chain(levels: number): object {
+  keys += 1;
+  const key = keys % 2 ? `x${keys.toString(36).slice(-3)}` : 2_000 + (keys % 7_999);
+  return levels > 0 ? { [key]: chain(levels - 1) } : {};
+}
+const chains = { toJSON: () => ({ list: times(1_900, () => chain(29)) }) };
 const texts = (length: number, fields: number) =>
   [`query ($t: String) { ${pieces(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
 
@@ -87,8 +95,9 @@ const ALLOWED: readonly Row[] = [
   ['1,000 keys of metadata for 80 calls', ...metadata(1_000, 80)],
   ['30,000 characters for 55 calls', ...texts(30_000, 55)],
   ['250,000 characters for 6 calls', ...texts(250_000, 6)],
-  ['a list of 110,000 values', ...([metadata(0, 1)[0], { m: { list: Array(110_000).fill(1) } }] as const)],
-  ['a list of 50,000 values', ...([metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }] as const)],
+  ['a list of 110,000 values', metadata(0, 1)[0], { m: { list: Array(110_000).fill(1) } }],
+  ['a list of 50,000 values', metadata(0, 2)[0], { m: { list: Array(50_000).fill(1) } }],
+  ['55,000 objects of one key', metadata(0, 1)[0], { m: chains }],
   [
     '49 fragments with equal fields',
     `{ ${pieces(49, (at) => `...F${at}`)} } ${pieces(49, (at) => `fragment F${at} on Query { signalCatalogue { ${pieces(9, () => 'code level')} } }`)}`,
