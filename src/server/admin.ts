@@ -44,6 +44,7 @@ export class Health {
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
 export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, health: Health): Listener {
+  let rendering: Promise<string> | undefined;
   // The metrics count the requests and connections of callers, and none of these.
   return new Listener({
     maxConnections: MAX_CONNECTIONS,
@@ -54,7 +55,11 @@ export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, he
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!['GET', 'HEAD'].includes(method))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      metrics.render().then(
+      // Whoever asks meanwhile gets the same, because collecting them takes 3 ms.
+      rendering ??= metrics.render().finally(() => {
+        rendering = undefined;
+      });
+      rendering.then(
         (text) => send(response, 200, { 'content-type': metrics.contentType }, text),
         () => sendText(response, 500, 'The metrics could not be collected.'),
       );

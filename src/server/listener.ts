@@ -21,6 +21,11 @@ const SWEEP_INTERVAL_MS = 50;
  * and all other connections wait for that long. Routers send the next request after an answer.
  */
 const MAX_WAITING = 32;
+/**
+ * A request with so many headers is refused, because Node leaves out what comes after them, and with it a repetition that has to be seen.
+ * Without a limit a head of 16 KiB holds nine times its size until it is complete.
+ */
+const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
 
@@ -77,9 +82,7 @@ export class Listener {
       },
       (request, response) => this.#receive(request, response),
     );
-    // Older versions of Node leave out headers beyond a number, and with them a repetition that has to be seen. Their size is
-    // limited to 16 KiB in any case.
-    this.#server.maxHeadersCount = 0;
+    this.#server.maxHeadersCount = MAX_HEADERS;
     // What a request expects may be ignored (RFC 9110, section 10.1.1). Node would refuse each past every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
@@ -126,10 +129,11 @@ export class Listener {
     if (response.socket === null && !this.#mayWait(socket, response)) return;
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
+    const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
     // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
-    if (request.httpVersion !== '1.1' && request.headers['transfer-encoding'] !== undefined) {
+    if (hasTooMany || (request.httpVersion !== '1.1' && request.headers['transfer-encoding'] !== undefined)) {
       this.#ended.add(socket);
-      this.#refuse(undefined, socket);
+      this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
       return;
     }
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {

@@ -14,6 +14,7 @@ test.each([
   ['no HTTP at all', 'hello canary-7f3a\r\n\r\n', 400],
   ['a header that is none', 'GET /healthz HTTP/1.1\r\nhost: x\r\ncanary-7f3a\r\n\r\n', 400],
   ['headers without end', `GET /healthz HTTP/1.1\r\nhost: x\r\nx-a: ${'canary-7f3a'.repeat(4_000)}\r\n\r\n`, 431],
+  ['256 headers', `GET /healthz HTTP/1.1\r\nhost: x\r\n${'a:canary-7f3a\r\n'.repeat(255)}\r\n`, 431],
   ['two lengths', 'POST /graphql HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 400],
 ])('%s is refused with the body of every refusal, and counted', async (_what, bytes, status) => {
   const refusals = async () =>
