@@ -138,7 +138,7 @@ async function prepare({ secret, addresses }: Graph, changes: Changes = {}) {
 const APOLLO_PROGRAM = {
   variable: 'APOLLO_ROUTER',
   command: 'router',
-  how: 'cargo install --locked apollo-router@2.13.1',
+  how: 'install protoc, and cargo install --locked apollo-router@2.13.1',
 };
 const APOLLO: Column = {
   name: 'Apollo Router',
