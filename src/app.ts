@@ -11,7 +11,7 @@ import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { TokenHash } from './observability/logger.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
 import { DnsCache } from './runtime/dns.ts';
@@ -25,39 +25,10 @@ import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
 /** The running subgraph. */
-export interface App {
-  /** Scheme, host and port, without a trailing slash. */
-  readonly url: string;
-  readonly graphqlUrl: string;
-  /** The address at which Prometheus reads the metrics. */
-  readonly metricsUrl: string;
-  /** Addresses of the embedded sandbox by region. Undefined in live mode. */
-  readonly sandboxUrls: Sandbox['urls'] | undefined;
-  /** Commands for a shell that ask this app something, each with a title. Empty in live mode. */
-  readonly examples: string;
-  /** Resolves once the upstream accounts let readiness succeed. */
-  readonly ready: Promise<void>;
-  /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
-  rotate(config: Config): void;
-  /** Replaces the risk policy. Operations under way keep their own. */
-  usePolicy(policy: RiskPolicy): void;
-  /** Shows in the metrics whether the newest content of these files is in use. */
-  readonly recordNewestInUse: Metrics['recordNewestInUse'];
-  /** Lets requests under way finish and closes every socket. */
-  stop(): Promise<void>;
-}
+export type App = Awaited<ReturnType<typeof createApp>>;
 
-/**
- * Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on.
- *
- * @param maxDelayMs how late the event loop may be, for a process in which more runs than the subgraph
- */
-export async function createApp(
-  config: Config,
-  log: Logger,
-  policy = DEFAULT_POLICY,
-  maxDelayMs?: number,
-): Promise<App> {
+/** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
+export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY, maxDelayMs?: number) {
   const metrics = createMetrics();
   /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
   const closers: (() => unknown)[] = [];
@@ -138,6 +109,7 @@ export async function createApp(
     const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
+    /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
     const rotate = (next: Config) => {
       if (next.upstreamMode === 'live') {
         const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
@@ -153,20 +125,11 @@ export async function createApp(
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
+    /** Replaces the risk policy. Operations under way keep their own. */
     const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
     const { recordNewestInUse } = metrics;
-    return {
-      url,
-      graphqlUrl,
-      metricsUrl,
-      sandboxUrls: sandbox?.urls,
-      examples,
-      ready,
-      rotate,
-      usePolicy,
-      recordNewestInUse,
-      stop,
-    };
+    const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
+    return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,12 +12,12 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 const RULES = `
   errors, schema.generated, runtime, explorer:
   config: fingerprint/contract, runtime
-  observability: runtime, errors
+  observability: config/variables, runtime, errors
   upstream: observability, runtime, errors
   fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
-  graphql: config/values, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
+  graphql: config/values, config/variables, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  server: graphql, config/values, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
+  server: graphql, config/values, config/variables, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   start-sandbox: sandbox, config
   app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,

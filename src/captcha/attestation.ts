@@ -32,11 +32,7 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
 /** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
 const TYPE = 'captcha-attestation+jwt';
 
-/**
- * Makes what signs with the active key, and publishes the public part of every key as a JWK set (RFC 7517, section 5).
- *
- * @throws Error unless one key is active, which a parsed configuration guarantees
- */
+/** Makes what signs with the active key, and publishes the public part of every key as a JWK set (RFC 7517, section 5). */
 function createSigner(keys: readonly AttestationKey[]) {
   const active = keys.find(({ state }) => state === 'active');
   if (!active) throw new Error('expected an active key, but got none');
@@ -166,22 +162,16 @@ export class AttestationIssuer {
 const NO_SUBJECT =
   'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
 
-/**
- * What was verified: a solved challenge, or nothing because the service is down; undefined if it deserves no attestation. Without
- * a verdict, only what the allowance of a confirmed outage covers deserves one, whatever else a policy lets proceed.
- */
+/** What was verified; undefined if it deserves no attestation. Without a verdict only the allowance of an outage deserves one. */
 function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }
 
 /**
- * The id of a challenge. Whoever inserts it under a unique constraint accepts each challenge once, however many
- * attestations there are of it: in an outage the same challenge can be sent many times.
- *
- * Its key is derived (RFC 5869) from the captcha key, which all replicas have and no rotation of signing keys changes. The
- * derivation keeps the id apart from the signature of a verification, which is an HMAC of the lot number too. Neither part
- * contains a line feed, so no two pairs have the same text.
+ * The id of a challenge, the same for all of its attestations: in an outage it can be sent many times. Its key is derived (RFC 5869)
+ * from the captcha key, which all replicas have and no rotation of signing keys changes. The derivation keeps the id apart from the
+ * signature of a verification, which is an HMAC of the lot number too.
  */
 function challengeIdOf({ captchaId, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));

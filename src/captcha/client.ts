@@ -83,10 +83,7 @@ interface Options {
   readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
 }
 
-/**
- * Verifies solved challenges for the configured captcha ids. Without a verdict of the service the fail-open policy decides
- * (document, 7.3), on what our own probes show about the service. Problems that concern the operator are logged.
- */
+/** Verifies solved challenges. Without a verdict the fail-open policy decides (document, 7.3), on what our own probes show. */
 export class CaptchaClient {
   readonly #options: Options;
   readonly #budget = new FailOpenBudget();
@@ -196,7 +193,7 @@ export class CaptchaClient {
     if (evidence === 'failed' || evidence === 'refused') upstream.health.requestProbe(captchaId);
     else if (evidence === 'well' && verdict.__typename !== 'NoVerdict') health?.recordResponse();
     const isFailure = evidence === 'failed' && !(response.kind === 'exception' && isBlamed(status));
-    if (!isFailure && status !== 429) health?.admission.halfOpenAgain();
+    if (!isFailure && status !== 429) health?.halfOpenAgain();
   }
 }
 
@@ -205,11 +202,8 @@ const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
 /**
- * Refuses values that no widget gives, before any call. With control characters or characters beyond ASCII, a bot could
- * make the service fail and its own request proceed. A lone surrogate would be replaced in the form, so that two different
- * lot numbers would have the same signature.
- *
- * @throws DeviceTrustError BAD_USER_INPUT
+ * Refuses values that no widget gives. With control characters or characters beyond ASCII, a bot could make the service fail and its
+ * own request proceed. A lone surrogate would be replaced, so that two different lot numbers would have the same signature.
  */
 function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
@@ -219,10 +213,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
 
-/**
- * Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes are not
- * logged.
- */
+/** Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
   response: CaptchaResponse,

@@ -73,12 +73,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
 /** The families of the documented codes: what was sent (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
-/**
- * Who can cause an exception (7.2). A code that is not documented has the cause of its family, so that a new code for
- * something that a bot can provoke does not become a failure of the service.
- *
- * @param code as `readResponse` reads it
- */
+/** Who can cause an exception (7.2). A new code has the cause of its family: what a bot can provoke is no failure of the service. */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.cause;

@@ -28,19 +28,11 @@ export interface NoVerdict extends Exception {
 }
 
 /**
- * The verdict of the captcha service. A pass counts only exactly as documented, with status 200 and for the lot
- * number of the request. A rejection counts whatever the HTTP status, the spelling and the other fields are. So a verdict
- * is never better than the response.
- *
- * A judgement that is neither a pass nor a rejection, such as a pass without a referer or with another status, is no
- * verdict. Its cause is CLIENT, so that it does not proceed unless the policy is `always`:
- * - A bot can spoil its own pass, because its browser reports the referer, the scene and how the challenge was solved.
- * - A proxy may change a long response, and a bot can make a response long.
- * - When the service changes the form of its passes, it has rejected nobody. CaptchaFailed would say so, and no policy
- *   could let people through until this subgraph knows the new form. The log names the fields that differ.
- *
- * A response in another form than JSON may be a rejection, and so may anything with status 200 that is none of the documented
- * responses. Another status with such a body is the error page of a proxy.
+ * The verdict of the captcha service, never better than the response: a pass counts only exactly as documented, with status 200 and
+ * for the lot number of the request, a rejection in any form. A judgement that is neither has the cause CLIENT, because a bot can
+ * spoil its own pass by what its browser reports or by the length of the response. It is no CaptchaFailed: when the service changes
+ * the form of its passes, it has rejected nobody. What is no JSON may be a rejection, and so may anything undocumented with status
+ * 200. With another status it is the error page of a proxy.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   if (response.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });

@@ -102,11 +102,7 @@ export class GraphQLContext {
     return judgement;
   }
 
-  /**
-   * Opens a sealed judgement, without a call.
-   *
-   * @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED
-   */
+  /** Opens a sealed judgement, without a call. @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED */
   openJudgement(sealed: string): DeviceJudgement {
     const judgement = this.capabilities.judgements.open(sealed);
     this.operation.recordOutcome('DeviceJudgement');

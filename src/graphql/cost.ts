@@ -18,24 +18,16 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
+import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
-/** How much one request may ask, whatever its operation is. */
-export interface RequestLimits {
-  /**
-   * The cost, which counts lists as they turn out. The default of 119,000 is for the largest request that should pass: everything
-   * about 1,000 references. Everything about one costs 107, of which 71 are ten signals with six fields each. The references
-   * themselves cost 12,000 if they have 128 KiB. A field takes about 1 µs, so this is some 120 ms.
-   */
-  readonly maxCost: number;
-  /** Entity references in all fields together. */
-  readonly maxRepresentations: number;
-  /** Calls to the fingerprint service. */
-  readonly maxUpstreamCalls: number;
-  readonly maxCaptchas: number;
-}
+/**
+ * How much one request may ask. `maxCost` counts lists as they turn out: a field takes about 1 µs. Its default is for everything
+ * about 1,000 references, of which each costs 107, and 71 of these are ten signals with six fields.
+ */
+export type RequestLimits = Pick<Config, 'maxCost' | 'maxRepresentations' | 'maxUpstreamCalls' | 'maxCaptchas'>;
 
 /** What a request has cost so far, and what it may cost. */
 export class CostBudget {
@@ -130,11 +122,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 /** So many characters of a text that a caller sent cost as much as one more value. */
 export const CHARACTERS_PER_UNIT = 16;
 
-/**
- * What a request costs with these variables.
- *
- * @throws DeviceTrustError BAD_USER_INPUT with a message that names the limit, beyond one
- */
+/** What a request costs with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
 export function checkCost(
   { fixed, references, variables }: OperationCost,
   given: Readonly<Record<string, unknown>>,

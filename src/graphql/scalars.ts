@@ -28,9 +28,7 @@ const MAX_LEVELS = 32;
 /**
  * Takes unsafe keys out of a JSON value, in one pass and without a copy: a body can have 55,000 objects.
  *
- * @param levels so deep it may nest
- * @param isNumber says which numbers it may have
- * @throws TypeError for any other
+ * @throws TypeError if it has more levels, or another number
  */
 function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
   if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');

@@ -26,18 +26,5 @@ export const SUBGRAPH_SCHEMA = buildSchema();
 
 /** An executable subgraph schema: the SDL of `schema/` with the resolvers of each capability, or other modules. */
 export function buildSchema(modules = MODULES): GraphQLSchema {
-  return printSdlOnce(countLists(isolateRepresentations(requireScopes(buildSubgraphSchema(modules)))));
-}
-
-/** @apollo/subgraph prints the SDL for each `_service` field, which takes 2 ms, and a request may have a hundred of them. */
-function printSdlOnce(schema: GraphQLSchema): GraphQLSchema {
-  const field = schema.getQueryType()?.getFields()['_service'];
-  const print = field?.resolve;
-  if (!field || !print) throw new Error('expected a subgraph schema with a _service field, but got one without');
-  let service: unknown;
-  field.resolve = (...given) => {
-    service ??= print(...given);
-    return service;
-  };
-  return schema;
+  return countLists(isolateRepresentations(requireScopes(buildSubgraphSchema(modules))));
 }

@@ -2,14 +2,11 @@ import type { GraphQLReferenceResolver } from '@apollo/subgraph';
 import {
   defaultFieldResolver,
   type FieldNode,
-  type GraphQLAbstractType,
   type GraphQLField,
   type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
-  isAbstractType,
-  isNonNullType,
   isObjectType,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
@@ -21,15 +18,12 @@ import type { GraphQLContext } from './context.ts';
  * but its tag.
  *
  * It is done here and not by a directive, because gateways ignore directives that they do not know, or refuse the supergraph.
- *
- * @throws Error if such a field cannot be null, or if a union or an interface without the tag has a type with it
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    if (isAbstractType(type) && type.name !== '_Entity') checkMembers(type, schema.getPossibleTypes(type));
     // The fields of such a type need nothing themselves, because whatever leads to the type does.
     if (!isObjectType(type) || isRisk(type)) continue;
-    for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(type, field);
+    for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(field);
   }
   return schema;
 }
@@ -50,16 +44,7 @@ function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean
   );
 }
 
-function checkMembers(abstract: GraphQLAbstractType, members: readonly GraphQLObjectType[]): void {
-  const member = members.find(isRisk);
-  if (!member || isRisk(abstract)) return;
-  throw new Error(`expected ${abstract.name} to have the tag risk as ${member.name} does, but got none`);
-}
-
-function restrict({ name }: GraphQLObjectType, field: GraphQLField<unknown, GraphQLContext>): void {
-  if (isNonNullType(field.type)) {
-    throw new Error(`expected a nullable type of ${name}.${field.name}, which needs a scope, but got ${field.type}`);
-  }
+function restrict(field: GraphQLField<unknown, GraphQLContext>): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) =>
     context.maySeeRisk ? resolve(source, args, context, info) : context.refuseField(forbidden);

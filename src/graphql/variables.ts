@@ -46,9 +46,8 @@ export function dropUndeclared(declared: readonly DeclaredVariable[], variables:
 }
 
 /**
- * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the
- * whole value, and here values are tokens, telephone numbers and e-mail addresses. Our message names the path of the
- * problem, what was expected there, and what kind of value was sent instead.
+ * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the whole
+ * value, and here values are tokens, telephone numbers and e-mail addresses.
  *
  * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
  */

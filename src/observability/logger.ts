@@ -44,11 +44,7 @@ async function openPrettyStream(): Promise<DestinationStream | undefined> {
 const { warn: WARN = 0, error: ERROR = 0 } = pino.levels.values;
 const { isoTime } = pino.stdTimeFunctions;
 
-/**
- * The options of a pino. A line has its time and allowed fields only, and of an error only its name and stack frames.
- *
- * @param limit limits the lines at warn and error; each logger has its own
- */
+/** The options of a pino. A line has its time and allowed fields only, and of an error only its name and stack frames. */
 export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
   return {
     base: null,

@@ -154,11 +154,7 @@ export class Operation {
     if (!this.#isOver) this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
-  /**
-   * To be called when the response was sent or cannot be sent.
-   *
-   * @param status the HTTP status of the response
-   */
+  /** To be called when the response, with this HTTP status, was sent or cannot be sent. */
   end(status: number): void {
     this.#isOver = true;
     const { metrics } = this.#telemetry;

@@ -14,6 +14,7 @@ import {
 } from '@opentelemetry/api';
 import type * as Sdk from '@opentelemetry/sdk-trace';
 import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/variables.ts';
 import type { Side } from '../errors.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
@@ -55,17 +56,10 @@ interface TracedResult {
   readonly status: number;
 }
 
-/** How operations are traced. */
-interface TracingOptions {
-  /** Base address of the receiver, such as `http://127.0.0.1:4318`. Without one nothing is traced. */
-  readonly otlpEndpoint: string | undefined;
-  readonly otelServiceName: string | undefined;
-  readonly otelResourceAttributes: Readonly<Record<string, string>>;
-  /** The name of a sampler in OpenTelemetry's specification, apart from those that ask a service. */
-  readonly otelTracesSampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
-  /** The fraction that a sampler with `traceidratio` in its name samples. */
-  readonly otelTracesSamplerArg: number;
-}
+type TracingOptions = Pick<
+  Config,
+  'otlpEndpoint' | 'otelServiceName' | 'otelResourceAttributes' | 'otelTracesSampler' | 'otelTracesSamplerArg'
+>;
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;

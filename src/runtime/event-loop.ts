@@ -19,10 +19,7 @@ const MIN_LAG_MS = 250;
 /** How often the timer is due, in ms. */
 const TICK_MS = 20;
 
-/**
- * Delays are measured in windows of at least this length, in ms, so that a short turn of the event loop between two long
- * ones does not hide that these are two in a row.
- */
+/** The shortest window in which delays are measured, in ms: a short turn between two long ones does not hide that these are two. */
 const WINDOW_MS = 50;
 
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */

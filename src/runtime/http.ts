@@ -8,12 +8,7 @@ import { isIP } from 'node:net';
  */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/**
- * Makes a server listen; port 0 takes a free one.
- *
- * @returns the server's scheme, host and port, without a trailing slash
- * @throws the error of the socket if the server cannot listen
- */
+/** Makes a server listen; port 0 takes a free one. Resolves with its scheme, host and port, without a trailing slash. */
 export async function listenOn(server: Server, host: string, port: number): Promise<string> {
   await once(server.listen(port, host), 'listening'); // rejects on 'error'
   const bound = server.address();
@@ -34,11 +29,7 @@ export function hasLocalName({ headers: { host = '' } }: IncomingMessage): boole
 /** As browsers write the origin of a page that a server of this machine serves. */
 const LOCAL_ORIGIN = /^http:\/\/(localhost|127\.0\.0\.1)(:\d+)?$/;
 
-/**
- * Lets pages of this machine, and no others, read the response, whatever it will be (CORS). For development alone.
- *
- * @returns whether this was the preflight of such a page, which is answered then
- */
+/** For development: lets pages of this machine alone read the response (CORS). True if it was their preflight, which is answered. */
 export function answerLocalPage({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   response.setHeader('vary', 'origin');
   if (!LOCAL_ORIGIN.test(headers.origin ?? '')) return false;

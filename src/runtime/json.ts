@@ -3,21 +3,13 @@ import type { z } from 'zod';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** Decodes UTF-8; undefined if the bytes are not UTF-8. */
-export function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
- * Parses JSON; undefined if the text is not JSON. The parser's error is not passed on, because it quotes the text. Keys that
+ * Parses JSON; undefined if it is none, or if its bytes are not UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
  * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it.
  */
-export function parseJson(text: string): unknown {
+export function parseJson(json: string | Uint8Array): unknown {
   try {
+    const text = typeof json === 'string' ? json : utf8.decode(json);
     return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
   } catch {
     return undefined;

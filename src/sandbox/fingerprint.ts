@@ -5,7 +5,7 @@ import { v7 as uuidV7 } from 'uuid';
 import { z } from 'zod';
 import type { Region } from '../config/values.ts';
 import { type FingerprintData, METADATA_KEYS, type WireFieldError } from '../fingerprint/contract.ts';
-import { decodeUtf8, parseJson } from '../runtime/json.ts';
+import { parseJson } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 import { SANDBOX_APPLICATIONS } from './accounts.ts';
 import { parseToken } from './device-token.ts';
@@ -140,7 +140,7 @@ function parseQuery(
 ): { deviceToken: string } | { errors: WireFieldError[] } {
   if (mediaType(contentType) !== 'application/json') return { errors: [fieldError('Content-Type', 'literal_error')] };
   if (!body) return { errors: [fieldError('body', 'bytes_too_long')] };
-  const json = parseJson(decodeUtf8(body) ?? '');
+  const json = parseJson(body);
   if (json === undefined) return { errors: [fieldError('body', 'json_invalid')] };
   const { success, data, error } = query.safeParse(json);
   return success ? { deviceToken: data.device_token } : { errors: error.issues.flatMap(fieldErrorsOf) };

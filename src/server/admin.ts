@@ -28,11 +28,7 @@ export class Health {
     return this.unready === undefined && this.#isUpstreamReady();
   }
 
-  /**
-   * Answers a probe.
-   *
-   * @returns false, with nothing sent, if this is not the path of one
-   */
+  /** Answers a probe. False, with nothing sent, if this is not the path of one. */
   answer(path: string | undefined, response: ServerResponse): boolean {
     if (path === '/healthz') sendText(response, 200, 'alive');
     else if (path !== '/readyz') return false;

@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Asker } from '../captcha/fail-open-budget.ts';
 import { ANYONE, ROUTER } from '../config/values.ts';
+import type { Config } from '../config/variables.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
@@ -15,17 +16,7 @@ import {
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-export interface CallerSecrets {
-  readonly routerSecrets: readonly string[];
-  readonly services: readonly Service[];
-}
-
-/** A service that asks directly, without the router. */
-interface Service {
-  readonly name: string;
-  readonly secret: string;
-  readonly scopes: readonly string[];
-}
+export type CallerSecrets = Pick<Config, 'routerSecrets' | 'services'>;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
 export interface CallerOptions extends CallerSecrets {

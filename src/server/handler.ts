@@ -79,11 +79,7 @@ export async function handleGraphql(
   }
 }
 
-/**
- * The GraphQL request in a body, with an empty text if it has no query.
- *
- * @throws RequestRefused with status 400
- */
+/** The GraphQL request in a body, with an empty text if it has no query. @throws RequestRefused with status 400 */
 function parseRequest(body: unknown) {
   if (!isObject(body)) throw notGraphql('a JSON object');
   const { query, operationName, variables, extensions } = body;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
-import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { countValues, parseJson } from '../runtime/json.ts';
 import { BYTES_UNDER_WAY, type Reservation } from './caller-limits.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -92,8 +92,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
         // However many values it has, a single body is never too large.
         const weight = Math.min(bytes.length + countValues(bytes) * BYTES_PER_VALUE, MAX_BODY_WEIGHT);
         if (!reservation.take(weight)) return reject(overloaded());
-        const text = decodeUtf8(bytes);
-        const json = text === undefined ? undefined : parseJson(text);
+        const json = parseJson(bytes);
         if (json === undefined) reject(new RequestRefused(400, 'The body is not JSON in UTF-8.'));
         else resolve(json);
       })

@@ -94,12 +94,7 @@ export class Listener {
     this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
-  /**
-   * Starts to listen.
-   *
-   * @returns scheme, host and port, without a trailing slash
-   * @throws the error of the socket, if it cannot listen
-   */
+  /** Starts to listen; see `listenOn`. */
   listen(host: string, port: number): Promise<string> {
     return listenOn(this.#server, host, port);
   }
@@ -145,7 +140,23 @@ export class Listener {
 
   /** Answers bytes that are not a whole HTTP request, and closes the socket. */
   #refuse(code: string | undefined, socket: Socket): void {
-    if (refuseMalformed(code, socket)) this.#metrics?.recordRefusal('BAD_REQUEST');
+    // The client has disconnected, or has a part of another response, to which this one would seem to belong.
+    if (!socket.writable || socket.bytesWritten > 0) {
+      socket.destroy();
+      return;
+    }
+    const status = MALFORMED_STATUS[code ?? ''] ?? 400;
+    const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `content-type: ${JSON_TYPE}`,
+      'cache-control: no-store',
+      'connection: close',
+      `content-length: ${Buffer.byteLength(body)}`,
+    ];
+    // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
+    socket.setTimeout(LINGER_MS).end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    this.#metrics?.recordRefusal('BAD_REQUEST');
   }
 
   /** Counts a request that came before the answer to an earlier one. False, with its connection closed, if it is one too many. */
@@ -160,29 +171,4 @@ export class Listener {
     response.once('close', () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1));
     return true;
   }
-}
-
-/**
- * Answers bytes that are not a whole HTTP request, and closes the socket.
- *
- * @returns false if no response could be sent
- */
-function refuseMalformed(code: string | undefined, socket: Socket): boolean {
-  // The client has disconnected, or has a part of another response, to which this one would seem to belong.
-  if (!socket.writable || socket.bytesWritten > 0) {
-    socket.destroy();
-    return false;
-  }
-  const status = MALFORMED_STATUS[code ?? ''] ?? 400;
-  const body = errorBody('BAD_REQUEST', 'This is not a whole HTTP request, or it took too long to arrive.');
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    `content-type: ${JSON_TYPE}`,
-    'cache-control: no-store',
-    'connection: close',
-    `content-length: ${Buffer.byteLength(body)}`,
-  ];
-  // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
-  socket.setTimeout(LINGER_MS).end(`${head.join('\r\n')}\r\n\r\n${body}`);
-  return true;
 }

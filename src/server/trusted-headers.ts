@@ -1,37 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Asker } from '../captcha/fail-open-budget.ts';
+import type { Config } from '../config/variables.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Caller } from '../graphql/context.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */
-export interface TrustedHeaders {
-  /** The person on whose behalf the caller asks. */
-  readonly subject?: string | undefined;
-  /** What this person may see: scopes that are separated by single spaces. */
-  readonly scopes?: string | undefined;
-  /** What is known about the client of a question. */
-  readonly metadata?: MetadataHeaders | undefined;
-}
+export type TrustedHeaders = NonNullable<Config['trustedHeaders']>;
 
-/** Which headers carry the metadata of a question. `ipAddr` is an address of either kind. */
-type MetadataHeaders = {
-  readonly [Key in MetadataKey]?: MetadataHeader | undefined;
-} & { readonly ipAddr?: (MetadataHeader & AddressForm) | undefined };
-
-interface MetadataHeader {
-  readonly header: string;
-  /** May an argument stand in for the header if that is absent? By default the header alone counts. */
-  readonly from?: 'header' | 'header-or-argument' | undefined;
-}
-
-interface AddressForm {
-  /** How many trusted proxies have appended to the list in the header. Undefined for a header with one address. */
-  readonly hops?: number | undefined;
-  /** Is the address always followed by a port? */
-  readonly port?: boolean | undefined;
-}
+type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 
 /** The longest value of a person or of scopes, in characters. */
 const MAX_LENGTH = 256;
@@ -93,7 +71,7 @@ type Found = TrustedMetadata[number]['found'];
 /** Prepares the headers once. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
-  const entries = Object.entries(texts) as [MetadataKey, MetadataHeader | undefined][];
+  const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
     if (!source) return [];
     const read = (value: string): Found => {
@@ -116,7 +94,10 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
  * The client's address in the value of a header, without its port. An IPv4 address that is written as an IPv6 one becomes an
  * IPv4 one. Equal addresses give equal texts (RFC 5952). Undefined if the value is malformed.
  */
-export function clientAddressOf(text: string, { hops, port = false }: AddressForm): Found {
+export function clientAddressOf(
+  text: string,
+  { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
+): Found {
   const entry = hops === undefined ? text : fromTheRight(text, hops);
   if (entry === undefined || entry.length > MAX_ADDRESS_LENGTH) return undefined;
   // Without brackets, what follows the last colon of an IPv6 address can be a part of it.

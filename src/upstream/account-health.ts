@@ -10,21 +10,26 @@ export interface AccountObserver {
   probeIfStale(): void;
 }
 
+/** How often one call is let through in an outage and in a pause, in ms, as a half-open circuit breaker does. */
+const HALF_OPEN_INTERVAL_MS = 1_000;
+
 /**
- * The health of one account. A call that fails says nothing certain about the service, because a bot chooses its content, its
- * moment and often our load. So it only has probes of our own sent. The service is down once two of them in a row have failed, with
- * no documented response to a probe or a call since the first one started.
+ * The health of one account, and which of its calls are sent. A call that fails says nothing certain about the service, because
+ * a bot chooses its content, its moment and often our load. So it only has probes of our own sent. The service is down once two
+ * of them in a row have failed, with no documented response to a probe or a call since the first one started.
  */
 export class AccountHealth {
   readonly account: string;
-  readonly admission = new Admission(() => this.#status.state === 'outage');
   readonly #observer: AccountObserver;
   readonly prober: Prober;
   #status = NEW_ACCOUNT;
-  /** When the outage began, on the clock of `performance.now()`. */
-  #outageSince = 0;
   /** How long all outages that are over have lasted, in ms. */
   #outagesMs = 0;
+  /* Moments on the clock of `performance.now()`. */
+  #outageSince = 0;
+  #pausedUntil = 0;
+  #respondedAt = Number.NEGATIVE_INFINITY;
+  #nextHalfOpenAt = 0;
 
   constructor(account: string, probe: Probe, options: ProberOptions, observer: AccountObserver) {
     this.account = account;
@@ -48,49 +53,9 @@ export class AccountHealth {
     return (this.#status.state === 'outage' ? this.#outageSince : performance.now()) - this.#outagesMs;
   }
 
-  /** Pauses the account for so long, in ms, after a 429, unless probes show that it responds. */
-  pause(ms: number): void {
-    this.prober.start();
-    this.admission.pause(ms);
-  }
-
-  /** Records that a call or a probe got a documented response that does not blame us. This ends an outage and a pause. */
-  recordResponse(): void {
-    this.admission.settle();
-    if (this.#status.state !== 'well' || this.#status.pending) this.#change('well');
-    this.prober.settle();
-  }
-
-  #change(evidence: Evidence, reason?: string): void {
-    const before = this.#status;
-    const after = statusAfter(before, evidence, reason);
-    const { state } = after;
-    this.#status = after;
-    if (before.state !== state) {
-      if (state === 'outage') this.#outageSince = performance.now();
-      if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
-    }
-    if (state !== before.state || after.reason !== before.reason) this.#observer.report(this, before);
-  }
-}
-
-/** How often one call is let through in an outage and in a pause, in ms, as a half-open circuit breaker does. */
-const HALF_OPEN_INTERVAL_MS = 1_000;
-
-/** Which calls of one account are sent. The others are refused at once, so that nobody waits. */
-class Admission {
-  readonly #isDown: () => boolean;
-  /* Moments on the clock of `performance.now()`. */
-  #pausedUntil = 0;
-  #respondedAt = Number.NEGATIVE_INFINITY;
-  #nextHalfOpenAt = 0;
-
-  constructor(isDown: () => boolean) {
-    this.#isDown = isDown;
-  }
-
   /**
-   * Admits a call. In an outage and in a pause one a second is admitted: a service may refuse nothing but our probes.
+   * Admits a call. In an outage and in a pause one a second is admitted: a service may refuse nothing but our probes. The others
+   * are refused at once, so that nobody waits.
    *
    * @param canBeSent does no limit of our own keep this call from the service? Otherwise it would show nothing.
    * @returns is it the half-open call of this second?
@@ -98,7 +63,7 @@ class Admission {
    */
   admit(canBeSent = true): boolean {
     const now = performance.now();
-    const isDown = this.#isDown();
+    const isDown = this.#status.state === 'outage';
     if (!isDown && now >= this.#pausedUntil) return false;
     if (!canBeSent || now < this.#nextHalfOpenAt) {
       const why = isDown ? 'outage' : 'pause';
@@ -114,20 +79,35 @@ class Admission {
   }
 
   /**
-   * Pauses the account for so long, in ms, after a 429. Not if it responded within the last second, because then the service does not
-   * limit the account, but what one caller sends.
+   * Pauses the account for so long, in ms, after a 429, unless probes show that it responds. Not if it responded within the last
+   * second, because then the service does not limit the account, but what one caller sends.
    */
   pause(ms: number): void {
+    this.prober.start();
     const now = performance.now();
     if (now < this.#respondedAt + HALF_OPEN_INTERVAL_MS) return;
     this.#pausedUntil = Math.max(this.#pausedUntil, now + ms);
     this.#nextHalfOpenAt = now + HALF_OPEN_INTERVAL_MS;
   }
 
-  /** Ends a pause, because the account has responded. */
-  settle(): void {
+  /** Records that a call or a probe got a documented response that does not blame us. This ends an outage and a pause. */
+  recordResponse(): void {
     this.#pausedUntil = 0;
     this.#respondedAt = performance.now();
+    if (this.#status.state !== 'well' || this.#status.pending) this.#change('well');
+    this.prober.settle();
+  }
+
+  #change(evidence: Evidence, reason?: string): void {
+    const before = this.#status;
+    const after = statusAfter(before, evidence, reason);
+    const { state } = after;
+    this.#status = after;
+    if (before.state !== state) {
+      if (state === 'outage') this.#outageSince = performance.now();
+      if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
+    }
+    if (state !== before.state || after.reason !== before.reason) this.#observer.report(this, before);
   }
 }
 

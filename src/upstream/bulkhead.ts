@@ -4,12 +4,9 @@ import { DeviceTrustError } from '../errors.ts';
 type Waiting = PromiseWithResolvers<void>;
 
 /**
- * Limits how many calls run at once, and how many more wait in a queue. Operations take turns in the queue, and a full queue
- * drops a call of the operation that has most in it. Otherwise a bot whose operations make a hundred calls each could keep
- * everybody else out.
- *
- * It is our own because a call whose client has disconnected must leave the queue at once. The libraries keep such a call in
- * the queue until its turn has come, and none of them has turns.
+ * Limits how many calls run at once, and how many more wait in a queue. Operations take turns in it, and a full queue drops a call of
+ * the operation that has most in it. Otherwise a bot whose operations make a hundred calls each could keep everybody else out. It is
+ * our own because no library has turns, or lets a call leave as soon as its client disconnects.
  */
 export class Bulkhead {
   /** Calls that may run at once. */
@@ -91,11 +88,7 @@ export class Bulkhead {
     setImmediate(next.resolve);
   }
 
-  /**
-   * Drops the newest call of the operation that has most calls in the queue.
-   *
-   * @returns false if the new call's own operation has as many
-   */
+  /** Drops the newest call of the operation that has most in the queue. False if the new call's own operation has as many. */
   #makeRoomFor(operation: object): boolean {
     const own = this.#queues.get(operation)?.size ?? 0;
     const [largest] = [...this.#queues].sort(([, a], [, b]) => b.size - a.size);

@@ -63,10 +63,8 @@ export class UpstreamClient {
    * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be a new
    * event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError UPSTREAM_TIMEOUT, UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if
-   *   the queue is full, if our look-up fails, or if the deadline passes for a reason of our own; QUOTA_EXCEEDED;
-   *   UPSTREAM_UNAVAILABLE because of an `outage` or a `pause`, if it was not sent
-   * @throws the reason of the operation's signal, once that is cancelled
+   * @throws DeviceTrustError with an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the
+   *   reason of the operation's signal
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
     const { account, region, origin, path, headers, body, operation } = request;
@@ -74,7 +72,7 @@ export class UpstreamClient {
     operation.signal.throwIfAborted();
     const health = this.health.find(account);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admission.admit(!bulkhead.isFull && !quota?.isUsedUp(account)) ?? false;
+    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(account)) ?? false;
     quota?.check(account);
 
     const wasQueued = !bulkhead.tryEnter();
@@ -95,7 +93,7 @@ export class UpstreamClient {
       if (wasQueued) await bulkhead.wait(operation, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
-        if (wasQueued && !isHalfOpen) health?.admission.admit();
+        if (wasQueued && !isHalfOpen) health?.admit();
         await quota?.take(account);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
@@ -108,7 +106,7 @@ export class UpstreamClient {
       }
     } catch (error) {
       // A limit of our own kept it from the service.
-      if (isHalfOpen && !isUpstreamFailure(error)) health?.admission.halfOpenAgain();
+      if (isHalfOpen && !isUpstreamFailure(error)) health?.halfOpenAgain();
       throw error;
     } finally {
       deadline.stop();

@@ -36,20 +36,12 @@ export class Quota {
     return this.#limits.some((limit) => this.#leftOf(account, limit) === 0);
   }
 
-  /**
-   * Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue.
-   *
-   * @throws DeviceTrustError QUOTA_EXCEEDED
-   */
+  /** Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue. */
   check(account: string): void {
     for (const limit of this.#limits) if (this.#leftOf(account, limit) === 0) this.#refuse(account, limit);
   }
 
-  /**
-   * Counts a call that is about to be sent.
-   *
-   * @throws DeviceTrustError QUOTA_EXCEEDED
-   */
+  /** Counts a call that is about to be sent, and refuses it if it is one too many. */
   async take(account: string): Promise<void> {
     this.check(account);
     for (const limit of this.#limits) {

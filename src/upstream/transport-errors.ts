@@ -26,10 +26,7 @@ const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
 
-/**
- * Did one of the attempts fail on this machine? There is one attempt for each address of a name. Without IPv6 its IPv6
- * addresses fail here, which says nothing against what the others have shown.
- */
+/** Did an attempt fail on this machine? Each address of a name is one. Without IPv6 those for IPv6 fail here, and show nothing. */
 function isLocal(cause: unknown): boolean {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(propertiesOf);
   const others = attempts.filter(({ code, address }) => !(WITHOUT_IPV6.test(`${code}`) && isIPv6(`${address}`)));

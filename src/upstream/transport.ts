@@ -4,7 +4,7 @@ import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
-import { countValues, decodeUtf8, parseJson } from '../runtime/json.ts';
+import { countValues, parseJson } from '../runtime/json.ts';
 import { toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
@@ -40,16 +40,9 @@ type Budget = Pick<Operation, 'responsesWeightLeft'>;
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
-/**
- * How long a socket may be idle and still be used if the upstream does not say how long it keeps it, in ms. Many servers
- * close idle connections after one or two seconds, and a request that crosses the close is lost.
- */
+/** How long a socket may be idle, in ms: many servers close it after a second or two, and a request that crosses the close is lost. */
 const MAX_IDLE_MS = 500;
-
-/**
- * How long a socket may be idle if the upstream says in `Keep-Alive` that it keeps it longer, in ms. A firewall on the way
- * may forget a connection without a word.
- */
+/** The same if the upstream says in `Keep-Alive` that it keeps it longer. A firewall on the way may forget it without a word. */
 const MAX_IDLE_WITH_HINT_MS = 10_000;
 
 /** The sockets to one address, which are opened as they are needed. The bulkheads limit how many are in use. */
@@ -218,8 +211,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const bytes = this.#bytes();
     if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
     if (this.#isOver) return;
-    const text = this.#isEncoded ? undefined : decodeUtf8(bytes);
-    const json = text === undefined ? undefined : parseJson(text);
+    const json = this.#isEncoded ? undefined : parseJson(bytes);
     this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 

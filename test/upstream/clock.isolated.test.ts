@@ -32,7 +32,7 @@ test('in an outage a probe follows each second, and its first answer ends the ou
   await expect.poll(stateIs).toBe('well');
   expect(changes).toEqual(['outage: HTTP status 503', 'well']);
   expect(new Set(waits)).toEqual(new Set([1_000]));
-  expect(health.admission.admit()).toBe(false);
+  expect(health.admit()).toBe(false);
 });
 
 test('an account that is refused is asked again after 10 s', async () => {
