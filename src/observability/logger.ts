@@ -27,7 +27,7 @@ export async function createLogger({ level, pretty }: { level: string; pretty: b
   const limit = new RepeatLimit();
   // Before the buffer's own listener, so that the last counts get into it.
   process.on('exit', () => limit.flush());
-  const stream = (pretty && (await openPrettyStream())) || bufferLines(process.stdout, process.stderr);
+  const stream = (pretty && (await openPrettyStream())) || bufferLines(process.stdout);
   return pino({ ...loggerOptions(limit), level }, stream);
 }
 
@@ -154,47 +154,29 @@ const MAX_PENDING_BYTES = 1024 * 1024;
 
 /**
  * Writes log lines in batches, because one write for each line would be a good part of what an operation costs. The rest of
- * the buffer is written when the process exits.
- *
- * A log that cannot be written is no reason to stop serving. While nothing reads the stream, lines are dropped, and a warning
- * says how many. When a write fails, its lines are dropped as well, and the log continues on the other stream. The process
- * listens to the errors of both.
+ * the buffer is written when the process exits. A log that cannot be written is no reason to stop serving: its lines are
+ * dropped and counted. The process listens to the errors of the stream.
  */
-export function bufferLines(stream: Writable, fallback: Writable): { write(line: string): void } {
-  let target = stream;
-  let lines: string[] = [];
-  let characters = 0;
-  let dropped = 0;
-  const writeBatch = (batch: readonly string[]) => {
-    const [used, count] = [target, dropped + batch.length];
-    const message = 'log lines were dropped, because they could not be written';
-    const warning = `{"level":"warn"${isoTime()},"dropped":${dropped},"msg":"${message}"}\n`;
-    const text = (dropped > 0 ? warning : '') + batch.join('');
-    dropped = 0;
-    used.write(text, (error) => {
-      if (!error) return;
-      dropped += count;
-      allDropped += batch.length;
-      // Tried in turn, because either may work again: a disk that was full gets space.
-      if (target === used) target = used === stream ? fallback : stream;
-    });
-  };
+export function bufferLines(stream: Writable): { write(line: string): void } {
+  let lines = 0;
+  let text = '';
   const flush = () => {
-    const batch = lines;
-    lines = [];
-    characters = 0;
-    if (target.writableLength > MAX_PENDING_BYTES) {
-      dropped += batch.length;
-      allDropped += batch.length;
-    } else if (batch.length > 0 || dropped > 0) writeBatch(batch);
+    const count = lines;
+    if (stream.writableLength > MAX_PENDING_BYTES) allDropped += count;
+    else if (count > 0)
+      stream.write(text, (error) => {
+        if (error) allDropped += count;
+      });
+    lines = 0;
+    text = '';
   };
   setInterval(flush, FLUSH_INTERVAL_MS).unref();
   process.on('exit', flush);
   return {
     write: (line) => {
-      lines.push(line);
-      characters += line.length;
-      if (characters > MAX_BUFFERED_CHARACTERS) flush();
+      lines += 1;
+      text += line;
+      if (text.length > MAX_BUFFERED_CHARACTERS) flush();
     },
   };
 }

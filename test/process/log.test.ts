@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/fingerprint/policy.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { MAIN, ROOT, startCommand, startProcess } from '../support/process.ts';
+import { MAIN, startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { type Context, LIVE, objectsOn, preload, SANDBOX, startServing } from './environments.ts';
 
@@ -100,23 +99,6 @@ describe('the log is JSON, one object a line', () => {
       'stopped',
     ]);
   });
-});
-
-test('the log continues on stderr once stdout is closed, and the server goes on', async ({ onTestFinished }) => {
-  const { PATH = '' } = process.env;
-  const script = `exec "${process.execPath}" ${MAIN} > >(head -n 1 >&2)`;
-  const env = { PATH, ADMIN_PORT: '0', ...LIVE };
-  const child = startCommand(['bash', '--norc', '-c', script], { cwd: ROOT, env });
-  onTestFinished(child.stop);
-  await expect.poll(child.stderr).toContain('"ready"');
-  const [, graphqlUrl = ''] = /"url":"([^"]+)"/.exec(child.stderr()) ?? [];
-  for (const name of ['A', 'B', 'C']) {
-    expect(await ask(graphqlUrl, `query ${name} { __typename }`)).toMatchObject({ status: 200 });
-    // The time of more than one write.
-    await sleep(150);
-  }
-  await expect.poll(child.stderr).toContain('"operation":"C"');
-  expect(await child.end('SIGTERM')).toBe(0);
 });
 
 describe.concurrent('a crash ends the process with 1, and leaves a line with the stack frames and without the message', () => {
