@@ -14,7 +14,8 @@ const RULES = `
   config: fingerprint/contract, runtime
   observability: config/variables, runtime, errors
   upstream: observability, runtime, errors
-  fingerprint, captcha: upstream, observability, runtime, errors, schema.generated
+  fingerprint: upstream, observability, runtime, errors, schema.generated
+  captcha: config/variables, upstream, observability, runtime, errors, schema.generated
   graphql: config/values, config/variables, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
   server: graphql, config/values, config/variables, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors

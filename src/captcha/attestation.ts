@@ -1,6 +1,7 @@
 import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
+import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
@@ -8,17 +9,8 @@ import type { Accounts } from '../upstream/accounts.ts';
 import type { Captcha } from './client.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
-/** A key of ATTESTATION_KEYS: a private JWK (RFC 7518, section 6.2) with its id and its place in the rotation. */
-export interface AttestationKey {
-  readonly kid: string;
-  /** `active` signs. `next` and `retired` are only published, so that verifiers know them before and after. */
-  readonly state: 'next' | 'active' | 'retired';
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  readonly x: string;
-  readonly y: string;
-  readonly d: string;
-}
+/** A key of ATTESTATION_KEYS. `active` signs; `next` and `retired` are only published, so that verifiers know them before and after. */
+export type AttestationKey = Config['attestationKeys'][number];
 
 /** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys have the same. */
 export function generateKey(state: AttestationKey['state']): AttestationKey {
@@ -47,22 +39,9 @@ function createSigner(keys: readonly AttestationKey[]) {
   };
 }
 
-/** A service that verifies attestations, as `ATTESTATION` configures it. */
-interface Audience {
-  readonly id: string;
-  /** What a person can be attested for there. */
-  readonly actions: readonly string[];
-  /** Must an attestation name the person on whose behalf the caller asked? */
-  readonly subject: 'required' | 'optional';
-  /** The captcha ids whose challenges count there; every configured one if undefined. */
-  readonly captchaIds?: readonly string[] | undefined;
-}
-
-export interface AttestationSettings {
-  readonly issuer: string;
-  readonly lifetimeSeconds: number;
-  readonly audiences: readonly Audience[];
-}
+export type AttestationSettings = NonNullable<Config['attestation']>;
+/** A service that verifies attestations. Without `captchaIds` the challenges of every captcha id count there. */
+type Audience = AttestationSettings['audiences'][number];
 
 interface Attesting {
   readonly settings: AttestationSettings;

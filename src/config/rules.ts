@@ -3,21 +3,14 @@ import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './sandbox-keys.ts'
 import { expectedBut, type Region } from './values.ts';
 import { type Config, VARIABLES } from './variables.ts';
 
-/**
- * What concerns several variables: the rules that they have to keep together, the accounts with their addresses, and which of
- * them set an address that cannot be listened on.
- */
+/** What concerns several variables. */
 
 /** The key of the address of a service in a region. */
 const urlKey = (service: 'fingerprint' | 'captcha', region: Region) => `${service}Url${region}` as const;
 
 type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | ReturnType<typeof urlKey>>;
 
-/**
- * Joins each account of live mode with the address of its region. The first one of each list is used when a request names none.
- *
- * @throws Error if a region in use has no address, which a parsed configuration excludes
- */
+/** Joins each account of live mode with the address of its region, which a parsed configuration has. */
 export function accountsOf(config: Accounts) {
   const addressOf = (...[service, region]: Parameters<typeof urlKey>) => {
     const baseUrl = config[urlKey(service, region)];
@@ -30,12 +23,7 @@ export function accountsOf(config: Accounts) {
   };
 }
 
-/**
- * A sentence for each rule that is broken. The rules of a mode apply only if the mode can be read.
- *
- * @param values the values that could be read
- * @param isSet is this variable set, whether or not its value could be read?
- */
+/** A sentence for each rule that is broken. `values` are those that could be read; `isSet` also knows those that could not. */
 export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) => boolean): string[] {
   const problems = new Set<string>();
   const refuse = (isBroken: boolean, key: keyof Config, expected: string, got: string) => {

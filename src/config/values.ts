@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/**
- * The kinds of value that a variable can have, apart from those that are JSON. Every message is in our own words and never
- * repeats the value, because the value can be a secret.
- */
+/** The kinds of value, apart from JSON. No message repeats the value, which can be a secret. */
 
 /** What a variable may contain. */
 export interface Kind {

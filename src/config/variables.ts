@@ -12,10 +12,7 @@ export interface Variable extends kind.Kind {
 /** A deadline in ms. */
 const milliseconds = kind.whole(1, 60_000);
 
-/**
- * Every variable, with one row for each. The parser, the type `Config` and the check of names follow from the rows. What each one
- * is for is said in `deploy/README.md`, whose table a test compares with this one.
- */
+/** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
 export const VARIABLES = {
   upstreamMode: { name: 'UPSTREAM_MODE', ...kind.choice('live', 'sandbox'), default: 'live' },
   host: { name: 'HOST', ...kind.anyText('an address of this machine'), default: '127.0.0.1' },

@@ -21,6 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
+import type { FingerprintRequest } from './request.ts';
 import { SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
@@ -41,13 +42,6 @@ export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 type Detail = FingerprintData['detail'];
 
-/** What an outcome repeats of its request. */
-interface Question {
-  readonly token: string;
-  readonly eventType: string | undefined;
-  readonly application: { readonly publicKey: string };
-}
-
 /**
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
@@ -56,7 +50,7 @@ interface Question {
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
-  question: Question,
+  question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
   onShortened?: (values: number) => void,
@@ -125,7 +119,7 @@ function toFieldError({ field, reason, type }: WireFieldError): DeviceFieldError
 }
 
 function toDevice(
-  { application, token, eventType }: Question,
+  { application, token, eventType }: FingerprintRequest,
   { request_id, event_id, fp_detail, signals, detail }: FingerprintData,
   respondedAt: number,
   report: Report,

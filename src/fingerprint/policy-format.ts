@@ -79,9 +79,6 @@ export type Condition = z.output<typeof condition>;
 /** What the file of a policy says. */
 export type PolicyContent = z.output<typeof policySchema>;
 
-/** The content of a policy in code, which is right. */
-export const contentOf = (policy: z.input<typeof policySchema>): PolicyContent => policySchema.parse(policy);
-
 /** Everything that is wrong with a policy, with a sentence for each mistake. */
 export class PolicyError extends Error {
   readonly problems: readonly string[];
@@ -93,11 +90,7 @@ export class PolicyError extends Error {
   }
 }
 
-/**
- * The content of a policy in a text of JSON.
- *
- * @throws PolicyError with every mistake at once
- */
+/** The content of a policy in a text of JSON. @throws PolicyError with every mistake at once */
 export function readContent(text: string): PolicyContent {
   if (text.length > MAX_CHARACTERS) {
     throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);

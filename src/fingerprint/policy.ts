@@ -1,10 +1,10 @@
-// biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
-import { type Condition, contentOf, OTHERWISE, type PolicyContent, PolicyError, readContent } from './policy-format.ts';
+import defaultPolicy from './default-policy.json' with { type: 'json' };
+import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
@@ -50,16 +50,9 @@ export function loadPolicy(path: string): RiskPolicy {
   return parsePolicy(text);
 }
 
-/**
- * The policy in a text of JSON.
- *
- * @throws PolicyError with every mistake at once
- */
-export function parsePolicy(text: string): RiskPolicy {
-  return createPolicy(readContent(text));
-}
-
-function createPolicy({ rules, otherwise }: PolicyContent): RiskPolicy {
+/** The policy in a text of JSON. @throws PolicyError with every mistake at once */
+export function parsePolicy(json: string): RiskPolicy {
+  const { rules, otherwise } = readContent(json);
   const text = JSON.stringify({ rules, otherwise });
   const id = createHash('sha256').update(text).digest('hex').slice(0, 12);
   return {
@@ -75,12 +68,7 @@ function createPolicy({ rules, otherwise }: PolicyContent): RiskPolicy {
   };
 }
 
-/**
- * What a policy decides: the action of the first rule that matches. The same arguments always give the same decision, and there is
- * one for every device.
- *
- * @param onShadow called with what each shadow rule would have decided that matches before a rule decides
- */
+/** The decision of the first rule that matches. `onShadow` gets that of each shadow rule which matches before. */
 export function decide(
   policy: RiskPolicy,
   input: PolicyInput,
@@ -123,56 +111,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
  * The policy that is used without a file. It refuses only what somebody has put on a blacklist: no signal of a machine is
  * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
  */
-export const DEFAULT_POLICY = createPolicy(
-  contentOf({
-    rules: [
-      { id: 'listed', when: { effect: 'DENY' }, then: 'DENY' },
-      // Counts what a stricter policy would refuse, so that an analyst can look at these before making it so.
-      {
-        id: 'tools-in-use',
-        when: {
-          anyOf: [
-            'ANTIDETECT_BROWSER',
-            'HOOK_TAMPERING_HIGH',
-            'PSEUDO_BROWSER_ENV',
-            'SUSPICIOUS_DEVICE_INFO_TAMPERED',
-            'USING_AUTOMATION_TOOL',
-            'USING_DEVICE_TAMPERING_TOOL',
-            'USING_REVERSE_ENGINEERING_TOOL',
-          ],
-          atLeast: 2,
-        },
-        then: 'DENY',
-        shadow: true,
-      },
-      // Before the whitelists: a token that is replayed shows the device of somebody else.
-      { id: 'reused-token', when: { anyOf: ['TOKEN_EXPIRED'] }, then: 'CHALLENGE' },
-      { id: 'trusted', when: { effect: 'ALLOW' }, then: 'ALLOW' },
-      // Without an effect, so that it also counts a serious signal that is newer than the catalogue.
-      { id: 'serious', when: { minLevel: 'HIGH' }, then: 'CHALLENGE' },
-      // A caller who guides a victim sees the screen and speaks on the phone.
-      { id: 'guided', when: { anyOf: ['SCREEN_SHARING', 'VOICE_CONNECTED'], atLeast: 2 }, then: 'CHALLENGE' },
-      // Every medium signal that is sure, without HOOK_TAMPERING_LOW: one's own instrumentation can cause that (document, 2.9).
-      {
-        id: 'several',
-        when: {
-          anyOf: [
-            'BROWSER_COOKIE_FEATURE_DISABLED',
-            'IP_CRAWLER_OR_BOT',
-            'IP_SUSPICIOUS_PROXY',
-            'LIMIT_EXCEED',
-            'NETWORK_PROXY',
-            'RUNNING_ON_MACOS',
-          ],
-          minConfidence: 0.8,
-          atLeast: 2,
-        },
-        then: 'CHALLENGE',
-      },
-    ],
-    otherwise: 'ALLOW',
-  }),
-);
+export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */
 export class PolicyInUse {

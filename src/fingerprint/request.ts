@@ -88,10 +88,8 @@ export function toRequest(
 }
 
 /**
- * The request body (document, 2.1) with the documented keys in a fixed order. Null arguments, null metadata keys and empty
- * metadata are left out, so that requests which differ only in them share a call. The time is sent as it was written.
- *
- * @throws DeviceTrustError BAD_USER_INPUT for metadata that names a key twice
+ * The request body (document, 2.1) with the documented keys in a fixed order. What is null or empty is left out, so that requests which
+ * differ only in that share a call. Throws like `toRequest`.
  */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);

@@ -5,20 +5,14 @@ import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
 import type { JudgedDevice } from './outcome.ts';
 
-/** A key that seals judgements: a JWK of 256 bits (RFC 7517; RFC 7518, section 6.4). */
-export interface SealingKey {
-  readonly kty: 'oct';
-  /** 32 bytes as base64url. */
-  readonly k: string;
-  /** Names the key in each record that it sealed. */
-  readonly kid: string;
-}
+/** A key that seals judgements: a JWK of 256 bits (RFC 7517; RFC 7518, section 6.4). Each record names the `kid` of its key. */
+export type SealingKey = Readonly<ReturnType<typeof newSealingKey>>;
 
 /** A new random key, named by the day and four random bytes, so that no two days and no two keys of a day share a name. */
-export function newSealingKey(): SealingKey {
+export function newSealingKey() {
   const day = new Date().toISOString().slice(0, 10);
   const kid = `seal-${day}-${randomBytes(4).toString('hex')}`;
-  return { kty: 'oct', k: randomBytes(32).toString('base64url'), kid };
+  return { kty: 'oct' as const, k: randomBytes(32).toString('base64url'), kid };
 }
 
 /** Half of the largest body by default, in characters. Judgements have some 800. */
@@ -38,10 +32,6 @@ export class Judgements {
   constructor(keys: readonly SealingKey[], metrics: Pick<Metrics, 'recordJudgement'>) {
     this.#metrics = metrics;
     this.replaceKeys(keys);
-  }
-
-  get hasKeys(): boolean {
-    return this.#keys.size > 0;
   }
 
   /** Replaces all keys at once, for a rotation. */
@@ -95,14 +85,9 @@ export class Judgements {
     return judgement;
   }
 
-  /**
-   * Opens a judgement. It asks nobody.
-   *
-   * @throws DeviceTrustError JUDGEMENT_UNREADABLE for any text that is not, as a whole, one that a current key has sealed;
-   *   NOT_CONFIGURED without a key
-   */
+  /** Opens what, as a whole, a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
   open(sealed: string): DeviceJudgement {
-    if (!this.hasKeys) throw noSealingKeys();
+    if (this.#keys.size === 0) throw noSealingKeys();
     const record = sealed.length > MAX_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
     const judgement = record === undefined ? undefined : readRecord(record);
     this.#metrics.recordJudgement(judgement ? 'opened' : 'unreadable');

@@ -67,11 +67,7 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
 /** The levels as numbers that can be compared. */
 export const LEVEL_RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
 
-/**
- * What a signal means for a decision. The service names its lists the wrong way round (2.9): `WHITELIST_*` is described
- * as a blacklist, and `BLACKLIST_*` as a whitelist. Names stay as the service sends them, and the effect follows the
- * description.
- */
+/** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. Names stay, and the effect follows that. */
 function effectOf(code: string): DeviceSignalEffect {
   if (code.startsWith('WHITELIST_')) return 'DENY';
   if (code.startsWith('BLACKLIST_')) return 'ALLOW';

@@ -1,15 +1,10 @@
 import type { Region } from '../config/values.ts';
+import type { Config } from '../config/variables.ts';
 
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
 
-/** An application of the fingerprint service. */
-export interface SandboxApplication {
-  readonly publicKey: string;
-  readonly secret: string;
-  readonly region: Region;
-  /** Answers every query with 403 (fingerprint document, 5). */
-  readonly forbidden?: true;
-}
+/** Every query for one that is `forbidden` gets a 403 (fingerprint document, 5). */
+export type SandboxApplication = Config['fingerprintApplications'][number] & { readonly forbidden?: true };
 
 /** Every application, the default one first. */
 export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
@@ -21,14 +16,8 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
   { publicKey: 'pk_sandbox_allowlist', secret: 'sk_sandbox_glb', region: 'GLB', forbidden: true },
 ];
 
-/** A configuration of the captcha service. */
-export interface SandboxCaptcha {
-  readonly captchaId: string;
-  readonly captchaKey: string;
-  readonly region: Region;
-  /** The exception code of a deleted or paused id (captcha document, 7.2). */
-  readonly exception?: '-50104' | '-50105';
-}
+/** `exception` is the code of a deleted or paused id (captcha document, 7.2). */
+export type SandboxCaptcha = Config['captchaConfigurations'][number] & { readonly exception?: '-50104' | '-50105' };
 
 /** Every captcha configuration, the default one first. */
 export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
@@ -39,10 +28,7 @@ export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [
   { captchaId: 'e'.repeat(32), captchaKey: 'key_sandbox_glb', region: 'GLB', exception: '-50105' },
 ];
 
-/**
- * The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2): the id is
- * missing, does not have 32 characters, is not in this region, is deleted or is paused.
- */
+/** The captcha configuration with this id in this region, or the code of an exception (captcha document, 7.2). */
 export function findCaptcha(captchaId: string, region: Region): SandboxCaptcha | string {
   if (captchaId === '') return '-50101';
   if (captchaId.length !== 32) return '-50102';

@@ -1,10 +1,7 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
 import { SIGNALS_BY_NAME } from '../fingerprint/signal-catalogue.ts';
 
-/**
- * The three devices of the sandbox (fingerprint document, 2.6 and 2.7). Their addresses are from the ranges reserved for
- * documentation (RFC 5737, RFC 3849).
- */
+/** The three devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
 const DEVICES = {
   android: {
     client_type: 'Android',
@@ -30,18 +27,6 @@ const DEVICES = {
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
-/** What a device token asks for in plain text: a device with signals or an error, after a delay in ms. */
-type TokenMeaning = {
-  readonly delayMs: number;
-  /** The device, if the token names one. */
-  readonly deviceName: string | undefined;
-  /** From the second query on, the token has the signal TOKEN_EXPIRED as well. */
-  readonly isForOneQuery: boolean;
-} & (
-  | { readonly detail: FingerprintData['detail']; readonly signals: FingerprintData['signals'] }
-  | { readonly error: ErrorStatus }
-);
-
 /** The longest delay of a token, in ms. */
 const MAX_DELAY_MS = 60_000;
 
@@ -51,13 +36,8 @@ const ERROR = 'error:(?<error>400|401|403|404|500)';
 const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
 
-/**
- * Parses a token; undefined if the service would call it invalid. Grammar:
- * `sandbox:[delay:MS:][once:](android|ios|web)[:SIGNAL[=CONFIDENCE],…][@device][#analysis]` or `sandbox:[delay:MS:]error:CODE[@device][#analysis]`.
- *
- * @param isUsed whether the token is for one query, and there was one before
- */
-export function parseToken(token: string, isUsed: boolean): TokenMeaning | undefined {
+/** Parses a token, as README.md has it; undefined if it is invalid. One for one query is `isUsed` from the second one on. */
+export function parseToken(token: string, isUsed: boolean) {
   const groups = TOKEN.exec(token)?.groups;
   if (!groups) return undefined;
   const { delay = '0', once, device, names, error, deviceName } = groups;
@@ -71,10 +51,7 @@ export function parseToken(token: string, isUsed: boolean): TokenMeaning | undef
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/**
- * Each of these signals once, as the catalogue has it (2.9), or with a confidence from 0 to 1 of its own, such as `EMULATOR=0.7`.
- * Undefined if the catalogue does not have one of them.
- */
+/** Each of these signals once, as the catalogue has it (2.9) or with its own confidence. Undefined if one is unknown. */
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {

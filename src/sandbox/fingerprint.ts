@@ -12,12 +12,7 @@ import { parseToken } from './device-token.ts';
 import { type JsonResponse, MAX_BODY_BYTES, mediaType, readBody } from './http.ts';
 import type { Memory } from './memory.ts';
 
-/**
- * Answers one query (fingerprint document, 4). The document leaves the order of the checks open; README.md states this one:
- * the application, its secret, whether it is forbidden, the fields, the token.
- *
- * @throws if the client disconnects before the body is read
- */
+/** Answers one query (fingerprint document, 4). README.md has the order of the checks. Throws if the client disconnects. */
 export async function queryFingerprint(
   request: IncomingMessage,
   publicKey: string,

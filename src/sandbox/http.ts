@@ -11,10 +11,7 @@ export interface JsonResponse {
 /** The longest request body that is read, in bytes: 256 KiB. Neither document states a limit. */
 export const MAX_BODY_BYTES = 256 * 1024;
 
-/**
- * Reads the body; undefined if it is longer than {@link MAX_BODY_BYTES}. A longer body is read to its end and dropped, because
- * a client that is still sending would see a reset instead of the response. Rejects if the client disconnects.
- */
+/** Reads the body to its end, because a client that is still sending would see a reset; undefined if it is too long. */
 export async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;

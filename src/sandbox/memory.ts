@@ -18,10 +18,7 @@ interface IssuedChallenge extends Challenge {
 /** How many challenges and how many tokens are kept; of more, the first is forgotten. Each takes some hundred bytes. */
 const CAPACITY = 10_000;
 
-/**
- * What the sandbox remembers until it stops, for all regions together, so that a challenge in the wrong region is recognised
- * as one of another captcha id. Neither `peek` nor `has` makes an entry younger.
- */
+/** What the sandbox remembers of all regions, so that a challenge in the wrong one is recognised as one of another captcha id. */
 export class Memory {
   /** By lot number. */
   readonly challenges = new LRUCache<string, IssuedChallenge>({ max: CAPACITY });

@@ -7,12 +7,6 @@ import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
 import { Memory } from './memory.ts';
 
-export interface SandboxAddress {
-  /** Without one only this machine reaches it. */
-  readonly host?: string;
-  readonly port: number;
-}
-
 /** A running sandbox. */
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
@@ -32,7 +26,7 @@ const CHALLENGES_PATH = '/sandbox/challenges';
  * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
  * free ports. They answer every client that reaches `host`. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
  */
-export async function startSandbox({ host = '127.0.0.1', port }: SandboxAddress): Promise<Sandbox> {
+export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
   const memory = new Memory();
   const servers: Server[] = [];
   const stop = async () => {
