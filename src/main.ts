@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
@@ -13,6 +14,10 @@ import { PolicyError } from './fingerprint/policy-format.ts';
 import { createLogger } from './observability/logger.ts';
 
 /** The process: its configuration, its signals and its exit code. */
+
+// V8 would learn from the first requests with many references to allocate such objects in the old heap, for as long as the process
+// lives, and what they refer to would outlive its request: each collection took five times as long, and a token 1.4 times the CPU.
+setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
 let app: App | undefined;
