@@ -67,7 +67,7 @@ const ROWS: Readonly<Record<SignalCode, Row>> = {
 /** The levels as numbers that can be compared. */
 export const LEVEL_RANK: Readonly<Record<SignalLevel, number>> = { LOW: 0, MEDIUM: 1, HIGH: 2 };
 
-/** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist. Names stay, and the effect follows that. */
+/** The service names its lists the wrong way round (2.9): it describes `WHITELIST_*` as a blacklist, and the effect follows that. */
 function effectOf(code: string): DeviceSignalEffect {
   if (code.startsWith('WHITELIST_')) return 'DENY';
   if (code.startsWith('BLACKLIST_')) return 'ALLOW';

@@ -24,8 +24,8 @@ import { sizeOf } from '../runtime/json.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
 /**
- * How much one request may ask. `maxCost` counts lists as they turn out: a field takes about 1 µs. Its default is for everything
- * about 1,000 references, of which each costs 107, and 71 of these are ten signals with six fields.
+ * How much one request may ask. `maxCost` counts lists as they turn out. Its default of 119,000 lets everything about 1,000
+ * references through: each costs 107, and their text 12,000 in all. A field takes about 1 µs, so this is some 120 ms.
  */
 export type RequestLimits = Pick<Config, 'maxCost' | 'maxRepresentations' | 'maxUpstreamCalls' | 'maxCaptchas'>;
 

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Parses JSON; undefined if it is none, or if its bytes are not UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
+ * Parses JSON; undefined if it is not JSON in UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
  * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it.
  */
 export function parseJson(json: string | Uint8Array): unknown {
