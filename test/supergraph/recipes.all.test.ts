@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { startProcess } from '../support/process.ts';
+import { ROOT, startProcess } from '../support/process.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
 
-/** The recipe for each language, over the tokens that the order subgraph is tested with. Go and Java are tried where they are installed. */
+/** The recipe for each language, over the tokens that the order subgraph is tested with. Go, Java and Rust are tried where they are installed. */
 
 const RECIPES = join(import.meta.dirname, 'recipes');
 const PYTHON = process.env['PYTHON'] ?? '/usr/bin/python3';
+/** Kept, because the libraries for Rust take a minute. */
+const CARGO = join(ROOT, 'node_modules/.cache/cargo');
 const built = await mkdtemp(join(tmpdir(), 'device-trust-recipes-'));
 const ours = await createSigner();
 const keyServer = await startKeyServer([ours.publicJwk]);
@@ -35,6 +37,19 @@ const LANGUAGES: Readonly<Record<string, { build: readonly string[]; program: re
       ...['dependency:copy-dependencies', `-DoutputDirectory=${join(built, 'java')}`],
     ],
     program: ['java', '-cp', join(built, 'java/*'), join(RECIPES, 'java/VerifyAttestation.java')],
+  },
+  Rust: {
+    build: [
+      'cargo',
+      'build',
+      '-q',
+      '--locked',
+      '--manifest-path',
+      join(RECIPES, 'rust/Cargo.toml'),
+      '--target-dir',
+      CARGO,
+    ],
+    program: [join(CARGO, 'debug/verify')],
   },
 };
 
