@@ -44,7 +44,7 @@ describe.each(PAGES)('%s', (path) => {
   });
 });
 
-test('each operation is valid, and selects `__typename` of every union and interface, as strict generators of code ask', async () => {
+test('each operation is valid and has what generators of code ask for: a name, and `__typename` of every union and interface', async () => {
   const schema = buildSchema(readFileSync(join(ROOT, 'test/graphql/services.graphql'), 'utf8'));
   const explored = await operationsWith(async () => ({}));
   const documents = [...PAGES.flatMap((path) => operationsOf(readPage(path))), ...explored.map((one) => one.document)];
@@ -54,6 +54,9 @@ test('each operation is valid, and selects `__typename` of every union and inter
     const document = parse(text);
     const found = validate(schema, document).map(({ message }) => message);
     const visitor = visitWithTypeInfo(types, {
+      OperationDefinition: ({ name }) => {
+        if (!name) found.push('no name');
+      },
       SelectionSet: ({ selections }) => {
         const type = types.getParentType();
         const hasName = selections.some((one) => one.kind === Kind.FIELD && one.name.value === '__typename');
