@@ -29,8 +29,8 @@ const bin = join(ROOT, 'node_modules/.bin');
 const install = (packages: string) =>
   `npm install --prefix . --legacy-peer-deps --no-save --no-package-lock --ignore-scripts --no-audit --no-fund ${packages}`;
 const each = (command: string) => `for schema in ${SCHEMAS.join(' ')}; do ${command}; done`;
-const forEach = (of: (schema: string) => object | string) =>
-  Object.fromEntries(SCHEMAS.map((schema) => [schema, of(schema)]));
+const forEach = (suffix: string, of: (schema: string) => object | string) =>
+  Object.fromEntries(SCHEMAS.map((schema) => [schema + suffix, of(schema)]));
 
 const CODEGEN: Column = {
   name: 'GraphQL Code Generator',
@@ -38,23 +38,17 @@ const CODEGEN: Column = {
   config: [
     'codegen.json',
     {
-      ...{ schema: 'schema.graphql', documents: 'operations.graphql', config: { strictScalars: true, scalars } },
-      generates: {
-        'generated/': {
-          preset: 'client',
-          presetConfig: { fragmentMasking: false },
-          config: {
-            nonOptionalTypename: true,
-            futureProofEnums: true,
-            enumsAsTypes: true,
-            useTypeImports: true,
-            importExtension: '.ts',
-          },
-        },
+      config: {
+        ...{ nonOptionalTypename: true, futureProofEnums: true, enumsAsTypes: true, strictScalars: true, scalars },
+        ...{ useTypeImports: true, importExtension: '.ts' },
       },
+      generates: forEach('/generated/', (schema) => ({
+        ...{ schema: `${schema}/schema.graphql`, documents: `${schema}/operations.graphql` },
+        ...{ preset: 'client', presetConfig: { fragmentMasking: false } },
+      })),
     },
   ],
-  build: `${each(`(cd $schema && ${bin}/graphql-codegen --silent --config ../codegen.json)`)}
+  build: `${bin}/graphql-codegen --silent --config codegen.json
     echo "export { CaptchaDocument as Captcha, JudgeDocument as Judge } from './generated/graphql.ts';" > desk/operations.ts
     ${bin}/tsc -p .`,
   run: 'node main.ts',
@@ -63,13 +57,19 @@ const CODEGEN: Column = {
 const TADA: Column = {
   name: 'gql.tada',
   files: 'typescript',
-  // It finds them as the tsconfig.json beside each schema.
   config: [
-    'tada.json',
+    'tsconfig.json',
     {
-      extends: '../tsconfig.json',
+      ...{ extends: '../../../tsconfig.json', include: ['*.ts', '*/*.ts'], exclude: [] },
       compilerOptions: {
-        plugins: [{ name: 'gql.tada/ts-plugin', schema: 'schema.graphql', tadaOutputLocation: 'graphql-env.d.ts' }],
+        plugins: [
+          {
+            name: 'gql.tada/ts-plugin',
+            schemas: SCHEMAS.map((name) => {
+              return { name, schema: `${name}/schema.graphql`, tadaOutputLocation: `${name}/graphql-env.d.ts` };
+            }),
+          },
+        ],
       },
     },
   ],
@@ -80,8 +80,8 @@ const TADA: Column = {
     ${operations.map((one) => `export const ${one.name?.value} = graphql(\`${print(one)}\`);`).join('\n')}`,
   // Its command line does not start with TypeScript 7.
   build: `${install('gql.tada@1.11.3 graphql@16.15.0 typescript@6.0.3')}
-    ${each(`(cp tada.json $schema/tsconfig.json && cd $schema &&
-      ../node_modules/.bin/gql.tada generate-output && ../node_modules/.bin/gql.tada check)`)}
+    node_modules/.bin/gql.tada generate-output
+    node_modules/.bin/gql.tada check
     ${bin}/tsc -p .`,
   run: 'node main.ts',
 };
@@ -92,8 +92,8 @@ const RELAY: Column = {
   config: [
     'relay.config.json',
     {
-      sources: forEach((schema) => schema),
-      projects: forEach((schema) => ({
+      sources: forEach('', (schema) => schema),
+      projects: forEach('', (schema) => ({
         ...{ schema: `${schema}/schema.graphql`, customScalarTypes: scalars, requireCustomScalarTypes: true },
         ...{ language: 'typescript', eagerEsModules: true, useImportTypeSyntax: true },
       })),

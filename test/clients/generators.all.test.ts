@@ -48,7 +48,7 @@ async function prepare({ name, files, config, module }: Column): Promise<string>
   return folder;
 }
 
-const rows = readPage('schema/FRONTEND.md').rowsOf('generator', 'newer value of an enum', 'newer type');
+const rows = readPage('schema/FRONTEND.md').rowsOf('generator', 'newer enum value', 'newer type');
 /** What each cell of the table is for a program. */
 const SEEN: Readonly<Record<string, string>> = { text: 'REVIEW', 'your `default`': 'other' };
 const seen = (cell = '') => SEEN[cell] ?? cell;
@@ -64,13 +64,14 @@ async function sh(commands: string, cwd: string, { program }: Column): Promise<s
 
 // Side by side, because half of the time they wait for a registry.
 test.concurrent.for(columns().map((column) => [column.name, column] as const))(
-  '%s generates code from each schema that compiles, and reads answers, of today and newer ones, as the page says',
+  '%s generates code that compiles, and reads answers of today and newer ones as the page says',
+  { timeout: 600_000 }, // Rust takes minutes on a busy machine that has built nothing yet.
   async ([name, column], { expect }) => {
     const folder = await prepare(column);
     // The error of a command that fails has its stderr.
     await sh(`exec >&2\n${column.build}`, folder, column);
     const printed = await sh(`${column.run} ${urls.join(' ')}`, folder, column);
-    const [, action, type] = rows.find(([cell]) => cell?.startsWith(name)) ?? [];
+    const [, action, type] = rows.find(([cell]) => cell?.includes(name)) ?? [];
     expect(printed.trim().split('\n')).toEqual([
       'CHALLENGE CaptchaFailed',
       `${seen(action)} CaptchaFailed`,
