@@ -48,6 +48,9 @@ describe.each(MODES)('in %s mode', (mode) => {
       const answer = await request(new URL(path, port).href);
       expect(answer).toMatchObject({ status: 200, text });
       expect(answer.headers.get('cache-control')).toBe('no-store');
+      // In absolute-form, whose host counts instead of the header (RFC 9112, section 3.2.2).
+      const head = `GET ${new URL(path, port).href} HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n`;
+      expect(await sendBytes(port, head)).toMatch(new RegExp(`^HTTP/1.1 200 [^]*\r\n\r\n${text}$`));
     }
   });
 
