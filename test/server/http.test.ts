@@ -218,6 +218,9 @@ describe('the content type of a response', () => {
     ['application/graphql-response+json', RESPONSE],
     ['application/json;q=0.5, application/graphql-response+json', RESPONSE],
     ['text/html, application/*;q=0.1', PLAIN],
+    ['application/json; charset=utf8', PLAIN],
+    ['application/graphql-response+json; v=1, application/json;q=high;q=0.9', RESPONSE],
+    ['text/html, *; q=.2', PLAIN],
     // Longer than what is worth to be parsed.
     [`${'a/b,'.repeat(122)}application/json`, PLAIN],
     ['nonsense, application/json;q=0.1', PLAIN],
