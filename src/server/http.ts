@@ -67,6 +67,12 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
       throw new RequestRefused(415, 'Send the request with content-type application/json.');
+    // RFC 9110, section 15.5.16. A text of the caller is repeated only if it is short and plain.
+    const [coding = 'another one'] = /^[\w-]{1,16}$/.exec(headers['content-encoding'] || 'identity') ?? [];
+    if (coding.toLowerCase() !== 'identity') {
+      const message = `Send the body without Content-Encoding: expected identity, but got ${coding}.`;
+      throw new RequestRefused(415, message, { 'accept-encoding': 'identity' });
+    }
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;

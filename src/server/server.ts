@@ -89,7 +89,12 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
-      return handleGraphql(handler, request, response, caller);
+      return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
+        // A router that compresses its requests would be an outage that nobody sees.
+        if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
+          log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
+        throw error;
+      });
     }
     if (health.answer(path, response)) return;
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');

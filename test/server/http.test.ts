@@ -123,7 +123,8 @@ describe.each(MODES)('in %s mode', (mode) => {
   test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json ; charset=utf-8'])(
     'content-type %s is taken',
     async (type) => {
-      const { status, text } = await request(graphqlUrl, json(QUERY, { 'content-type': type }));
+      const headers = { 'content-type': type, 'content-encoding': 'identity' };
+      const { status, text } = await request(graphqlUrl, json(QUERY, headers));
       expect([status, text.trim()]).toEqual([200, '{"data":{"__typename":"Query"}}']);
     },
   );
@@ -145,6 +146,16 @@ describe.each(MODES)('in %s mode', (mode) => {
     // Bytes, because a text brings a type of its own.
     const body = new TextEncoder().encode(QUERY);
     expectRefusal(await request(graphqlUrl, { method: 'POST', headers: typed, body }), 415);
+  });
+
+  test.each([
+    ['gzip', 'gzip'],
+    [`${CANARY}-${CANARY}`, 'another one'],
+  ])('content-encoding "%s" is refused, and the log says so', async (coding, named) => {
+    const answer = await request(graphqlUrl, json(QUERY, { 'content-encoding': coding }));
+    expectRefusal(answer, 415);
+    expect(answer.headers.get('accept-encoding')).toBe('identity');
+    for (const text of [answer.text, apps[mode].logged()]) expect(text).toContain(`but got ${named}.`);
   });
 
   test.each<[string, BodyInit]>([
