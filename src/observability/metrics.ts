@@ -225,7 +225,7 @@ function defineMetrics(registry: Registry) {
     quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
-    quotaStoreAway: gauge('quota_store_away', '1 while the store of the quotas is away, else 0'),
+    quotaStoreAway: gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0'),
     newestInUse: gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', ['file']),
     failedLookups: counter('lookups_failed_total', 'Look-ups of host names that failed'),
     droppedLines: counter('log_lines_dropped_total', 'Log lines that could not be written'),
