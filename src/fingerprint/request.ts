@@ -2,7 +2,7 @@ import { badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
-import { METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
+import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
 
@@ -74,7 +74,7 @@ export interface FingerprintRequest {
 /**
  * Turns the arguments of `deviceFingerprint` into a request.
  *
- * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, or metadata that names a key twice
+ * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, an event type that is no name, or metadata that names a key twice
  */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
@@ -84,6 +84,8 @@ export function toRequest(
   if (!application)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
   const eventType = args.eventType || undefined;
+  if (eventType && !EVENT_TYPE.pattern.test(eventType))
+    throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
   const body = toBody(args);
   return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
 }
