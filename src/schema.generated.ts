@@ -267,7 +267,7 @@ export type DeviceJudgement = {
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of the token. */
   requestId: Scalars['ID']['output'];
-  /** The whole judgement as an encrypted text of some 800 characters, for your database. It contains neither the token nor the metadata. */
+  /** The whole judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
    * The signals that were hit. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal

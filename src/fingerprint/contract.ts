@@ -35,6 +35,15 @@ export const METADATA_KEYS: Readonly<Record<MetadataKey, string>> = {
   tlsCipher: 'tls_cipher',
 };
 
+/**
+ * The service takes any `event_type` (2.1). Here it is a name, for rules and sealed judgements: without control characters, lone
+ * surrogates and line separators (Unicode categories Cc, Cs, Zl and Zp).
+ */
+export const EVENT_TYPE = {
+  expected: 'a text of 1 to 256 printable characters',
+  pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u,
+};
+
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
 /** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds them. */

@@ -1,6 +1,6 @@
 import { DeviceTrustError, type Side } from '../errors.ts';
 import type { SignalDrift } from '../observability/metrics.ts';
-import { describeIssues, nestsTooDeep, saidIn, sizeOf } from '../runtime/json.ts';
+import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
 import type {
   DeviceClientType,
   DeviceFieldError,
@@ -193,25 +193,33 @@ export function driftOf({ name, level, confidence }: Signal): SignalDrift | unde
   return documented.confidence === confidence ? undefined : 'confidence';
 }
 
-/** What a device may report about itself, in values; a text counts as one more for each 16 characters. Pages report some 20. */
-const MAX_SIZE = 1_000;
-const CHARACTERS_PER_UNIT = 16;
-const weightOf = (text: string) => text.length / CHARACTERS_PER_UNIT;
+/**
+ * What is kept of a device's report about itself, in bytes of JSON with the keys of `additional`. Pages report some 20 values in 500.
+ * A sealed judgement of 8 KiB has room for it beside the longest event type and person, and every signal unlike the catalogue.
+ */
+const MAX_BYTES = 960;
 
 /**
  * Bounds what a device reports about itself. Who controls a page writes it, and must not decide whether its judgement is read: what is
  * beyond the limit, or too deep, is left out, and a long text is cut.
  */
 class Report {
-  #left = MAX_SIZE;
+  #left = MAX_BYTES;
   /** How many values were left out, or cut. */
   leftOut = 0;
 
-  /** As much of the begin of a text as still fits. */
+  /** As many characters from the begin of a text as still fit. The first text that is cut takes all that is left. */
   text(value: string): string {
-    const kept = value.slice(0, Math.max(0, this.#left * CHARACTERS_PER_UNIT));
-    this.#left -= 1 + kept.length / CHARACTERS_PER_UNIT;
-    if (kept.length < value.length) this.leftOut += 1;
+    if (this.#takes(jsonBytes(value, this.#left))) return value;
+    this.leftOut += 1;
+    let [kept, left] = ['', this.#left - 2];
+    // By code points: half of a surrogate pair is no text.
+    for (const character of value) {
+      left -= jsonBytes(character, 12) - 2;
+      if (left < 0) break;
+      kept += character;
+    }
+    this.#left = 0;
     return kept;
   }
 
@@ -222,13 +230,17 @@ class Report {
       if (some.includes(key)) continue;
       const value = object[key];
       const isText = typeof value === 'string';
-      const size = weightOf(key) + (isText ? 0 : sizeOf(value, weightOf, this.#left));
-      if (size > this.#left || nestsTooDeep([value])) this.leftOut += 1;
-      else {
-        this.#left -= size;
-        kept.push([key, isText ? this.text(value) : value]);
-      }
+      // A colon and a comma have two bytes, and so have the brackets.
+      const bytes = jsonBytes(key, this.#left) + (isText ? 2 : jsonBytes([value], this.#left));
+      if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
+      else this.leftOut += 1;
     }
     return Object.fromEntries(kept);
+  }
+
+  #takes(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
   }
 }

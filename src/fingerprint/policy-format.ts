@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
 import { closestMatch } from 'leven';
 import { z } from 'zod';
+import { EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
@@ -36,7 +37,7 @@ const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =
 
 const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
 const codes = setOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
-const eventType = z.string('a text of 1 to 100 characters').regex(/^.{1,100}$/su);
+const eventType = z.string(EVENT_TYPE.expected).regex(EVENT_TYPE.pattern);
 
 const CONDITION = 'an object with at least one condition';
 const condition = objectOf(CONDITION, {

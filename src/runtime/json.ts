@@ -73,6 +73,16 @@ export function sizeOf(
 }
 
 /**
+ * The bytes of a value as JSON; infinite if it nests too deep to be written, or is far larger than `most`. The latter is found without
+ * writing it, because each value and character has at least one byte.
+ */
+export function jsonBytes(value: unknown, most: number): number {
+  const least = typeof value === 'string' ? value.length : sizeOf(value, ({ length }) => length, most);
+  if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
+/**
  * What a service says beside a failure, for the log; empty unless it is two to ten plain words. Anything else may repeat what was
  * sent: tokens, addresses and numbers of telephones are no words, and one word alone can be a name.
  */
