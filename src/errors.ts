@@ -81,9 +81,9 @@ export function isErrorCode(value: unknown): value is ErrorCode {
  * - `outage`: it was not sent, because the service is down.
  * - `pause`: it was not sent, because its account is paused. This is no fault of the service.
  * - `unknown_host`: there is no such host.
- * - `cut_off`: a part of a response has arrived, and nobody can tell what the whole of it would have said.
+ * - `unreadable`: a response has begun, and nobody can tell what it would have said.
  */
-type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'cut_off';
+type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable';
 
 interface Details {
   /** Replaces the catalogue's message. Any caller may read it. */

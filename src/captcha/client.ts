@@ -163,9 +163,7 @@ export class CaptchaClient {
       if (error.why === 'pause') return noVerdict('CLIENT');
       upstream.health.requestProbe(captchaId);
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
-      // There was a response, but it is too long or no HTTP, or only a part of it has arrived.
-      const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error.why === 'cut_off';
-      return noVerdict('TRANSPORT', { isUnreadable });
+      return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
     }
     const response = readResponse(received);
     const verdict = verdictOf(response, received.status, input.lotNumber);

@@ -89,8 +89,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
       return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : WELL;
     }
     case 'unreadable':
-      // The service is not down, but nobody can tell what it says.
-      return status < 500 ? { evidence: 'inconclusive', reason: response.reason } : evidenceOfStatus(status);
+      return evidenceOfStatus(status, response.reason);
     case 'other':
       return evidenceOfStatus(status);
   }

@@ -92,12 +92,12 @@ export function fingerprintProbe({ region, origin, path, headers }: Application)
 }
 
 /** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
-function classify({ status, json }: UpstreamResponse): ProbeResult {
+function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
   }
-  return evidenceOfStatus(status);
+  return evidenceOfStatus(status, unreadable);
 }

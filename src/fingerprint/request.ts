@@ -1,7 +1,7 @@
 import { badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
+import { type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
@@ -56,7 +56,7 @@ interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
   const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'user-agent': USER_AGENT };
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
   return { publicKey, region, origin, path, headers };
 }
 

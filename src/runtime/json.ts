@@ -3,13 +3,21 @@ import type { z } from 'zod';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** An escaped surrogate, alone or with its partner, after the escaped backslashes before it. */
+const SURROGATE =
+  /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
+
 /**
  * Parses JSON; undefined if it is not JSON in UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
- * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it.
+ * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it. Texts and keys are
+ * well-formed: a lone surrogate becomes U+FFFD, because routers refuse an answer with one.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
-    const text = typeof json === 'string' ? json : utf8.decode(json);
+    const given = typeof json === 'string' ? json : utf8.decode(json);
+    const text = given.includes('\\u')
+      ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
+      : given;
     return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
   } catch {
     return undefined;

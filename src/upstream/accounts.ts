@@ -1,7 +1,13 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Tells the operator of a service who asks: the same in calls and in probes, so that nothing can treat them differently. */
-export const USER_AGENT = `${packageJson.name}/${packageJson.version}`;
+/**
+ * The headers of every request to a service: the same in calls and in probes, so that nothing can treat them differently. They tell
+ * its operator who asks. Without an `Accept-Encoding` it could choose any coding (RFC 9110, 12.5.3), and none is decoded here.
+ */
+export const CLIENT_HEADERS = {
+  'user-agent': `${packageJson.name}/${packageJson.version}`,
+  'accept-encoding': 'identity',
+};
 
 /**
  * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
