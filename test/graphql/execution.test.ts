@@ -258,7 +258,7 @@ describe('five times the same question', () => {
     ]);
   });
 
-  // Of a cause of their own, because ten lines a second are written for each.
+  // With those of the test before, they are fewer than the ten lines that one cause may write in a second.
   test.each([
     ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'gone' }],
     ['_entities', ENTITIES, { r: [reference('gone')] }],
@@ -266,12 +266,13 @@ describe('five times the same question', () => {
     'a failure is logged each time in the same way, with the name of the field: %s',
     async (field, query, variables) => {
       const before = linesOf(app).length;
-      for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+      const times = TIMES.slice(0, 4);
+      for (const _ of times) await ask(app.graphqlUrl, query, variables);
       const warnings = linesOf(app)
         .slice(before)
         .filter(({ level }) => level === 'warn');
       const warning = { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 502', field };
-      expect(warnings).toMatchObject(TIMES.map(() => warning));
+      expect(warnings).toMatchObject(times.map(() => warning));
     },
   );
 });
