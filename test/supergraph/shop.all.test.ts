@@ -143,24 +143,6 @@ test('in an outage of the captcha service, whose widget does not load, a cheap i
   expect(visited.complaints.splice(0)).toEqual(Array(3).fill(expect.stringContaining('502')));
 });
 
-test('while the captcha service is well, a widget that hangs or is down is an ordinary failure, and then there is a fresh captcha', async () => {
-  const widget = '**/sandbox/challenges';
-  await buyFrom('An emulator');
-  await page.route(widget, () => {});
-  await press('Place order');
-  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
-  await page.route(widget, (route) => route.fulfill({ status: 503 }));
-  await press('Try again');
-  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
-  // The documented values, the same for each try of this checkout.
-  const lotNumber = expect.stringMatching(/^unavailable-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
-  const values = { lotNumber, captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
-  expect(captchas()).toEqual([{ ...values, audience: 'orders', action: 'placeOrder' }, captchas()[0]]);
-  await page.unroute(widget);
-  expect(await order('Try again', 'I am a person')).toMatch(PLACED);
-  expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('503')]);
-});
-
 test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
   await page.route(shopGateway.url, async (route) => {
     if (supergraph.done.length > 0) return route.continue();
