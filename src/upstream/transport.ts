@@ -221,7 +221,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#chunks.length = 0;
     const message =
       'The service answers this request with too much data. Ask about fewer device tokens in one request.';
-    this.abort(new DeviceTrustError('OVERLOADED', { message, side: 'upstream', retryable: false }));
+    const internal = 'the responses to one request are too large together';
+    this.abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

@@ -32,7 +32,8 @@ const ON_A_PHONE = [
   ...['data.signals.0.confidence', 'data.detail', 'data.detail.client_type', 'data.detail.device_basic'],
   ...['data.detail.ip_info', 'data.detail.ip_info.ip', ...basic('os', 'pla', 'mod', 'osv')],
 ];
-const [CONFIDENCE, LEVEL, TYPE] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.detail.client_type'];
+const [CONFIDENCE, LEVEL, NAME] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.signals.0.signal'];
+const TYPE = 'data.detail.client_type';
 const isNew = { name: 'BRAND_NEW', code: null, effect: null, meaning: null, level: 'HIGH' };
 
 /** Unknown extra fields are tolerated, and wrong types are not. */
@@ -49,6 +50,7 @@ const shape: readonly FingerprintFault[] = [
     [
       ...[1.5, -0.1, '1', true].map((value) => [CONFIDENCE, value]),
       ...['EXTREME', 'high', ''].map((value) => [LEVEL, value]),
+      [NAME, ''],
       ...['Windows', 'android', 'Web'].map((value) => [TYPE, value]),
       // Sound: these are pairs of a path and a value.
     ] as [string, string | number | boolean][]

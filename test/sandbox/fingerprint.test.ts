@@ -107,16 +107,6 @@ describe('field errors that the document does not have', () => {
 });
 
 describe('a device token', () => {
-  test.each([
-    [401, 'Invalid bearer token'],
-    [403, 'Forbidden'],
-    [404, 'integration not found'],
-    [500, 'Internal server error'],
-  ])('sandbox:error:%i gets that envelope', async (code, message) => {
-    const response = await query(url, { device_token: `sandbox:error:${code}#1` });
-    expect([response.status, await response.json()]).toEqual([code, { code, message, data: {} }]);
-  });
-
   test('sandbox:error:400 is invalid', async () => {
     const errors = await errorsOf(await query(url, { device_token: 'sandbox:error:400' }));
     expect(errors).toEqual([{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }]);

@@ -170,16 +170,3 @@ test.concurrent('an old connection that is idle stays open until its next respon
   expect(await connection.send(requestOf())).toBe(true);
   await connection.closed;
 });
-
-// Last and by itself, because it keeps this process busy as well.
-test('the age differs by up to a fifth, so that connections that were opened together end apart', async (context) => {
-  const connections = Array.from({ length: 30 }, () => open(context));
-  const ends = await Promise.all(
-    connections.map(async ({ send }) => {
-      while (!(await send(requestOf()))) await sleep(100);
-      return performance.now();
-    }),
-  );
-  // The ages lie within two fifths. All of them are within half of that by chance in one of a million runs.
-  expect(Math.max(...ends) - Math.min(...ends)).toBeGreaterThan(0.2 * AGE_MS);
-});

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { readMetrics } from '../observability/exposition.ts';
-import { linesOf, operationsOf, send, startAgainst, startSandboxed } from '../observability/support.ts';
+import { linesOf, operationsOf, send, startSandboxed } from '../observability/support.ts';
 import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
 import { solveChallenge } from '../support/challenges.ts';
 import {
@@ -11,8 +11,7 @@ import {
   queryForTokens,
   referencesTo,
 } from '../support/graphql.ts';
-import { hang } from '../support/hostile.ts';
-import { sendBytes, startOperation } from '../support/requests.ts';
+import { sendBytes } from '../support/requests.ts';
 
 /** Each GraphQL operation has one log line. */
 
@@ -121,18 +120,6 @@ describe('the line', () => {
     ],
   ])('has %s', async (_what, body, expected) => {
     expect(await lineOf(body)).toMatchObject(expected);
-  });
-
-  test('has the code CANCELLED if the client disconnected', async () => {
-    const asked = Promise.withResolvers<void>();
-    const { app: hanging } = await startAgainst((exchange) => {
-      hang(exchange);
-      asked.resolve();
-    });
-    const disconnect = startOperation(hanging.graphqlUrl, { query: queryForTokens(['a']) });
-    await asked.promise;
-    disconnect();
-    await expect.poll(() => operationsOf(hanging)).toMatchObject([{ errors: ['CANCELLED'], upstreamCalls: 1 }]);
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Accounts } from '../../src/upstream/accounts.ts';
 import type { UpstreamOptions } from '../../src/upstream/client.ts';
 import { openQuotas } from '../../src/upstream/quota.ts';
 import { startHostile } from '../support/hostile.ts';
@@ -133,46 +132,4 @@ test('a half-open call that a limit of ours stops gives its turn to the next one
   expect(client.health.find('a')?.admit()).toBe(true);
   expect(() => client.health.find('a')?.admit()).toThrow();
   await held;
-});
-
-describe('accounts', () => {
-  interface Account {
-    readonly id: string;
-    readonly secret: string;
-  }
-
-  const A = { id: 'a', secret: 'old' };
-  const B = { id: 'b', secret: 'old' };
-  const accountsOf = (...accounts: Account[]) => new Accounts(({ id }: Account) => id, accounts);
-
-  test.each([null, undefined])('without an id (%s) the first account serves', (id) => {
-    const accounts = accountsOf(B, A);
-    expect(accounts.find(id)).toBe(B);
-  });
-
-  test('an account is found by its id, and an unknown id has no account, not even the first one', () => {
-    const accounts = accountsOf(A, B);
-    expect(['a', 'b', '', 'c', '__proto__'].map((id) => accounts.find(id))).toEqual([
-      A,
-      B,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  test('without accounts there is no default', () => {
-    const accounts = accountsOf();
-    expect(accounts.find(null)).toBeUndefined();
-  });
-
-  test('a rotation replaces every account, and what was found before stays as it is', () => {
-    const accounts = accountsOf(A, B);
-    const found = accounts.find('b');
-    accounts.replace([{ id: 'b', secret: 'new' }]);
-    expect(accounts.find('b')).toEqual({ id: 'b', secret: 'new' });
-    expect(accounts.find(null)).toEqual({ id: 'b', secret: 'new' });
-    expect(accounts.find('a')).toBeUndefined();
-    expect(found).toEqual({ id: 'b', secret: 'old' });
-  });
 });
