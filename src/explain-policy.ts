@@ -39,7 +39,7 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const [what] = words;
   if (what === undefined) return [...describe(policy, path), '', ...bySignal(policy)];
   if (words.length > 1 || !existsSync(what)) return explain(policy, parseQuestion(words));
-  const text = readFileSync(what, 'utf8');
+  const text = textOf(what);
   const json = parseJson(text);
   if (isObject(json) && 'rules' in json) return differences(policy, policyIn(what), what);
   return inShort(policy, questionsIn(text, json));
@@ -47,12 +47,21 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
 
 /** @throws PolicyError with every mistake, under the name of the file */
 function policyIn(path: string): RiskPolicy {
-  if (!existsSync(path)) throw new UsageError(`expected the file of a policy, but there is no ${path}.\n\n${USAGE}`);
+  const text = textOf(path);
   try {
-    return parsePolicy(readFileSync(path, 'utf8'));
+    return parsePolicy(text);
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
     throw new PolicyError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
+  }
+}
+
+/** @throws UsageError if it is a folder, for example */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`expected a file that can be read, but got ${path}.\n\n${USAGE}`);
   }
 }
 

@@ -163,6 +163,7 @@ test.each([
   ['a signal that does not exist', ['EMULATR'], 'EMULATR'],
   ['a confidence above 1', ['EMULATOR=1.5'], 'EMULATOR=1.5'],
   ['a client that does not exist', ['EMULATOR', 'PHONE'], 'PHONE'],
+  ['a folder', ['src'], 'src'],
 ])('%s is named, and how to ask is said', async (_what, words, named) => {
   const { code, stdout, stderr } = await run(withRules({ id: 'a', when: { minLevel: 'HIGH' } }), ...words);
   expect([code, stdout]).toEqual([1, '']);
