@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { AttestationIssuer } from './captcha/attestation.ts';
 import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
@@ -42,7 +43,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
     const policyInUse = new PolicyInUse(policy, metrics);
-    const tracing = await openTracing(config);
+    const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const { logSample } = config;
     const tokenHash = new TokenHash(config.logHashKey);
@@ -109,8 +110,15 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
-    /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
+    let inUse = config;
+    /** Replaces all secrets by those of another configuration, but for the address of the store. Requests under way keep their own. */
     const rotate = (next: Config) => {
+      const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
+      if (isStoreNew)
+        log.warn('QUOTA_STORE_URL has changed. Restart every replica: until then this one uses the old store.');
+      const rotated = { ...next, quotaStoreUrl: config.quotaStoreUrl };
+      if (isStoreNew && isDeepStrictEqual(rotated, inUse)) return;
+      inUse = rotated;
       if (next.upstreamMode === 'live') {
         const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
         applications.replace(nextApplications.map(prepareApplication));

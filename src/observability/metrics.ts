@@ -135,6 +135,7 @@ export function createMetrics() {
     recordNewestInUse: (file: 'secrets' | 'policy', isInUse: boolean) =>
       metrics.newestInUse.set({ file }, Number(isInUse)),
     recordFailedLookup: () => metrics.failedLookups.inc(),
+    recordLostSpans: (reason: string, count: number) => metrics.lostSpans.inc({ reason }, count),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service: string, states: () => Iterable<readonly [window: string, { limit: number; left: number }]>) =>
       updates.push(() => {
@@ -229,6 +230,7 @@ function defineMetrics(registry: Registry) {
     newestInUse: gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', ['file']),
     failedLookups: counter('lookups_failed_total', 'Look-ups of host names that failed'),
     droppedLines: counter('log_lines_dropped_total', 'Log lines that could not be written'),
+    lostSpans: counter('spans_lost_total', 'Spans that the receiver of traces did not get, by reason', ['reason']),
     lookups: counter('fingerprint_lookups_total', 'Device tokens that operations asked about'),
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
@@ -262,6 +264,7 @@ function defineMetrics(registry: Registry) {
   for (const file of ['secrets', 'policy']) metrics.newestInUse.set({ file }, 1);
   for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
   for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
+  for (const reason of ['export_failed', 'queue_full']) metrics.lostSpans.inc({ reason }, 0);
   for (const outcome of JUDGEMENT_OUTCOMES) metrics.judgements.inc({ outcome }, 0);
   for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'])
     metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);
