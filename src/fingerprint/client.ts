@@ -1,13 +1,13 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Drift, Metrics } from '../observability/metrics.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
 import { anyEnvelope, invalidRequestEnvelope, QUERY_TEMPLATE, successEnvelope } from './contract.ts';
-import { driftOf, type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
+import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type Application, type FingerprintRequest, toBody } from './request.ts';
 
 /** From a request to its outcome: the loader that shares calls, and the call. */
@@ -37,13 +37,15 @@ export function createFingerprintLoader(
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordShortenedReport'>;
+  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Asks the fingerprint service, and counts the signals of its answers. */
 export class FingerprintClient {
   readonly #options: Options;
+  /** The new words that the log has named. */
+  readonly #named = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -63,14 +65,23 @@ export class FingerprintClient {
     try {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation };
       const response = await upstream.post(sent);
-      const outcome = toOutcome(request, response, Date.now(), (values) => {
-        metrics.recordShortenedReport();
-        const flaws = `device_basic: ${values} values were left out or cut`;
-        log.warn({ requestId: operation.requestId, account, flaws }, 'a device reports more about itself than is kept');
+      const outcome = toOutcome(request, response, Date.now(), {
+        onShortened: (values) => {
+          metrics.recordShortenedReport();
+          const flaws = `device_basic: ${values} values were left out or cut`;
+          log.warn(
+            { requestId: operation.requestId, account, flaws },
+            'a device reports more about itself than is kept',
+          );
+        },
+        onDrift: (kind, word) => {
+          metrics.recordDrift(kind);
+          if (word !== undefined) this.#name(kind, word);
+        },
       });
       upstream.health.find(account)?.recordResponse();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
-      for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
+      for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
       return outcome;
     } catch (error) {
       // Probes find out whether it is the service that is not well. A pause is no such failure.
@@ -78,7 +89,19 @@ export class FingerprintClient {
       throw error;
     }
   }
+
+  /** Names a new word in the log, once in this process. */
+  #name(kind: Drift, word: string): void {
+    const flaws = `${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`;
+    if (this.#named.has(flaws) || this.#named.size >= MAX_NAMED) return;
+    this.#named.add(flaws);
+    this.#options.log.warn({ flaws }, 'the fingerprint service sent a word that its document does not have');
+  }
 }
+
+/** A word that may stand in the log, and in the memory of this process: as long as those of the document. */
+const PLAIN_WORD = /^[\w/.-]{1,48}$/;
+const MAX_NAMED = 64;
 
 const EMPTY_TOKEN = {
   field: 'device_token',

@@ -2,7 +2,7 @@
 import { closestMatch } from 'leven';
 import { z } from 'zod';
 import { readJson } from '../runtime/json.ts';
-import { EVENT_TYPE } from './contract.ts';
+import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
@@ -49,7 +49,7 @@ const condition = objectOf(CONDITION, {
   minConfidence: z.number('a number from 0 to 1').min(0).max(1).optional(),
   atLeast: z.int(`a whole number from 1 to ${CODES.length}`).min(1).max(CODES.length).optional(),
   eventType: oneOrMany('a list of texts', eventType).optional(),
-  clientType: oneOrMany('a list of client types', oneOf('ANDROID', 'IOS', 'WEB_H5')).optional(),
+  clientType: oneOrMany('a list of client types', oneOf(...Object.values(CLIENT_TYPES))).optional(),
 });
 
 const rule = objectOf('a rule, which is an object', {

@@ -25,13 +25,20 @@ const DEVICES = {
   },
 } satisfies Record<string, FingerprintData['detail']>;
 
+/** What may come after this document: a client type, a signal, and a level. */
+const CAR = { client_type: 'Car', device_basic: { maker: 'Example' }, ip_info: { ip: '203.0.113.40' } };
+const NEWER_SIGNALS: ReadonlyMap<string, { level: string; confidence: number }> = new Map([
+  ['NEWER_SIGNAL', { level: 'MEDIUM', confidence: 1 }],
+  ['NEWER_LEVEL', { level: 'CRITICAL', confidence: 1 }],
+]);
+
 type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
 /** The longest delay of a token, in ms. */
 const MAX_DELAY_MS = 60_000;
 
 const DEVICE =
-  '(?<once>once:)?(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
+  '(?<once>once:)?(?<device>android|ios|web|car)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
 const ERROR = 'error:(?<error>400|401|403|404|500)';
 const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
@@ -46,18 +53,18 @@ export function parseToken(token: string, isUsed: boolean) {
   const isForOneQuery = once !== undefined;
   // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
   if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
-  const detail = DEVICES[device as keyof typeof DEVICES];
+  const detail = { ...DEVICES, car: CAR }[device as keyof typeof DEVICES | 'car'];
   const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/** Each of these signals once, as the catalogue has it (2.9) or with its own confidence. Undefined if one is unknown. */
+/** Each of these signals once, as the catalogue has it (2.9) or newer, or with its own confidence. Undefined if one is unknown. */
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {
-    const row = SIGNALS_BY_NAME.get(name);
+    const row = SIGNALS_BY_NAME.get(name) ?? NEWER_SIGNALS.get(name);
     if (!row || (given !== undefined && !CONFIDENCE.test(given))) return [];
-    return { signal: row.code, level: row.level, confidence: given === undefined ? row.confidence : Number(given) };
+    return { signal: name, level: row.level, confidence: given === undefined ? row.confidence : Number(given) };
   });
   return signals.length < wanted.size ? undefined : signals;
 }
