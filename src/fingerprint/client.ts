@@ -66,18 +66,14 @@ export class FingerprintClient {
       const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation };
       const response = await upstream.post(sent);
       const outcome = toOutcome(request, response, Date.now(), {
-        onShortened: (values) => {
+        onShortened: (flaws) => {
           metrics.recordShortenedReport();
-          const flaws = `device_basic: ${values} values were left out or cut`;
           log.warn(
             { requestId: operation.requestId, account, flaws },
             'a device reports more about itself than is kept',
           );
         },
-        onDrift: (kind, word) => {
-          metrics.recordDrift(kind);
-          if (word !== undefined) this.#name(kind, word);
-        },
+        onDrift: (kind, word) => this.#recordDrift(kind, word),
       });
       upstream.health.find(account)?.recordResponse();
       const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
@@ -90,16 +86,17 @@ export class FingerprintClient {
     }
   }
 
-  /** Names a new word in the log, once in this process. */
-  #name(kind: Drift, word: string): void {
-    const flaws = `${kind}: ${PLAIN_WORD.test(word) ? word : 'another one'}`;
-    if (this.#named.has(flaws) || this.#named.size >= MAX_NAMED) return;
+  /** Counts a difference from the document, and names a new word in the log, once in this process. */
+  #recordDrift(kind: Drift, word?: string): void {
+    this.#options.metrics.recordDrift(kind);
+    const flaws = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
+    if (word === undefined || this.#named.has(flaws) || this.#named.size >= MAX_NAMED) return;
     this.#named.add(flaws);
     this.#options.log.warn({ flaws }, 'the fingerprint service sent a word that its document does not have');
   }
 }
 
-/** A word that may stand in the log, and in the memory of this process: as long as those of the document. */
+/** A word like those of the document: nothing else is kept, or gets into the log. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;
 const MAX_NAMED = 64;
 

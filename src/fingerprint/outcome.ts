@@ -38,11 +38,9 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' }) | null;
 };
 
-/** Is told how a device is unlike the document, or more than is kept. */
+/** Is told what of a device is not kept, and how it differs from the document. `word` is one that the document does not have. */
 interface Observer {
-  /** @param values how many values of the device's report about itself were left out or cut */
-  onShortened(values: number): void;
-  /** @param word one that the document does not have */
+  onShortened(flaws: string): void;
   onDrift(kind: Drift, word?: string): void;
 }
 
@@ -67,7 +65,7 @@ export function toOutcome(
   if (success?.data) {
     const report = new Report();
     const device = toDevice(question, success.data.data, respondedAt, report);
-    if (report.leftOut > 0) observer?.onShortened(report.leftOut);
+    if (report.leftOut > 0) observer?.onShortened(`device_basic: ${report.leftOut} values were left out or cut`);
     if (observer) observeDrift(success.data.data, observer);
     return device;
   }

@@ -1,7 +1,7 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
 import { SIGNALS_BY_NAME } from '../fingerprint/signal-catalogue.ts';
 
-/** The three devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
+/** The devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
 const DEVICES = {
   android: {
     client_type: 'Android',
@@ -23,14 +23,12 @@ const DEVICES = {
     },
     ip_info: { ip: '203.0.113.30' },
   },
-} satisfies Record<string, FingerprintData['detail']>;
+  // Newer than the document.
+  car: { client_type: 'Car', device_basic: { maker: 'Example' }, ip_info: { ip: '203.0.113.40' } },
+};
 
-/** What may come after this document: a client type, a signal, and a level. */
-const CAR = { client_type: 'Car', device_basic: { maker: 'Example' }, ip_info: { ip: '203.0.113.40' } };
-const NEWER_SIGNALS: ReadonlyMap<string, { level: string; confidence: number }> = new Map([
-  ['NEWER_SIGNAL', { level: 'MEDIUM', confidence: 1 }],
-  ['NEWER_LEVEL', { level: 'CRITICAL', confidence: 1 }],
-]);
+/** Signals that are newer than the document, with their levels. */
+const NEWER = new Map(Object.entries({ NEWER_SIGNAL: 'MEDIUM', NEWER_LEVEL: 'CRITICAL' }));
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
@@ -53,7 +51,7 @@ export function parseToken(token: string, isUsed: boolean) {
   const isForOneQuery = once !== undefined;
   // Sound, here and below: the pattern matches no other text, and a token has either an error or a device.
   if (error !== undefined) return { delayMs, deviceName, isForOneQuery, error: Number(error) as ErrorStatus };
-  const detail = { ...DEVICES, car: CAR }[device as keyof typeof DEVICES | 'car'];
+  const detail = DEVICES[device as keyof typeof DEVICES];
   const signals = signalsNamed([...(names?.split(',') ?? []), ...(isUsed ? ['TOKEN_EXPIRED'] : [])]);
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
@@ -62,9 +60,10 @@ export function parseToken(token: string, isUsed: boolean) {
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {
-    const row = SIGNALS_BY_NAME.get(name) ?? NEWER_SIGNALS.get(name);
-    if (!row || (given !== undefined && !CONFIDENCE.test(given))) return [];
-    return { signal: name, level: row.level, confidence: given === undefined ? row.confidence : Number(given) };
+    const row = SIGNALS_BY_NAME.get(name);
+    const level = row?.level ?? NEWER.get(name);
+    if (level === undefined || (given !== undefined && !CONFIDENCE.test(given))) return [];
+    return { signal: name, level, confidence: Number(given ?? row?.confidence ?? 1) };
   });
   return signals.length < wanted.size ? undefined : signals;
 }
