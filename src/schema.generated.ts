@@ -162,8 +162,8 @@ export type DeviceFieldError = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes each nullable field of the reference null. With a field like `eventId` in the selection, which cannot be null, the
- * whole reference is.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select one that cannot be, such as `eventId`, and
+ * the whole reference is.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -212,8 +212,8 @@ export type DeviceFingerprint = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes each nullable field of the reference null. With a field like `eventId` in the selection, which cannot be null, the
- * whole reference is.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select one that cannot be, such as `eventId`, and
+ * the whole reference is.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -246,9 +246,9 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
 /**
  * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED` if
- * there is no key at all, and, where scopes are enforced, with `FORBIDDEN` without the scope `risk:read`. Then a router makes each
- * nullable field null. With a field like `judgedAt` in the selection, which cannot be null, the whole reference is.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
+ * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
+ * nullable fields of the reference null. Select one that cannot be, such as `judgedAt`, and the whole reference is.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
@@ -289,9 +289,9 @@ export type DeviceJudgement = {
 /**
  * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED` if
- * there is no key at all, and, where scopes are enforced, with `FORBIDDEN` without the scope `risk:read`. Then a router makes each
- * nullable field null. With a field like `judgedAt` in the selection, which cannot be null, the whole reference is.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
+ * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
+ * nullable fields of the reference null. Select one that cannot be, such as `judgedAt`, and the whole reference is.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -347,7 +347,7 @@ export type DeviceOperatingSystem = {
   version?: Maybe<Scalars['String']['output']>;
 };
 
-/** What to do about a device. */
+/** What to do about a device. A value that you do not know means `CHALLENGE`. */
 export type DeviceRiskAction =
   /** Go on. */
   | 'ALLOW'
