@@ -68,10 +68,7 @@ export class FingerprintClient {
       const outcome = toOutcome(request, response, Date.now(), {
         onShortened: (flaws) => {
           metrics.recordShortenedReport();
-          log.warn(
-            { requestId: operation.requestId, account, flaws },
-            'a device reports more about itself than is kept',
-          );
+          log.warn({ requestId: operation.requestId, account, flaws }, 'a device reports more than is kept');
         },
         onDrift: (kind, word) => this.#recordDrift(kind, word),
       });
