@@ -162,8 +162,8 @@ export type DeviceFieldError = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select one that cannot be, such as `eventId`, and
- * the whole reference is.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
+ * `eventId`, and the whole reference is.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -212,8 +212,8 @@ export type DeviceFingerprint = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select one that cannot be, such as `eventId`, and
- * the whole reference is.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
+ * `eventId`, and the whole reference is.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -248,7 +248,8 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
  *
  * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
  * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
- * nullable fields of the reference null. Select one that cannot be, such as `judgedAt`, and the whole reference is.
+ * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
+ * whole reference is.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
@@ -291,7 +292,8 @@ export type DeviceJudgement = {
  *
  * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
  * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
- * nullable fields of the reference null. Select one that cannot be, such as `judgedAt`, and the whole reference is.
+ * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
+ * whole reference is.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
