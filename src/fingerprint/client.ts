@@ -2,13 +2,13 @@ import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
 import type { Drift, Metrics } from '../observability/metrics.ts';
+import type { Account } from '../upstream/accounts.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import { anyEnvelope, invalidRequestEnvelope, QUERY_TEMPLATE, successEnvelope } from './contract.ts';
+import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
-import { type Application, type FingerprintRequest, toBody } from './request.ts';
+import { type FingerprintRequest, toBody } from './request.ts';
 
 /** From a request to its outcome: the loader that shares calls, and the call. */
 
@@ -36,7 +36,7 @@ export function createFingerprintLoader(
 }
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
+  readonly upstream: Pick<UpstreamClient, 'ask'>;
   readonly metrics: Pick<Metrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
   readonly log: Pick<Logger, 'warn'>;
 }
@@ -60,27 +60,22 @@ export class FingerprintClient {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
-    const { application, body } = request;
-    const { publicKey: account, region, origin, path, headers } = application;
-    try {
-      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation };
-      const response = await upstream.post(sent);
-      const outcome = toOutcome(request, response, Date.now(), {
-        onShortened: (flaws) => {
-          metrics.recordShortenedReport();
-          log.warn({ requestId: operation.requestId, account, flaws }, 'a device reports more than is kept');
-        },
-        onDrift: (kind, word) => this.#recordDrift(kind, word),
-      });
-      upstream.health.find(account)?.recordResponse();
-      const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
-      for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
-      return outcome;
-    } catch (error) {
-      // Probes find out whether it is the service that is not well. A pause is no such failure.
-      if (isUpstreamFailure(error) && error.why !== 'pause') upstream.health.requestProbe(account);
-      throw error;
-    }
+    const { application: account, body } = request;
+    const observer = {
+      onShortened: (flaws: string) => {
+        metrics.recordShortenedReport();
+        log.warn({ requestId: operation.requestId, account: account.id, flaws }, 'a device reports more than is kept');
+      },
+      onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
+    };
+    // What is none of the documented outcomes throws. Each of these shows that the service works.
+    const outcome = await upstream.ask({ account, body, operation }, (response) => ({
+      result: toOutcome(request, response, Date.now(), observer),
+      evidence: 'well',
+    }));
+    const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
+    for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
+    return outcome;
   }
 
   /** Counts a difference from the document, and names a new word in the log, once in this process. */
@@ -104,7 +99,7 @@ const EMPTY_TOKEN = {
 };
 
 /** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
-export function fingerprintProbe({ region, origin, path, headers }: Application): Probe {
+export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
   return { region, origin, path, headers, body: () => toBody({ token: '' }), classify };
 }
 

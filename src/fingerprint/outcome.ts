@@ -88,7 +88,7 @@ export function toOutcome(
     throw protocolError(describeIssues(error), side);
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.application.publicKey}${said}`;
+    const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
@@ -136,7 +136,7 @@ function toDevice(
     eventType,
     respondedAt,
     token,
-    publicKey: application.publicKey,
+    publicKey: application.id,
     requestId: request_id,
     eventId: event_id,
     version: fp_detail.version,
