@@ -147,7 +147,7 @@ function serialise({ errors, ...rest }: FormattedExecutionResult, context: Graph
   if (cost.isOverspent && rest.data) {
     return tooMuch(`The answer costs more than ${cost.max}, because its lists are long. Ask for less in one request.`);
   }
-  const result = errors ? { errors: inOrder(errors), ...rest } : rest;
+  const result = errors ? { errors: inOrder(errors, rest.data), ...rest } : rest;
   // What may be too large is measured first, so that a long text under many aliases is never written.
   if (maxSizeOf(context) <= maxBytes || fits(result, maxBytes)) {
     const text = JSON.stringify(result);
