@@ -242,7 +242,8 @@ class Report {
       const value = object[key];
       const isText = typeof value === 'string';
       // A colon and a comma have two bytes, and so have the brackets.
-      const bytes = jsonBytes(key, this.#left) + (isText ? 2 : jsonBytes([value], this.#left));
+      const ofKey = jsonBytes(key, this.#left);
+      const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
       if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
       else this.leftOut += 1;
     }
