@@ -64,7 +64,7 @@ export class CostBudget {
  * What a value of the answer costs, and each 16 characters of its texts and keys, as often as they stand there. Everything about 1,000
  * devices has 190,000 of both, with their judgements 250,000.
  */
-const COST_IN_ANSWER = 0.4;
+const COST_IN_ANSWER = 0.45;
 
 /** JSON can make so many characters of one: of a control character, for instance. */
 const MAX_ESCAPE_LENGTH = 6;
