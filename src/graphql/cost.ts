@@ -137,7 +137,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 }
 
 /** So many characters of a text that a caller sent cost as much as one more value. */
-export const CHARACTERS_PER_UNIT = 16;
+const CHARACTERS_PER_UNIT = 16;
 
 /** What a request costs with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
 export function checkCost(

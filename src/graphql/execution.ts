@@ -144,7 +144,7 @@ export class Execution {
     return { status: 200, result: { errors: formatted, data } };
   }
 
-  /** Compiles an operation once its answer is sent: one in each turn of the event loop. */
+  /** Compiles an operation once its answer is sent: one in each turn of the event loop. Where graphql-jit fails, graphql-js goes on. */
   #compileLater(known: KnownOperation): void {
     if (this.#waiting === MAX_WAITING) {
       known.uses = 0;
@@ -156,7 +156,6 @@ export class Execution {
       this.#waiting -= 1;
       if (canBeCompiled(this.#schema, known)) known.compiled = compile(this.#schema, known);
     };
-    // Where graphql-jit fails, graphql-js goes on.
     this.#compiled = this.#compiled.then(compileIt).catch(() => {});
   }
 
