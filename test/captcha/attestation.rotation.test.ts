@@ -10,7 +10,7 @@ const CAPTCHA = { captchaId: 'a'.repeat(32), captchaKey: 'key' };
 /**
  * A rotation of the signing keys on a simulated clock, step by step as `deploy/README.md` says, in the worst case that it
  * allows: the files reach one replica at once and the other one a minute later, caches of HTTP keep the keys for as long as
- * `max-age` allows, verifiers keep what they get for 10 minutes and never ask sooner, and attestations live for 5 minutes.
+ * `max-age` allows, verifiers keep what they get for 10 minutes and never ask sooner, and attestations live for 4 minutes.
  * Every attestation is verified when it is signed and when it is about to expire, with all keys that a verifier may have.
  */
 
@@ -18,7 +18,7 @@ const MINUTE = 60_000;
 const PROPAGATION_MS = MINUTE;
 const MAX_AGE_MS = 300_000;
 const VERIFIER_CACHE_MS = 10 * MINUTE;
-const LIFETIME_SECONDS = 300;
+const LIFETIME_SECONDS = 240;
 const STEP_MS = 15_000;
 
 /** The minutes to wait after each step but the last, as the page says. */
