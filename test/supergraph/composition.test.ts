@@ -15,6 +15,7 @@ import {
   visit,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { readPage } from '../docs/markdown.ts';
 import { readSubgraphs } from './public-schema.ts';
 
 /**
@@ -113,6 +114,18 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
   test('without the tag `billed` as well, no page asks about a device, and captchas stay', () => {
     const { Query = [], Mutation } = typesOf(contract(services, ['risk', 'billed']));
     expect([Query, Mutation]).toEqual([['me'], ['placeOrder', 'validateCaptcha']]);
+  });
+
+  test('without `billed` the example of the page loses its field of a device, and one that has no tag is refused', () => {
+    const { text = '' } = readPage('schema/README.md').blocks.find(({ text }) => text.includes('type Session')) ?? {};
+    const device = services.filter(({ name }) => name === 'device-trust');
+    const browsersSee = (sdl: string) => {
+      const typeDefs = parse(`${sdl} type Query { session: Session }`);
+      const neighbour = { name: 'sessions', url: 'http://sessions:4004/graphql', typeDefs };
+      return typesOf(contract([...device, neighbour], ['risk', 'billed']));
+    };
+    expect(browsersSee(text)).toMatchObject({ Query: ['session'], Session: ['id'] });
+    expect(() => browsersSee(text.replace(' @tag(name: "billed")', ''))).toThrow('Session.deviceFingerprint');
   });
 
   test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {
