@@ -160,7 +160,8 @@ export type DeviceFieldError = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
- * such a reference is null with `DEVICE_TOKEN_REJECTED`.
+ * such a reference is null with `DEVICE_TOKEN_REJECTED`. Each reference is an event, so tag a field that returns one `billed`: otherwise a
+ * variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -209,7 +210,8 @@ export type DeviceFingerprint = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
- * such a reference is null with `DEVICE_TOKEN_REJECTED`.
+ * such a reference is null with `DEVICE_TOKEN_REJECTED`. Each reference is an event, so tag a field that returns one `billed`: otherwise a
+ * variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
