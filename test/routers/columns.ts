@@ -140,7 +140,7 @@ const APOLLO_PROGRAM = {
   command: 'router',
   how: 'install protoc, and cargo install --locked apollo-router@2.13.1',
 };
-/** Every notation, so that a trace which reaches it is continued. */
+/** As a company that traces has it, in every notation: a trace that gets past the edge is continued. */
 const propagation = { trace_context: true, zipkin: true, jaeger: true };
 const telemetry = { exporters: { tracing: { propagation } } };
 const APOLLO: Column = {
@@ -187,8 +187,12 @@ const HIVE_ROUTER: Column = {
       audiences: ['shop'],
       allowed_algorithms: ['ES256'],
     };
+    const exporters = [{ kind: 'otlp', protocol: 'http', endpoint: 'http://127.0.0.1:9' }];
     return run(found(HIVE_PROGRAM), [], {
-      files: { 'router.yaml': merged('hive-router.yaml', { jwt }), graph: at(supergraphSdl) },
+      files: {
+        'router.yaml': merged('hive-router.yaml', { jwt, telemetry: { tracing: { exporters } } }),
+        graph: at(supergraphSdl),
+      },
       env: {
         ROUTER_SECRET: secret,
         HOST: '127.0.0.1',
