@@ -37,8 +37,6 @@ test.each([
   ['issued in 6 s', { iat: NOW + 6, exp: NOW + 126 }, 'INVALID'],
   ['not valid for another 5 s', { nbf: NOW + 5 }, 'verified'],
   ['not valid for another 6 s', { nbf: NOW + 6 }, 'INVALID'],
-  ['issued 245 s ago', { iat: NOW - 245, exp: NOW + 5 }, 'verified'],
-  ['issued 246 s ago', { iat: NOW - 246, exp: NOW + 5 }, 'EXPIRED'],
 ])('the clock may differ by 5 s: a token that was, or is, %s', async (_when, claims, expected) => {
   expect(await verdictOf(await signer.sign(claims))).toBe(expected);
 });
@@ -53,9 +51,9 @@ test('a proof places one order, whatever the clocks of two replicas say, even if
     const checkout = database.start('user-1', randomUUID(), { name: 'Pen', priceCents: 200 });
     return database.place(checkout, 'VERIFIED', proof.jti);
   };
-  const outcomes: string[] = [];
-  for (const seconds of [-5, 0, 245.9, 246, 300.1, 305.9]) outcomes.push(await placedAt(seconds));
-  expect(outcomes).toEqual(['PLACED', 'SPENT', 'SPENT', 'EXPIRED', 'EXPIRED', 'EXPIRED']);
+  expect(await placedAt(-5)).toBe('PLACED');
+  for (const seconds of [0, 245.9]) expect(await placedAt(seconds)).toBe('SPENT');
+  for (const seconds of [246, 300.1, 305.9]) expect(await placedAt(seconds)).toBe('EXPIRED');
   database.close();
   vi.setSystemTime(NOW * 1_000);
 });
