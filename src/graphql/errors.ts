@@ -43,9 +43,10 @@ function reportError(operation: Operation, error: Error): void {
   const { requestId, field, log } = operation;
   const original = rootOf(error);
   if (original instanceof DeviceTrustError) {
-    const { code, internal, message, side } = original;
+    const { code, internal, side } = original;
     operation.recordFailure(side);
-    if (side !== 'caller') log.warn({ requestId, code, internal, field }, message);
+    // The catalogue's message, of which there are few: the log counts warnings by it.
+    if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
     return;
   }
   const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);

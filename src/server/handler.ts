@@ -195,13 +195,19 @@ const MAX_ACCEPT_LENGTH = 500;
 /** Parsing a header that names several types takes 18 µs, and callers send few different ones. */
 const negotiated = new LRUCache<string, string>({ max: 100 });
 
+/** All parameters but the weight: JSON has none (RFC 8259, section 11). */
+const PARAMETERS = /;(?!\s*q=\.?\d)[^,;]*/gi;
+/** `*` alone, which older versions of Java send. */
+const BARE_WILDCARD = /(^|,)\s*\*\s*(?=[,;]|$)/g;
+
 /** @throws RequestRefused with status 406 if the client accepts none of our types */
 function negotiateContentType(header: string | undefined): string {
   const accept = header || '*/*';
   const known = negotiated.get(accept);
   if (known !== undefined) return known;
   if (accept.length > MAX_ACCEPT_LENGTH) return JSON_TYPE;
-  const type = new Negotiator({ headers: { accept } }).mediaType(OFFERED);
+  const plain = accept.replace(PARAMETERS, '').replace(BARE_WILDCARD, '$1*/*');
+  const type = new Negotiator({ headers: { accept: plain } }).mediaType(OFFERED);
   if (type === undefined) throw new RequestRefused(406, `Accept ${OFFERED.join(' or ')}.`);
   negotiated.set(accept, type);
   return type;

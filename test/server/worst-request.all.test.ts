@@ -26,7 +26,10 @@ function chain(levels: number): object {
 }
 const chains = { toJSON: () => ({ list: times(1_900, () => chain(29)) }) };
 const texts = (length: number, fields: number) =>
-  [`query ($t: String) { ${pieces(fields, (at) => judge(at, 'eventType: $t'))} }`, { t: '"'.repeat(length) }] as const;
+  [
+    `query ($t: String) { ${pieces(fields, (at) => judge(at, 'metadata: { email: $t }'))} }`,
+    { t: '"'.repeat(length) },
+  ] as const;
 
 /** What is asked, as an operation with its variables. */
 type Row = readonly [what: string, document: string, variables: Record<string, unknown>];
@@ -112,8 +115,8 @@ const [CONTROL, SURROGATE] = ['\u0001', '\ud800'];
 const REPEATED: readonly Row[] = [
   [
     'a judgement that is too long to be sealed under 1,800 aliases',
-    `query ($t: String) { ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "t", eventType: $t) { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(300, (at) => `a${at}: judgement { sealed }`)} }`,
-    { t: SURROGATE.repeat(85_000) },
+    `{ ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "long text") { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(300, (at) => `a${at}: judgement { sealed }`)} }`,
+    {},
   ],
   ...[CONTROL, SURROGATE].map(
     (character): Row => [
