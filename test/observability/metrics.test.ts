@@ -90,9 +90,9 @@ describe('an operation', () => {
 
   test.each([
     ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
-    ['a proxy refuses it', 400, '', 'upstream'],
+    ['a proxy answers for the service', 200, '<html>', 'upstream'],
     ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
-    ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],
+    ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'upstream'],
   ])('for which %s (%i) names who has to act', async (_when, status, body, side) => {
     reply = answer(status, body);
     const gain = await gainOf(live.app, () => send(live.app, { query: queryForTokens(['a']) }));
