@@ -3,6 +3,7 @@ import { AttestationIssuer } from './captcha/attestation.ts';
 import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
 import { accountsOf } from './config/rules.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
+import { hashesOf } from './config/summary.ts';
 import type { Config } from './config/variables.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe } from './fingerprint/client.ts';
@@ -42,6 +43,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
     const policyInUse = new PolicyInUse(policy, metrics);
+    metrics.recordContents({ ...hashesOf(config), policy: policy.id });
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
     const { logSample } = config;
@@ -122,11 +124,15 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
+      metrics.recordContents(hashesOf(next));
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     /** Replaces the risk policy. Operations under way keep their own. */
-    const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
+    const usePolicy = (next: RiskPolicy) => {
+      policyInUse.replace(next);
+      metrics.recordContents({ policy: next.id });
+    };
     const { recordNewestInUse } = metrics;
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
     return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };

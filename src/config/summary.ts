@@ -1,5 +1,6 @@
+import { createHash, scryptSync } from 'node:crypto';
 import { ANYONE, ROUTER } from './values.ts';
-import type { Config } from './variables.ts';
+import { type Config, VARIABLES, type Variable } from './variables.ts';
 
 /** What is on and what is off, in one line; `policy` is the id of the risk policy. */
 export function summaryOf(config: Config, policy: string): string {
@@ -43,4 +44,23 @@ export function exposureOf(config: Config): string | undefined {
   return config.allowDirectAccess
     ? 'Anyone who reaches this port may ask and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
     : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
+}
+
+/** What may differ from replica to replica. */
+const OF_ONE_REPLICA: ReadonlySet<string> = new Set<keyof Config>(['host', 'otelResourceAttributes']);
+
+/** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
+export function hashesOf(config: Config): { readonly configuration: string; readonly secrets: string } {
+  const values: Readonly<Record<string, unknown>> = config;
+  const textOf = (isSecret: boolean) =>
+    JSON.stringify(
+      Object.entries<Variable>(VARIABLES).flatMap(([key, { secret = false }]) =>
+        secret === isSecret && !OF_ONE_REPLICA.has(key) ? [values[key] ?? null] : [],
+      ),
+    );
+  return {
+    configuration: createHash('sha256').update(textOf(false)).digest('hex').slice(0, 12),
+    // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
+    secrets: scryptSync(textOf(true), 'device-trust', 6, { cost: 4_096 }).toString('hex'),
+  };
 }

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../src/fingerprint/policy.ts';
 import { errorEnvelope } from '../faults/documented.ts';
-import { startInSandboxMode } from '../support/app.ts';
+import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
 import {
   CAPTCHA_INPUT,
   CAPTCHA_MUTATION,
@@ -50,6 +51,30 @@ describe('from the first scrape on', () => {
       { name: 'device_trust_build_info', labels: { version, node: process.version.slice(1) }, value: 1 },
     ]);
   });
+});
+
+test('a hash of each content in use tells a replica that differs from the others, and its clock is shown', async () => {
+  const replica = (pod: string, overrides = {}) =>
+    startSandboxed({ routerSecrets: [SECRET], otelResourceAttributes: { 'k8s.pod.name': pod }, ...overrides });
+  const hashesOf = async (one: Parameters<typeof readMetrics>[0]) => {
+    const { samples } = await readMetrics(one);
+    const shown = samples.filter(({ name }) => name === 'device_trust_content_info').map(({ labels }) => labels);
+    return Object.fromEntries(shown.map(({ content, hash }) => [content, hash]));
+  };
+  const one = await replica('a');
+  const first = await hashesOf(one);
+  const HASH = expect.stringMatching(/^[\da-f]{12}$/);
+  expect(first).toEqual({ configuration: HASH, secrets: HASH, policy: HASH });
+  expect(await hashesOf(await replica('b'))).toEqual(first);
+  const { configuration, ...others } = await hashesOf(await replica('c', { maxCost: 1_000 }));
+  expect([configuration === first['configuration'], { ...first, ...others }]).toEqual([false, first]);
+  const policy = parsePolicy('{"rules":[{"id":"a","when":{"effect":"RISK"},"then":"DENY"}],"otherwise":"ALLOW"}');
+  one.rotate({ ...DEFAULTS, routerSecrets: [SECRET, `${SECRET}!`] });
+  one.usePolicy(policy);
+  const { secrets, ...rest } = await hashesOf(one);
+  expect([secrets === first['secrets'], rest['policy']]).toEqual([false, policy.id]);
+  const shown = (await readMetrics(one)).value('device_trust_time_seconds');
+  expect(Math.abs(Date.now() / 1_000 - Number(shown))).toBeLessThan(30);
 });
 
 describe('an operation', () => {
