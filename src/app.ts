@@ -11,7 +11,7 @@ import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/poli
 import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
-import { TokenHash } from './observability/logger.ts';
+import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
@@ -47,8 +47,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
     const { logSample } = config;
-    const tokenHash = new TokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
+    const logHash = new LogHash(config.logHashKey);
+    const telemetry: Telemetry = { log, logSample, metrics, logHash, tracing };
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
@@ -123,7 +123,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
-      if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
+      if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
       metrics.recordContents(hashesOf(next));
       log.info('secrets rotated');
     };

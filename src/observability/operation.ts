@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, type Side } from '../errors.ts';
-import { type TokenHash, writeOperation } from './logger.ts';
+import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
 
@@ -13,7 +13,7 @@ export interface Telemetry {
   /** The fraction of the good operations that write a line. */
   readonly logSample: number;
   readonly metrics: Metrics;
-  readonly tokenHash: TokenHash;
+  readonly logHash: LogHash;
   /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
@@ -79,6 +79,7 @@ export class Operation {
   /** Codes of the errors in the response. That there is none is a mistake of ours. */
   #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
+  #reader: string | undefined;
   #isOver = false;
 
   /** @param caller the name of who sent it */
@@ -125,6 +126,11 @@ export class Operation {
   /** Counts a field that was answered with this type of the graph. */
   recordOutcome(typename: string): void {
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
+  }
+
+  /** Records the person for whom what has the tag `risk` was read; undefined if nobody was named. */
+  recordReader(person: string | undefined): void {
+    this.#reader = person;
   }
 
   /** Counts a call that was sent and has ended, with its duration in ms. */
@@ -179,7 +185,7 @@ export class Operation {
   }
 
   #writeLine(errors: readonly string[], ms: number): void {
-    const { log, logSample, tokenHash } = this.#telemetry;
+    const { log, logSample, logHash } = this.#telemetry;
     const isGood =
       errors.length === 0 &&
       ms < SLOW_MS &&
@@ -192,6 +198,7 @@ export class Operation {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
+      person: this.#reader && logHash.of(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
@@ -203,7 +210,7 @@ export class Operation {
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
       sample: isGood && logSample < 1 ? logSample : undefined,
-      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => tokenHash.of(token)) : undefined,
+      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => logHash.of(token)) : undefined,
     });
   }
 }

@@ -123,8 +123,32 @@ describe('the line', () => {
   });
 });
 
+const KEY = 'a-key-of-16-characters-or-more';
+
+test('the line names by a keyed hash the person for whom risk was read, and nobody else', async () => {
+  const headers = { 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
+  const audited = await startSandboxed({
+    logHashKey: KEY,
+    trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes', metadata: undefined },
+  });
+  const device = (field: string) => ({
+    query: `{ deviceFingerprint(token: "sandbox:web") { ... on DeviceFingerprint { ${field} } } }`,
+  });
+  const { text } = await send(audited, device('judgement { __typename sealed }'), headers);
+  const variables = { representations: [JSON.parse(text).data.deviceFingerprint.judgement] };
+  await send(audited, { query: ENTITIES_QUERY, variables }, headers);
+  await send(audited, device('clientType'), headers);
+  await send(audited, device('decision { action }'), { ...headers, 'x-user-scopes': 'openid' });
+  // printf 'user-1' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
+  expect(operationsOf(audited).map(({ person }) => person)).toEqual([
+    '7ebb8e8bcd56',
+    '7ebb8e8bcd56',
+    undefined,
+    undefined,
+  ]);
+});
+
 describe('tokens in the line', () => {
-  const KEY = 'a-key-of-16-characters-or-more';
   // printf 'sandbox:web' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
   const [WEB, IOS] = ['a1256d353fd6', 'f46290dd2739'];
 
