@@ -43,7 +43,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
     const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
     const policyInUse = new PolicyInUse(policy, metrics);
-    metrics.recordContents({ ...hashesOf(config), policy: policy.id });
+    metrics.recordContents(hashesOf(config));
     const tracing = await openTracing(config);
     closers.push(() => tracing?.stop());
     const { logSample } = config;
@@ -129,10 +129,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     /** Replaces the risk policy. Operations under way keep their own. */
-    const usePolicy = (next: RiskPolicy) => {
-      policyInUse.replace(next);
-      metrics.recordContents({ policy: next.id });
-    };
+    const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
     const { recordNewestInUse } = metrics;
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
     return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };

@@ -89,14 +89,8 @@ test('it names the rules that act on nothing that was tried, and no others', asy
       { id: 'newer', when: { minLevel: 'HIGH', noneOf: SIGNAL_CATALOGUE.map(({ code }) => code) } },
     ),
   );
-  expect([code, stdout.split('\n', 1)]).toEqual([
-    3,
-    [
-      expect.stringMatching(
-        /otherwise ALLOW\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.$/,
-      ),
-    ],
-  ]);
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
   expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
     'These rules act on nothing that was tried:\n' +
@@ -108,9 +102,7 @@ test('it names the rules that act on nothing that was tried, and no others', asy
 test('a policy with one action for every device: the first line says so, and exit code 3', async () => {
   const { code, stdout } = await run(withRules({ id: 'a', when: { anyOf: ['EMULATOR'] } }).replace('ALLOW', 'DENY'));
   expect(code).toBe(3);
-  expect(stdout).toMatch(
-    /^Policy [0-9a-f]{12}, FILE: 1 rule, otherwise DENY\. Every device that was tried gets DENY\.\n/,
-  );
+  expect(stdout).toMatch(/^Policy .*, otherwise DENY\. Every device that was tried gets DENY\.\n/);
 });
 
 test('a broken file: every mistake on stderr, and exit code 1', async () => {

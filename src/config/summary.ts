@@ -46,21 +46,13 @@ export function exposureOf(config: Config): string | undefined {
     : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
 }
 
-/** What may differ from replica to replica. */
-const OF_ONE_REPLICA: ReadonlySet<string> = new Set<keyof Config>(['host', 'otelResourceAttributes']);
+const ROWS: Readonly<Record<string, Variable>> = VARIABLES;
 
 /** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
-export function hashesOf(config: Config): { readonly configuration: string; readonly secrets: string } {
-  const values: Readonly<Record<string, unknown>> = config;
-  const textOf = (isSecret: boolean) =>
-    JSON.stringify(
-      Object.entries<Variable>(VARIABLES).flatMap(([key, { secret = false }]) =>
-        secret === isSecret && !OF_ONE_REPLICA.has(key) ? [values[key] ?? null] : [],
-      ),
-    );
-  return {
-    configuration: createHash('sha256').update(textOf(false)).digest('hex').slice(0, 12),
-    // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
-    secrets: scryptSync(textOf(true), 'device-trust', 6, { cost: 4_096 }).toString('hex'),
-  };
+export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config) {
+  const { secret, open } = Object.groupBy(Object.entries(common), ([key]) => (ROWS[key]?.secret ? 'secret' : 'open'));
+  const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
+  // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
+  const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
+  return { configuration, secrets };
 }

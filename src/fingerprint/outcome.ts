@@ -75,8 +75,8 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${question.application.publicKey}${said}`;
-    // In any other form it can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of ours;
-    // if it is one, our own probe finds the account refused.
+    // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
+    // mistake of ours; if it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented. It can only mean that a later request may succeed.

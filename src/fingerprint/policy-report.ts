@@ -29,19 +29,12 @@ export function describe({ id, rules, otherwise }: RiskPolicy, source: string, f
     const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
     return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, conditions.join('; ')];
   });
-  const head = `Policy ${id}, ${source}: ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}, otherwise ${otherwise.action}.`;
-  return [
-    [head, ...flaws].join(' '),
-    'The first rule that matches decides:',
-    '',
-    ...table([['rule', 'action', 'when'], ...lines]),
-  ];
+  const count = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const head = [`Policy ${id}, ${source}: ${count}, otherwise ${otherwise.action}.`, ...flaws].join(' ');
+  return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
 }
 
-/**
- * What is decided about no signal, each alone, and as many as a rule asks for; and the rules that never act. `flaws` says why the
- * policy is probably not as it was meant.
- */
+/** What is decided about no signal, each alone, and as many as a rule asks for; `flaws` says why it is probably not as meant. */
 export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readonly flaws: string[] } {
   const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
   const acted = new Set<string>();

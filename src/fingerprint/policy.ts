@@ -121,12 +121,14 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
+    metrics.recordContents({ policy: policy.id });
     metrics.watchPolicy(() => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }]);
   }
 
   /** Replaces the policy. Operations under way keep their own. */
   replace(policy: RiskPolicy): void {
     this.#policy = policy;
+    this.#metrics.recordContents({ policy: policy.id });
   }
 
   /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */

@@ -75,7 +75,7 @@ export class GraphQLContext {
   mayReadRisk(): boolean {
     const { scopes, subject } = this.caller;
     if (scopes !== undefined && !scopes.has(RISK_SCOPE)) return false;
-    this.operation.recordReader(subject);
+    this.operation.reader = subject;
     return true;
   }
 

@@ -169,7 +169,7 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** Makes the only form in which a token or a person may be logged: 12 hexadecimal digits of a keyed hash, always the same for a text. */
+/** Makes the only form in which a token or a person may be logged: 12 hexadecimal digits of a keyed hash of this text. */
 export class LogHash {
   #key: string | Buffer = randomBytes(32);
 

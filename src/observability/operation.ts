@@ -63,6 +63,8 @@ export class Operation {
   readonly startCallSpan: OperationSpan['startCallSpan'];
   /** What further responses may weigh. */
   responsesWeightLeft = MAX_RESPONSES_WEIGHT;
+  /** The person for whom what has the tag `risk` was read; undefined if nobody is named. */
+  reader: string | undefined;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
@@ -79,7 +81,6 @@ export class Operation {
   /** Codes of the errors in the response. That there is none is a mistake of ours. */
   #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
-  #reader: string | undefined;
   #isOver = false;
 
   /** @param caller the name of who sent it */
@@ -126,11 +127,6 @@ export class Operation {
   /** Counts a field that was answered with this type of the graph. */
   recordOutcome(typename: string): void {
     this.#outcomes[typename] = (this.#outcomes[typename] ?? 0) + 1;
-  }
-
-  /** Records the person for whom what has the tag `risk` was read; undefined if nobody was named. */
-  recordReader(person: string | undefined): void {
-    this.#reader = person;
   }
 
   /** Counts a call that was sent and has ended, with its duration in ms. */
@@ -198,7 +194,7 @@ export class Operation {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
-      person: this.#reader && logHash.of(this.#reader),
+      person: this.reader && logHash.of(this.reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),

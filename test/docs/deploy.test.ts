@@ -9,10 +9,7 @@ import { exportsOf, readPage } from './markdown.ts';
 /** The tables and the commands of the operator's page; `test/deploy/monitoring.test.ts` has that of the metrics. */
 
 const page = readPage('deploy/README.md');
-const app = await startInSandboxMode({
-  logLevel: 'debug',
-  trustedHeaders: { subject: 'x-user-id', scopes: undefined, metadata: undefined },
-});
+const app = await startInSandboxMode({ logLevel: 'debug', trustedHeaders: { subject: 'x-user-id' } });
 afterAll(() => app.stop());
 
 test('the tables of the configuration have every variable once, with its default', () => {

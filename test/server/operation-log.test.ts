@@ -126,19 +126,16 @@ describe('the line', () => {
 const KEY = 'a-key-of-16-characters-or-more';
 
 test('the line names by a keyed hash the person for whom risk was read, and nobody else', async () => {
-  const headers = { 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
-  const audited = await startSandboxed({
-    logHashKey: KEY,
-    trustedHeaders: { subject: 'x-user-id', scopes: 'x-user-scopes', metadata: undefined },
-  });
-  const device = (field: string) => ({
-    query: `{ deviceFingerprint(token: "sandbox:web") { ... on DeviceFingerprint { ${field} } } }`,
-  });
-  const { text } = await send(audited, device('judgement { __typename sealed }'), headers);
-  const variables = { representations: [JSON.parse(text).data.deviceFingerprint.judgement] };
-  await send(audited, { query: ENTITIES_QUERY, variables }, headers);
-  await send(audited, device('clientType'), headers);
-  await send(audited, device('decision { action }'), { ...headers, 'x-user-scopes': 'openid' });
+  const trustedHeaders = { subject: 'x-user-id', scopes: 'x-user-scopes' };
+  const audited = await startSandboxed({ logHashKey: KEY, trustedHeaders });
+  const ask = (query: string, scopes = 'risk:read', variables = {}) =>
+    send(audited, { query, variables }, { 'x-user-id': 'user-1', 'x-user-scopes': scopes });
+  const device = (field: string) =>
+    `{ deviceFingerprint(token: "sandbox:web") { ... on DeviceFingerprint { ${field} } } }`;
+  const { judgement } = JSON.parse((await ask(device('judgement { __typename sealed }'))).text).data.deviceFingerprint;
+  await ask(ENTITIES_QUERY, 'risk:read', { representations: [judgement] });
+  await ask(device('clientType'));
+  await ask(device('decision { action }'), 'openid');
   // printf 'user-1' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
   expect(operationsOf(audited).map(({ person }) => person)).toEqual([
     '7ebb8e8bcd56',
