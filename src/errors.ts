@@ -140,14 +140,15 @@ export function notConfigured(what: string, variables: string): DeviceTrustError
   return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });
 }
 
-/** The name and stack frames of an error. Its message is left out, because it may quote what a caller or an upstream sent. */
-export function framesOf(error: unknown): { name: string; frames: string[] } {
+/** The name, code and stack frames of an error. Its message is left out: it may quote what a caller or an upstream sent. */
+export function framesOf(error: unknown): { name: string; code?: string; frames: string[] } {
   if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
   const { name, message, stack = '' } = error;
+  const code = 'code' in error && /^[A-Z\d_]{1,40}$/.test(`${error.code}`) && { code: `${error.code}` };
   // The stack begins with the message, and lines of the message may look like frames.
   const from = stack.indexOf(message);
   const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
-  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
+  return { name, ...code, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
 /** What was thrown, as an Error: any value can be thrown. */

@@ -95,6 +95,16 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
+/**
+ * What the response to a call shows, for `Reading`. Only a verdict shows that the service is well: its edge may refuse what is
+ * malformed while everything behind it is down. A client can cause what blames it, so that is no failure.
+ */
+export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
+  const { evidence } = healthOf(response, status);
+  if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
+  return evidence === 'failed' && response.kind === 'exception' && isBlamed(status) ? 'refused' : evidence;
+}
+
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
 const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 

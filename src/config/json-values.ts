@@ -152,7 +152,10 @@ export const trustedHeaders = {
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
   schema: parsedJson
     .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
-    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' }),
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' })
+    .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
+      error: 'expected different headers for subject and scopes',
+    }),
   isExplained: true,
 } as const;
 
@@ -186,9 +189,10 @@ export const attestation = {
   isExplained: true,
 } as const;
 
-/** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. */
-const isKeyBytes = (text: string) => /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text);
-const bytes = textThat('32 bytes as base64url', isKeyBytes);
+/** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. The same byte 32 times is not random. */
+const isKeyBytes = (text: string) =>
+  /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
+const bytes = textThat('32 random bytes as base64url', isKeyBytes);
 
 /**
  * A JWK with the members of this shape. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web

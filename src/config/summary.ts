@@ -27,15 +27,11 @@ function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string |
   return routerSecrets.length > 0 ? 'enforced, and nobody behind the router has one' : 'enforced';
 }
 
-/** Who shares what may proceed in an outage. Only trusted headers tell one asker from another. */
+/** Who has a share of what may proceed in an outage. Only trusted headers tell one requester from another. */
 function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): string {
   const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
-  const shares = [
-    subject !== undefined && 'three a minute for each person',
-    hasAddress && `twelve a minute for each network${subject === undefined ? '' : ' without a person'}`,
-  ].filter(Boolean);
-  if (shares.length === 0) return 'and one client can take all that may proceed';
-  return `${shares.join(', ')}, and for all others together twice what others passed`;
+  const each = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
+  return each ? `with a share for each ${each}` : 'and one client can take all that may proceed';
 }
 
 /** Who may read signals and perhaps should not, and what the operator can do; undefined if nobody. */

@@ -1,8 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { SignalDrift } from '../observability/metrics.ts';
+import type { Drift } from '../observability/metrics.ts';
 import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
 import type {
-  DeviceClientType,
   DeviceFieldError,
   DeviceFingerprint,
   DeviceFingerprintRejected,
@@ -10,11 +9,13 @@ import type {
   IpInfo,
   Mobile,
   Signal,
+  SignalLevel,
   Web,
 } from '../schema.generated.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
+  CLIENT_TYPES,
   type FingerprintData,
   invalidRequestEnvelope,
   METADATA_KEYS,
@@ -22,7 +23,7 @@ import {
   type WireFieldError,
 } from './contract.ts';
 import type { FingerprintRequest } from './request.ts';
-import { SIGNALS_BY_NAME } from './signal-catalogue.ts';
+import { LEVEL_RANK, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
@@ -34,8 +35,14 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   /** When the service answered, in ms since 1970. */
   respondedAt: number;
   signals: Signal[];
-  deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
+  deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' }) | null;
 };
+
+/** Is told what of a device is not kept, and how it differs from the document. `word` is one that the document does not have. */
+interface Observer {
+  onShortened(flaws: string): void;
+  onDrift(kind: Drift, word?: string): void;
+}
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
@@ -46,20 +53,20 @@ type Detail = FingerprintData['detail'];
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
  * @param respondedAt when the response arrived, in ms since 1970
- * @param onShortened called if the device reports more about itself than is kept, with how many values were left out or cut
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
   question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
-  onShortened?: (values: number) => void,
+  observer?: Observer,
 ): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report();
     const device = toDevice(question, success.data.data, respondedAt, report);
-    if (report.leftOut > 0) onShortened?.(report.leftOut);
+    if (report.leftOut > 0) observer?.onShortened(`device_basic: ${report.leftOut} values were left out or cut`);
+    if (observer) observeDrift(success.data.data, observer);
     return device;
   }
   const envelope = anyEnvelope.safeParse(json).data;
@@ -74,7 +81,7 @@ export function toOutcome(
     throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.application.publicKey}${said}`;
+    const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
     // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
     // mistake of ours; if it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
@@ -124,7 +131,7 @@ function toDevice(
     eventType,
     respondedAt,
     token,
-    publicKey: application.publicKey,
+    publicKey: application.id,
     requestId: request_id,
     eventId: event_id,
     version: fp_detail.version,
@@ -132,17 +139,17 @@ function toDevice(
     device: { id: fp_detail.device_id },
     deviceBasic: toDeviceBasic(detail, report),
     ipInfo: detail.ip_info,
-    signals: signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
+    signals: signals.map(({ signal: name, level, confidence }) =>
+      // A newer level may be the most serious one.
+      toSignal({ name, level: isLevel(level) ? level : 'HIGH', confidence }),
+    ),
   };
 }
 
-const CLIENT_TYPES: Readonly<Record<Detail['client_type'], DeviceClientType>> = {
-  Android: 'ANDROID',
-  iOS: 'IOS',
-  'Web/H5': 'WEB_H5',
-};
+const isLevel = (level: string): level is SignalLevel => Object.hasOwn(LEVEL_RANK, level);
 
 function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasic'] {
+  if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
     // The fields of the graph come first, so that nothing else takes their room.
@@ -180,12 +187,16 @@ export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>):
   return { ...signal, code, effect, meaning };
 }
 
-/** How a signal differs from the catalogue; undefined if it does not. */
-export function driftOf({ name, level, confidence }: Signal): SignalDrift | undefined {
-  const documented = SIGNALS_BY_NAME.get(name);
-  if (!documented) return 'unknown_signal';
-  if (documented.level !== level) return 'level';
-  return documented.confidence === confidence ? undefined : 'confidence';
+/** Tells how a device differs from the document: its client type (2.6), and each signal from the catalogue (2.9). */
+function observeDrift({ detail, signals }: FingerprintData, observer: Observer): void {
+  if (detail.client_type === 'OTHER') observer.onDrift('client_type', detail.word);
+  for (const { signal, level, confidence } of signals) {
+    const documented = SIGNALS_BY_NAME.get(signal);
+    if (!documented) observer.onDrift('unknown_signal', signal);
+    if (!isLevel(level)) observer.onDrift('level', level);
+    else if (documented && documented.level !== level) observer.onDrift('level');
+    else if (documented && documented.confidence !== confidence) observer.onDrift('confidence');
+  }
 }
 
 /**
@@ -226,7 +237,8 @@ class Report {
       const value = object[key];
       const isText = typeof value === 'string';
       // A colon and a comma have two bytes, and so have the brackets.
-      const bytes = jsonBytes(key, this.#left) + (isText ? 2 : jsonBytes([value], this.#left));
+      const ofKey = jsonBytes(key, this.#left);
+      const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
       if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
       else this.leftOut += 1;
     }

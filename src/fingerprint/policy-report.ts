@@ -1,9 +1,10 @@
+import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** What a risk policy says and decides, as lines for an analyst. */
 
-export const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'] as const;
+export const CLIENTS = Object.values(CLIENT_TYPES);
 
 /** What is asked about signals. */
 type Asked = Pick<PolicyInput, 'clientType' | 'eventType'>;
@@ -67,7 +68,7 @@ export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readon
 
 /** Which rule acts on a device, and why each one before it does not. */
 export function explain(policy: RiskPolicy, question: Question): string[] {
-  const clients = question.clientType ? [question.clientType] : CLIENT_TYPES;
+  const clients = question.clientType ? [question.clientType] : CLIENTS;
   const answers = clients.map((clientType) => {
     const input = { ...question, clientType };
     const { action, rule } = decide(policy, input);
@@ -104,7 +105,7 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 /** What is decided about each device of a list. */
 export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
   const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
-    const asked = (client ? [client] : CLIENT_TYPES).map((clientType) => ({ clientType, eventType }));
+    const asked = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
     return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);
   });
   return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
@@ -154,7 +155,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
 /** Each client type with every event type that the rules name, and with none for all others. */
 function questionsOf(rules: readonly Rule[]): Asked[] {
   const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
-  return CLIENT_TYPES.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
+  return CLIENTS.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
 }
 
 /** Each different decision about these signals: action, rule, shadow rules, and the questions for which it is made. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
+import { CLIENT_TYPES } from './contract.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
 import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
@@ -122,7 +123,8 @@ export class PolicyInUse {
     this.#policy = policy;
     this.#metrics = metrics;
     metrics.recordContents({ policy: policy.id });
-    metrics.watchPolicy(() => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }]);
+    const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
+    metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
   }
 
   /** Replaces the policy. Operations under way keep their own. */

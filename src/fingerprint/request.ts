@@ -1,7 +1,7 @@
 import { badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { type Account, type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
@@ -37,32 +37,23 @@ export function withTrusted(
   return metadata;
 }
 
-/** A configured application, prepared for calls: it has the credentials and the address of its region. */
-export interface Application {
-  readonly publicKey: string;
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
-  /** Holds the secret. Never logged. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** An application as it is configured, with the address of its region. */
-interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
+interface ConfiguredApplication extends Pick<Account, 'region'> {
+  readonly publicKey: string;
   readonly secret: string;
   readonly baseUrl: string;
 }
 
 /** Prepares an application once, so that its calls need not. */
-export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
-  const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
+export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
+  const { origin, pathname: path } = new URL(baseUrl + queryPath(id));
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
-  return { publicKey, region, origin, path, headers };
+  return { id, region, origin, path, headers };
 }
 
 /** A query that is ready to be sent. */
 export interface FingerprintRequest {
-  readonly application: Application;
+  readonly application: Account;
   readonly token: string;
   /** The business event, for the risk policy and for the record of a judgement. */
   readonly eventType: string | undefined;
@@ -78,7 +69,7 @@ export interface FingerprintRequest {
  */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
-  applications: Pick<Accounts<Application>, 'find'>,
+  applications: Pick<Accounts<Account>, 'find'>,
 ): FingerprintRequest {
   const application = applications.find(args.publicKey);
   if (!application)
@@ -87,7 +78,7 @@ export function toRequest(
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
   const body = toBody(args);
-  return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
+  return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
 }
 
 /**

@@ -24,6 +24,31 @@ export function parseJson(json: string | Uint8Array): unknown {
   }
 }
 
+const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
+
+/**
+ * Reads JSON that a person wrote, with the keys that stand twice in an object: JSON.parse takes the last one, and the first one would
+ * be gone without a word.
+ *
+ * @throws SyntaxError, whose message quotes the text
+ */
+export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
+  const json: unknown = JSON.parse(text);
+  const repeatedKeys: string[] = [];
+  const open: Set<string>[] = [];
+  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (colon) {
+      const key = String(JSON.parse(string));
+      const keys = open.at(-1);
+      if (keys?.has(key)) repeatedKeys.push(key);
+      keys?.add(key);
+    }
+  }
+  return { json, repeatedKeys };
+}
+
 /** For each byte, 1 if it is a character that stands before a value or a key. */
 const STANDS_BEFORE = Uint8Array.from({ length: 256 }, (_, byte) => Number('[{:,'.includes(String.fromCharCode(byte))));
 

@@ -34,6 +34,7 @@ const ON_A_PHONE = [
 ];
 const [CONFIDENCE, LEVEL, NAME] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.signals.0.signal'];
 const TYPE = 'data.detail.client_type';
+const CAR = JSON.parse(altered(ANDROID, TYPE, 'Car'));
 const isNew = { name: 'BRAND_NEW', code: null, effect: null, meaning: null, level: 'HIGH' };
 
 /** Unknown extra fields are tolerated, and wrong types are not. */
@@ -49,14 +50,31 @@ const shape: readonly FingerprintFault[] = [
   ...(
     [
       ...[1.5, -0.1, '1', true].map((value) => [CONFIDENCE, value]),
-      ...['EXTREME', 'high', ''].map((value) => [LEVEL, value]),
+      ...[3, true].flatMap((value) => [
+        [LEVEL, value],
+        [TYPE, value],
+      ]),
       [NAME, ''],
-      ...['Windows', 'android', 'Web'].map((value) => [TYPE, value]),
       // Sound: these are pairs of a path and a value.
     ] as [string, string | number | boolean][]
   ).map(
     ([path, value]): FingerprintFault => [`${path} is ${text(value)}`, ok(altered(ANDROID, path, value)), PROTOCOL],
   ),
+  // A vendor's new word costs no device.
+  ...['CRITICAL', 'high', 'constructor', ''].map((value): FingerprintFault => {
+    const highest = { signals: [{ name: 'EMULATOR', level: 'HIGH', confidence: 0.95 }] };
+    return [`the new level ${text(value)}`, ok(altered(ANDROID, LEVEL, value)), highest];
+  }),
+  ...['Car', 'android', 'OTHER', 'constructor', ''].map((value): FingerprintFault => {
+    const known = { clientType: 'OTHER', deviceBasic: null, signals: [{ name: 'EMULATOR' }], ipInfo: {} };
+    return [`the new client type ${text(value)}`, ok(altered(ANDROID, TYPE, value)), known];
+  }),
+  [
+    'a new client type with a basic of its own',
+    ok(altered(CAR, 'data.detail.device_basic', [1])),
+    { deviceBasic: null },
+  ],
+  ['a new client type without an address', ok(altered(CAR, 'data.detail.ip_info')), PROTOCOL],
   // Both are beyond all numbers.
   ['confidence 1e400', ok(spliced(ANDROID, CONFIDENCE, '1e400')), PROTOCOL],
   ['confidence -1e400', ok(spliced(ANDROID, CONFIDENCE, '-1e400')), PROTOCOL],

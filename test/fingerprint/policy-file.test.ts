@@ -62,7 +62,7 @@ test.each<[object, string]>([
   [{ when: { eventType: ['a', {}] } }, `${EVENT}, but got {}.`],
   [
     { when: { clientType: 'iOS' } },
-    'rule "a": when.clientType: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
+    'rule "a": when.clientType: expected ANDROID, IOS, WEB_H5 or OTHER, but got "iOS". Did you mean IOS?',
   ],
   [{ when: { clientType: [] } }, 'rule "a": when.clientType: expected a list of client types, but got a list of 0.'],
   // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.

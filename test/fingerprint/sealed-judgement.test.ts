@@ -60,7 +60,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
 
 /** The judgement as the graph shows it, where a text that a page did not report is null. */
 function inGraph({ deviceBasic, ...judgement }: DeviceJudgement) {
-  if (deviceBasic.__typename !== 'Web') return { ...judgement, deviceBasic };
+  if (deviceBasic?.__typename !== 'Web') return { ...judgement, deviceBasic };
   const { browser, device, os } = deviceBasic;
   const filled = {
     __typename: 'Web',
@@ -89,7 +89,7 @@ const signal = fc.record({
     name,
     knownSignal.map((one) => one.signal),
   ),
-  level: fc.constantFrom('LOW' as const, 'MEDIUM' as const, 'HIGH' as const),
+  level: fc.constantFrom('LOW', 'MEDIUM', 'HIGH', 'CRITICAL'),
   confidence: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 const mobile = fc.record({
@@ -106,6 +106,7 @@ const page = fc.record({
   }),
   ip_info: fc.record({ ip: text }),
 });
+const newer = fc.record({ client_type: name, device_basic: json, ip_info: fc.record({ ip: text }) });
 /** What the fingerprint service may answer, as it comes from JSON. */
 const data = fc
   .record({
@@ -113,7 +114,7 @@ const data = fc
     event_id: name,
     fp_detail: fc.record({ device_id: name, version: text }),
     signals: fc.array(fc.oneof(signal, knownSignal), { maxLength: 15 }),
-    detail: fc.oneof(mobile, page),
+    detail: fc.oneof(mobile, page, newer),
   })
   .map((value) => JSON.parse(JSON.stringify(value).replaceAll('"__proto__":', '"proto":').replaceAll(':-0', ':0')));
 const decision = fc.record({
@@ -269,6 +270,7 @@ describe('a sealed text that is no record of a known version is unreadable', () 
     ['too few ids', { ...GOOD, ids: GOOD.ids.slice(1) }],
     ['another kind of client', { ...GOOD, client: 'WEB_H5' }],
     ['an unknown kind of client', { ...GOOD, client: 'DESKTOP' }],
+    ['a newer client with the machine of an app', { ...GOOD, client: 'OTHER' }],
     ['an app with a browser', { ...GOOD, web: { browser: {}, device: {}, os: {} } }],
     ['a page on the machine of an app', { ...GOOD, client: 'WEB_H5', web: { browser: {}, device: {}, os: {} } }],
     ['a signal by its name alone that version 1 does not know', { ...GOOD, signals: ['NEWER'] }],

@@ -37,11 +37,11 @@ describe('from the first scrape on', () => {
     expect([
       from('device_trust_errors_total', 'code', ['UPSTREAM_TIMEOUT', 'INTERNAL_SERVER_ERROR', 'OVERLOADED']),
       from('device_trust_requests_refused_total', 'code', ['BAD_REQUEST', 'UNAUTHENTICATED', 'OVERLOADED']),
-      from('device_trust_catalogue_drift_total', 'kind', ['unknown_signal', 'level', 'confidence']),
+      from('device_trust_catalogue_drift_total', 'kind', ['unknown_signal', 'level', 'confidence', 'client_type']),
       from('device_trust_captcha_outcomes_total', 'cause', ['CLIENT', 'SERVICE', 'TRANSPORT'], { proceed: 'true' }),
       [value('device_trust_captcha_outcomes_total', { cause: 'CONFIGURATION', proceed: 'true' })],
       [value('device_trust_connections_evicted_total')],
-    ]).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0], [0]]);
+    ]).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0, 0], [0, 0, 0], [0], [0]]);
   });
 
   test('the build is one series, with the version of package.json and of Node', async () => {
