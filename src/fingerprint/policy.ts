@@ -122,6 +122,7 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
+    metrics.recordContents({ policy: policy.id });
     const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
     metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
   }
@@ -129,6 +130,7 @@ export class PolicyInUse {
   /** Replaces the policy. Operations under way keep their own. */
   replace(policy: RiskPolicy): void {
     this.#policy = policy;
+    this.#metrics.recordContents({ policy: policy.id });
   }
 
   /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */
