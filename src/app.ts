@@ -1,16 +1,20 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { AttestationIssuer } from './captcha/attestation.ts';
 import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
+import { VALIDATE_TEMPLATE } from './captcha/contract.ts';
 import { accountsOf } from './config/rules.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
+import { hashesOf } from './config/summary.ts';
 import type { Config } from './config/variables.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe } from './fingerprint/client.ts';
+import { QUERY_TEMPLATE } from './fingerprint/contract.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
-import { TokenHash } from './observability/logger.ts';
+import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
@@ -20,7 +24,6 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
-import { Accounts } from './upstream/accounts.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
@@ -39,14 +42,13 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
-    const applications = new Accounts(({ publicKey }) => publicKey, configured.applications.map(prepareApplication));
-    const captchas = new Accounts(({ captchaId }) => captchaId, configured.captchas.map(prepareCaptcha));
     const policyInUse = new PolicyInUse(policy, metrics);
-    const tracing = await openTracing(config);
+    metrics.recordContents(hashesOf(config));
+    const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const { logSample } = config;
-    const tokenHash = new TokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
+    const logHash = new LogHash(config.logHashKey);
+    const telemetry: Telemetry = { log, logSample, metrics, logHash, tracing };
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
@@ -65,14 +67,18 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const fingerprint = new UpstreamClient({
       ...shared,
       service: 'fingerprint',
-      probes: applications.map(fingerprintProbe),
+      accounts: configured.applications.map(prepareApplication),
+      probeOf: fingerprintProbe,
+      pathTemplate: QUERY_TEMPLATE,
       timeoutMs: config.fingerprintTimeoutMs,
       quota: quotas.fingerprint,
     });
     const captcha = new UpstreamClient({
       ...shared,
       service: 'captcha',
-      probes: captchas.map(captchaProbe),
+      accounts: configured.captchas.map(prepareCaptcha),
+      probeOf: captchaProbe,
+      pathTemplate: VALIDATE_TEMPLATE,
       timeoutMs: config.captchaTimeoutMs,
       quota: quotas.captcha,
     });
@@ -81,13 +87,13 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       () => captcha.close(),
     );
     const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
-    const captchaClient = new CaptchaClient({ ...config, upstream: captcha, captchas, log, metrics });
+    const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
 
     const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
-    const attestations = new AttestationIssuer(attestationOf(config), { captchas, metrics });
+    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha.accounts, metrics });
     const jwks = () => attestations.jwks;
     const capabilities = {
-      applications,
+      applications: fingerprint.accounts,
       fingerprintClient,
       policyInUse,
       judgements,
@@ -109,19 +115,25 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
-    /** Replaces all secrets by those of another configuration. Requests under way keep their own. */
+    let inUse = config;
+    /** Replaces all secrets by those of another configuration, but for the address of the store. Requests under way keep their own. */
     const rotate = (next: Config) => {
+      const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
+      if (isStoreNew)
+        log.warn('QUOTA_STORE_URL has changed. Restart every replica: until then this one uses the old store.');
+      const rotated = { ...next, quotaStoreUrl: config.quotaStoreUrl };
+      if (isStoreNew && isDeepStrictEqual(rotated, inUse)) return;
+      inUse = rotated;
       if (next.upstreamMode === 'live') {
-        const { applications: nextApplications, captchas: nextCaptchas } = accountsOf(next);
-        applications.replace(nextApplications.map(prepareApplication));
-        captchas.replace(nextCaptchas.map(prepareCaptcha));
-        fingerprint.health.replace(applications.map(fingerprintProbe));
-        captcha.health.replace(captchas.map(captchaProbe));
+        const { applications, captchas } = accountsOf(next);
+        fingerprint.replace(applications.map(prepareApplication));
+        captcha.replace(captchas.map(prepareCaptcha));
       }
       if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
-      if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
+      if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
+      metrics.recordContents(hashesOf(rotated));
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';

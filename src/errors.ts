@@ -37,8 +37,8 @@ export const ERROR_CATALOGUE = {
     'The service behind this field refused our credentials or configuration. The operator of this subgraph has to act.',
   ),
   UPSTREAM_PROTOCOL_ERROR: permanent(
-    'operator',
-    'The service behind this field sent a response that its contract does not allow. The operator of this subgraph has to act.',
+    'upstream',
+    'The service behind this field sent a response that its contract does not allow. The operator of that service has to act.',
   ),
   OVERLOADED: transient('operator', 'This subgraph has reached one of its own limits. Try again shortly.'),
   QUOTA_EXCEEDED: transient(
@@ -81,9 +81,9 @@ export function isErrorCode(value: unknown): value is ErrorCode {
  * - `outage`: it was not sent, because the service is down.
  * - `pause`: it was not sent, because its account is paused. This is no fault of the service.
  * - `unknown_host`: there is no such host.
- * - `cut_off`: a part of a response has arrived, and nobody can tell what the whole of it would have said.
+ * - `unreadable`: a response has begun, and nobody can tell what it would have said.
  */
-type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'cut_off';
+type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable';
 
 interface Details {
   /** Replaces the catalogue's message. Any caller may read it. */
@@ -140,14 +140,15 @@ export function notConfigured(what: string, variables: string): DeviceTrustError
   return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });
 }
 
-/** The name and stack frames of an error. Its message is left out, because it may quote what a caller or an upstream sent. */
-export function framesOf(error: unknown): { name: string; frames: string[] } {
+/** The name, code and stack frames of an error. Its message is left out: it may quote what a caller or an upstream sent. */
+export function framesOf(error: unknown): { name: string; code?: string; frames: string[] } {
   if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
   const { name, message, stack = '' } = error;
+  const code = 'code' in error && /^[A-Z\d_]{1,40}$/.test(`${error.code}`) && { code: `${error.code}` };
   // The stack begins with the message, and lines of the message may look like frames.
   const from = stack.indexOf(message);
   const lines = from < 0 ? [] : stack.slice(from + message.length).split('\n');
-  return { name, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
+  return { name, ...code, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
 /** What was thrown, as an Error: any value can be thrown. */

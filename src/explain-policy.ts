@@ -3,7 +3,7 @@ import { DEFAULT_POLICY, type PolicySignal, parsePolicy, type RiskPolicy } from 
 import { PolicyError } from './fingerprint/policy-format.ts';
 import {
   bySignal,
-  CLIENT_TYPES,
+  CLIENTS,
   describe,
   differences,
   explain,
@@ -13,14 +13,15 @@ import {
 import { SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
 
-const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal
+const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal;
+                                            exits with 3 if all get the same action, or a rule never acts
 npm run policy -- POLICY SIGNALS [CLIENT] [eventType=WORD]
                                             which rule acts, and why each rule before it does not
 npm run policy -- POLICY DEVICES            the same in short for each device of a file
 npm run policy -- POLICY OTHER              what the policy in another file decides otherwise
 
 POLICY is a file, or built-in, which is also meant if there is none. SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the
-catalogue's confidence unless one is given. CLIENT is ANDROID, IOS or WEB_H5. DEVICES has such a line for each device, or judgements
+catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has such a line for each device, or judgements
 as JSON, as the graph returns them.`;
 
 /** A mistake of whoever asks. */
@@ -37,9 +38,13 @@ try {
 function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
   const [what] = words;
-  if (what === undefined) return [...describe(policy, path), '', ...bySignal(policy)];
+  if (what === undefined) {
+    const { lines, flaws } = bySignal(policy);
+    if (flaws.length > 0) process.exitCode = 3;
+    return [...describe(policy, path, flaws), '', ...lines];
+  }
   if (words.length > 1 || !existsSync(what)) return explain(policy, parseQuestion(words));
-  const text = readFileSync(what, 'utf8');
+  const text = textOf(what);
   const json = parseJson(text);
   if (isObject(json) && 'rules' in json) return differences(policy, policyIn(what), what);
   return inShort(policy, questionsIn(text, json));
@@ -47,18 +52,27 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
 
 /** @throws PolicyError with every mistake, under the name of the file */
 function policyIn(path: string): RiskPolicy {
-  if (!existsSync(path)) throw new UsageError(`expected the file of a policy, but there is no ${path}.\n\n${USAGE}`);
+  const text = textOf(path);
   try {
-    return parsePolicy(readFileSync(path, 'utf8'));
+    return parsePolicy(text);
   } catch (error) {
     if (!(error instanceof PolicyError)) throw error;
     throw new PolicyError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
   }
 }
 
+/** @throws UsageError if it is a folder, for example */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    throw new UsageError(`expected a file that can be read, but got ${path}.\n\n${USAGE}`);
+  }
+}
+
 /** @throws UsageError that names what it does not know */
 function parseQuestion([names = '', ...others]: readonly string[]): Question {
-  const clientType = CLIENT_TYPES.find((one) => others.includes(one));
+  const clientType = CLIENTS.find((one) => others.includes(one));
   const eventType = others.find((word) => word.startsWith('eventType='))?.slice('eventType='.length);
   const unknown = others.find((word) => word !== clientType && word !== `eventType=${eventType}`);
   if (unknown !== undefined) throw new UsageError(`expected a client or eventType=…, but got ${unknown}.\n\n${USAGE}`);
@@ -88,7 +102,7 @@ function judgementsIn(value: unknown): Question[] {
   if (!isObject(value)) return [];
   const { signals, clientType: client, eventType: event, requestId } = value;
   if (!Array.isArray(signals)) return Object.values(value).flatMap(judgementsIn);
-  const clientType = CLIENT_TYPES.find((one) => one === client);
+  const clientType = CLIENTS.find((one) => one === client);
   const known = signals.filter(isObject).map(({ name, code, level, confidence }): PolicySignal => {
     const row = SIGNALS_BY_NAME.get(String(code ?? name));
     const rank = (['LOW', 'MEDIUM', 'HIGH'] as const).find((one) => one === level) ?? row?.level;

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
+import { unusedNames } from './config/names.ts';
 import { ConfigError, parseConfig } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { listenProblem } from './config/rules.ts';
@@ -25,21 +26,27 @@ let app: App | undefined;
 // A stream that is closed, or whose disk is full, is no reason to end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-// The state after such an error is unknown, so the process ends. Its message may quote a request, so only its frames are
-// logged. A rejection that nothing handles arrives here as well. The buffered log lines are written at the exit.
-process.on('uncaughtException', (thrown) => {
+/** Ends the process, and says what happened. The message of the error may quote a request, so it is left out. */
+function fail(what: string, thrown: unknown): never {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
-  if (log) log.fatal({ error }, 'the process crashed');
-  else process.stderr.write(`The process crashed: ${error.name}\n${lines}`);
+  if (log) log.fatal({ error }, `the ${what}`);
+  else process.stderr.write(`The ${what}: ${error.name}\n${lines}`);
   process.exit(1);
-});
+}
+
+// The state after such an error is unknown. A rejection that nothing handles arrives here as well. The buffered log lines are
+// written at the exit.
+process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
 /**
  * npm passes on a signal that this process has already got with its process group, from a terminal or from systemd. Under npm,
  * a signal within this time after the first one is the same signal, in ms.
  */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
+
+/** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
+const MAX_STOP_MS = 10_000;
 
 // Handled from the beginning, because process 1 of a container does not get a signal that nothing handles.
 let stoppingSince: number | undefined;
@@ -55,12 +62,15 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     if (!app) process.exit(0);
     stoppingSince = now;
     log?.info('stopping');
+    setTimeout(() => {
+      fail(`stop takes too long; still open: ${process.getActiveResourcesInfo()}`, new Error('late'));
+    }, config.shutdownGraceMs + MAX_STOP_MS);
     app.stop().then(
       () => {
         log?.info('stopped');
         process.exit(0);
       },
-      () => process.exit(1),
+      (error: unknown) => fail('stop failed', error),
     );
   });
 }
@@ -120,6 +130,8 @@ log[config.upstreamMode === 'live' ? 'info' : 'debug'](
 );
 const exposure = exposureOf(config);
 if (exposure) log.warn(exposure);
+const unused = unusedNames(process.env);
+if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 

@@ -135,7 +135,7 @@ export type CaptchaValidation = {
   proceed: Scalars['Boolean']['output'];
 };
 
-/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. */
+/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
 export type DeviceBasic = Mobile | Web;
 
 /** The client SDK that produced a token. */
@@ -144,6 +144,8 @@ export type DeviceClientType =
   | 'ANDROID'
   /** An iOS app. */
   | 'IOS'
+  /** A client type that this subgraph does not know yet. */
+  | 'OTHER'
   /** A web page. */
   | 'WEB_H5';
 
@@ -159,8 +161,10 @@ export type DeviceFieldError = {
 };
 
 /**
- * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
- * such a reference is null with `DEVICE_TOKEN_REJECTED`.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
+ * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
+ * a variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -175,16 +179,16 @@ export type DeviceFingerprint = {
    * signals, even those that the filters of `signals` leave out. The decision makes no further call.
    *
    * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference from
-   * another subgraph has no event type. Null only with `FORBIDDEN`.
+   * another subgraph has no event type.
    */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. Null only with `FORBIDDEN`. */
+  /** The device itself, to be extended by other subgraphs. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. */
-  deviceBasic: DeviceBasic;
+  /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** Where the request came from. Null only with `FORBIDDEN`. */
+  /** Where the request came from. */
   ipInfo?: Maybe<IpInfo>;
   /**
    * A record of this judgement. Store its `sealed` with what you decide, and refer to it later without another event. Null with
@@ -197,7 +201,7 @@ export type DeviceFingerprint = {
   requestId: Scalars['ID']['output'];
   /**
    * The signals that were hit, in the service's order; empty if none was. A signal has to pass both filters; each includes its
-   * limit. Null only with `FORBIDDEN`, or with `BAD_USER_INPUT` for a `minConfidence` out of its range.
+   * limit. Null also with `BAD_USER_INPUT`, for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
@@ -208,8 +212,10 @@ export type DeviceFingerprint = {
 
 
 /**
- * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If the service rejects the token,
- * such a reference is null with `DEVICE_TOKEN_REJECTED`.
+ * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
+ * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
+ * a variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -242,8 +248,10 @@ export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejec
 /**
  * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
  *
- * The reference is null with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use. It is null with
- * `NOT_CONFIGURED` if there is no key at all. Where scopes are enforced, it is null with `FORBIDDEN` without the scope `risk:read`.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
+ * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
+ * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
+ * whole reference is.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
@@ -251,15 +259,15 @@ export type DeviceJudgement = {
   clientType: DeviceClientType;
   /** What the risk policy decided then. Later policies do not change it. Null if the record was sealed without a decision, as the first ones were. */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. Never null. */
+  /** The device itself, to be extended by other subgraphs. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. */
-  deviceBasic: DeviceBasic;
+  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies the event; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
   /** The `eventType` with which the judgement was made; null if it had none. */
   eventType?: Maybe<Scalars['String']['output']>;
-  /** Where the request came from. Never null. */
+  /** Where the request came from. */
   ipInfo?: Maybe<IpInfo>;
   /** When the fingerprint service answered. */
   judgedAt: Scalars['DateTime']['output'];
@@ -267,7 +275,7 @@ export type DeviceJudgement = {
   publicKey: Scalars['ID']['output'];
   /** Identifies the analysis of the token. */
   requestId: Scalars['ID']['output'];
-  /** The whole judgement as an encrypted text of some 800 characters, for your database. It contains neither the token nor the metadata. */
+  /** The whole judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
    * The signals that were hit. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal
@@ -284,8 +292,10 @@ export type DeviceJudgement = {
 /**
  * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
  *
- * The reference is null with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use. It is null with
- * `NOT_CONFIGURED` if there is no key at all. Where scopes are enforced, it is null with `FORBIDDEN` without the scope `risk:read`.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
+ * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
+ * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
+ * whole reference is.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
@@ -341,7 +351,7 @@ export type DeviceOperatingSystem = {
   version?: Maybe<Scalars['String']['output']>;
 };
 
-/** What to do about a device. */
+/** What to do about a device. A value that you do not know means `CHALLENGE`. */
 export type DeviceRiskAction =
   /** Go on. */
   | 'ALLOW'
@@ -581,7 +591,7 @@ export type SignalDefinition = {
 
 /** How serious a signal is, from `LOW` to `HIGH`. */
 export type SignalLevel =
-  /** Worth acting on. */
+  /** Worth acting on. Also every level that this subgraph does not know yet, which may be higher. */
   | 'HIGH'
   /** Worth knowing. */
   | 'LOW'
@@ -910,7 +920,7 @@ export type DeviceFingerprintResolvers<ContextType = any, ParentType extends Res
   clientType?: Resolver<ResolversTypes['DeviceClientType'], ParentType, ContextType>;
   decision?: Resolver<Maybe<ResolversTypes['DeviceRiskDecision']>, ParentType, ContextType>;
   device?: Resolver<Maybe<ResolversTypes['FingerprintDevice']>, ParentType, ContextType>;
-  deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
+  deviceBasic?: Resolver<Maybe<ResolversTypes['DeviceBasic']>, ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;
   judgement?: Resolver<Maybe<ResolversTypes['DeviceJudgement']>, ParentType, ContextType>;
@@ -937,7 +947,7 @@ export type DeviceJudgementResolvers<ContextType = any, ParentType extends Resol
   clientType?: Resolver<ResolversTypes['DeviceClientType'], ParentType, ContextType>;
   decision?: Resolver<Maybe<ResolversTypes['DeviceRiskDecision']>, ParentType, ContextType>;
   device?: Resolver<Maybe<ResolversTypes['FingerprintDevice']>, ParentType, ContextType>;
-  deviceBasic?: Resolver<ResolversTypes['DeviceBasic'], ParentType, ContextType>;
+  deviceBasic?: Resolver<Maybe<ResolversTypes['DeviceBasic']>, ParentType, ContextType>;
   eventId?: Resolver<ResolversTypes['ID'], ParentType, ContextType>;
   eventType?: Resolver<Maybe<ResolversTypes['String']>, ParentType, ContextType>;
   ipInfo?: Resolver<Maybe<ResolversTypes['IpInfo']>, ParentType, ContextType>;

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { Config } from '../src/config/variables.ts';
 import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
-import { startInLiveMode, startInSandboxMode } from './support/app.ts';
+import { DEFAULTS, startInLiveMode, startInSandboxMode } from './support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION } from './support/graphql.ts';
 import { listen } from './support/loopback.ts';
 import { freePort } from './support/ports.ts';
@@ -65,19 +65,6 @@ describe('stop', () => {
     for (const port of [app.url, app.metricsUrl]) await expect(fetch(port)).rejects.toMatchObject(refused);
   });
 
-  test('closes idle connections', async () => {
-    const app = await startInSandboxMode();
-    open.push(app);
-    const idle = openConnection(app.url);
-    idle.socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
-    await new Promise((resolve) => idle.socket.once('data', resolve));
-    await app.stop();
-    expect(await idle.closed).toContain('alive');
-    for (const url of [app.url, ...Object.values(app.sandboxUrls ?? {})]) {
-      await expect(fetch(url)).rejects.toMatchObject(refused);
-    }
-  });
-
   test('may be called again, and frees the port for the next app', async () => {
     const port = await freePort();
     const first = await startInSandboxMode({ port });
@@ -87,6 +74,18 @@ describe('stop', () => {
     open.push(second);
     expect(second.url).toBe(first.url);
   });
+});
+
+test('a new address of the store needs a restart, which is said in place of, or beside, the secrets that were rotated', async () => {
+  const app = await startInSandboxMode();
+  open.push(app);
+  const written = () =>
+    ['QUOTA_STORE_URL has changed. Restart', 'secrets rotated'].map((text) => app.logged().split(text).length - 1);
+  const moved = { ...DEFAULTS, quotaStoreUrl: 'redis://127.0.0.1:9' };
+  app.rotate(moved);
+  expect(written()).toEqual([1, 0]);
+  app.rotate({ ...moved, logHashKey: 'another-key-of-hashes' });
+  expect(written()).toEqual([2, 1]);
 });
 
 const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length;

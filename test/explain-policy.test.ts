@@ -66,14 +66,14 @@ test('a file: where the decision depends on the question, and what shadow rules 
   expect(stdout).toMatch(/^Policy [0-9a-f]{12}, FILE: 3 rules, otherwise ALLOW\.\n/);
   expect(rowsOf(stdout, 'EMULATOR')).toEqual(['HIGH 0.95 RISK DENY high count (DENY) all']);
   expect(rowsOf(stdout, 'VPN_ENABLED')).toEqual([
-    'LOW 1 RISK ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other',
+    'LOW 1 RISK ALLOW otherwise ANDROID checkout, ANDROID other, IOS checkout, IOS other, WEB_H5 other, OTHER checkout, OTHER other',
     'LOW 1 RISK DENY web WEB_H5 checkout',
   ]);
 });
 
 test('it names the rules that act on nothing that was tried, and no others', async () => {
   const FOUR = ['EMULATOR', 'CLOUD_PHONE', 'VPN_ENABLED', 'SCREEN_SHARING', 'VOICE_CONNECTED'];
-  const { stdout } = await run(
+  const { code, stdout } = await run(
     withRules(
       { id: 'weak', when: { anyOf: ['VPN_ENABLED'], minLevel: 'HIGH' } },
       { id: 'other-effect', when: { effect: 'ALLOW', atLeast: 4 } },
@@ -89,12 +89,20 @@ test('it names the rules that act on nothing that was tried, and no others', asy
       { id: 'newer', when: { minLevel: 'HIGH', noneOf: SIGNAL_CATALOGUE.map(({ code }) => code) } },
     ),
   );
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
   expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
     'These rules act on nothing that was tried:\n' +
       ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
       '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
   );
+});
+
+test('a policy with one action for every device: the first line says so, and exit code 3', async () => {
+  const { code, stdout } = await run(withRules({ id: 'a', when: { anyOf: ['EMULATOR'] } }).replace('ALLOW', 'DENY'));
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^Policy .*, otherwise DENY\. Every device that was tried gets DENY\.\n/);
 });
 
 test('a broken file: every mistake on stderr, and exit code 1', async () => {
@@ -133,7 +141,10 @@ test('about a file of devices it answers in a table, whether they are lines or j
   const policy = withRules({ id: 'sure', when: { anyOf: ['EMULATOR'], minConfidence: 0.8, clientType: 'IOS' } });
   const lines = file('lines.txt', 'EMULATOR\nEMULATOR=0.7\nEMULATOR=0.8 IOS\nnone\n');
   const { stdout } = await run(policy, lines);
-  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['ALLOW otherwise ANDROID other, WEB_H5 other', 'DENY sure IOS other']);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual([
+    'ALLOW otherwise ANDROID other, WEB_H5 other, OTHER other',
+    'DENY sure IOS other',
+  ]);
   expect(rowsOf(stdout, 'EMULATOR=0.7')).toEqual(['ALLOW otherwise all']);
   expect(rowsOf(stdout, 'EMULATOR=0.8 IOS')).toEqual(['DENY sure all']);
   const signal = { name: 'EMULATOR', code: 'EMULATOR', level: 'HIGH', confidence: 0.9 };
@@ -154,7 +165,7 @@ test('about two policies it answers what changes between them, and for whom', as
     withRules({ id: 'a', when: { anyOf: ['EMULATOR'], clientType: ['IOS', 'WEB_H5'] } }),
   );
   const { stdout } = await run(before, after);
-  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['DENY a ALLOW otherwise ANDROID other']);
+  expect(rowsOf(stdout, 'EMULATOR')).toEqual(['DENY a ALLOW otherwise ANDROID other, OTHER other']);
   expect(rowsOf(stdout, 'VPN_ENABLED')).toEqual([]);
   expect((await run(before, file('same.json', before))).stdout).toContain('decides the same about everything');
 });
@@ -163,6 +174,7 @@ test.each([
   ['a signal that does not exist', ['EMULATR'], 'EMULATR'],
   ['a confidence above 1', ['EMULATOR=1.5'], 'EMULATOR=1.5'],
   ['a client that does not exist', ['EMULATOR', 'PHONE'], 'PHONE'],
+  ['a folder', ['src'], 'src'],
 ])('%s is named, and how to ask is said', async (_what, words, named) => {
   const { code, stdout, stderr } = await run(withRules({ id: 'a', when: { minLevel: 'HIGH' } }), ...words);
   expect([code, stdout]).toEqual([1, '']);

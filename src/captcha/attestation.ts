@@ -48,7 +48,7 @@ interface Attesting {
   readonly keys: readonly AttestationKey[];
 }
 
-type CaptchaAccount = Pick<Captcha, 'captchaId' | 'captchaKey'>;
+type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
   readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
@@ -110,7 +110,7 @@ export class AttestationIssuer {
     if (!audience.actions.includes(action))
       throw refused('action', badUserInput('input.action', 'one of this audience', 'another one', 'ATTESTATION'));
     const captcha = this.#options.captchas.find(captchaId);
-    if (!captcha || audience.captchaIds?.includes(captcha.captchaId) === false) {
+    if (!captcha || audience.captchaIds?.includes(captcha.id) === false) {
       const got = captchaId == null ? 'none, and the default one is for others' : 'another one';
       const where = captcha ? 'ATTESTATION' : 'CAPTCHA_CONFIGURATIONS';
       throw refused('captcha_id', badUserInput('input.captchaId', 'one of this audience', got, where));
@@ -123,7 +123,7 @@ export class AttestationIssuer {
       if (!assurance || !this.#signer) return null;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
       const iat = Math.floor(Date.now() / 1_000);
-      const about = { captcha_id: captcha.captchaId, jti: challengeIdOf(captcha, lotNumber) };
+      const about = { captcha_id: captcha.id, jti: challengeIdOf(captcha, lotNumber) };
       const claims = { iss, aud, action, assurance, ...about, iat, exp: iat + lifetimeSeconds };
       const attestation = await this.#signer.sign(subject === undefined ? claims : { ...claims, sub: subject });
       this.#options.metrics.recordAttestation(aud, assurance, 1);
@@ -152,7 +152,7 @@ function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undef
  * from the captcha key, which all replicas have and no rotation of signing keys changes. The derivation keeps the id apart from the
  * signature of a verification, which is an HMAC of the lot number too.
  */
-function challengeIdOf({ captchaId, captchaKey }: CaptchaAccount, lotNumber: string): string {
+function challengeIdOf({ id, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));
-  return createHmac('sha256', key).update(`${captchaId}\n${lotNumber}`).digest('base64url');
+  return createHmac('sha256', key).update(`${id}\n${lotNumber}`).digest('base64url');
 }

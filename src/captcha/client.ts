@@ -4,7 +4,7 @@ import { badUserInput } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Accounts } from '../upstream/accounts.ts';
+import type { Account } from '../upstream/accounts.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
@@ -16,38 +16,33 @@ import {
   passBody,
   readResponse,
   toForm,
-  VALIDATE_TEMPLATE,
   validatePath,
 } from './contract.ts';
 import { type Asker, FailOpenBudget } from './fail-open-budget.ts';
 import {
   type CaptchaVerdict,
+  evidenceOf,
   type FailOpenPolicy,
   healthOf,
   indeterminate,
-  isBlamed,
   type NoVerdict,
   noVerdict,
   verdictOf,
 } from './verdict.ts';
 
 /** A configured captcha id, prepared for calls. */
-export interface Captcha {
-  readonly captchaId: string;
+export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
 }
 
 /** A captcha id as it is configured, with the address of its region. */
-type ConfiguredCaptcha = Omit<Captcha, 'origin' | 'path'> & { readonly baseUrl: string };
+type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> & Readonly<Record<'captchaId' | 'baseUrl', string>>;
 
 /** Prepares a captcha id once, so that its verifications need not. */
-export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
-  const { origin, pathname, search } = new URL(baseUrl + validatePath(captchaId));
-  return { captchaId, captchaKey, region, origin, path: pathname + search };
+export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
+  const { origin, pathname, search } = new URL(baseUrl + validatePath(id));
+  return { id, captchaKey, region, origin, path: pathname + search, headers: FORM_HEADERS };
 }
 
 /**
@@ -55,7 +50,7 @@ export function prepareCaptcha({ captchaId, captchaKey, region, baseUrl }: Confi
  * reject us. Its values are random and look like a widget's, so that no cache answers, and no firewall learns to refuse probes
  * alone: then the service would seem to be down.
  */
-export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Probe {
+export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
     const captchaOutput = randomBytes(96).toString('base64url');
@@ -64,7 +59,7 @@ export function captchaProbe({ captchaKey, region, origin, path }: Captcha): Pro
     return toForm({ lotNumber, captchaOutput, passToken, genTime }, captchaKey);
   };
   const classify = (response: UpstreamResponse) => healthOf(readResponse(response), response.status);
-  return { region, origin, path, headers: FORM_HEADERS, body, classify };
+  return { region, origin, path, headers, body, classify };
 }
 
 /** For whom and for what a challenge is verified. */
@@ -76,8 +71,7 @@ interface Purpose {
 }
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  readonly captchas: Accounts<Captcha>;
+  readonly upstream: Pick<UpstreamClient<Captcha>, 'accounts' | 'ask' | 'health'>;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
   readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
@@ -98,18 +92,18 @@ export class CaptchaClient {
    * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
    */
   async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
-    const { captchas, captchaFailOpen: policy, metrics, upstream } = this.#options;
-    const captcha = captchas.find(input.captchaId);
+    const { captchaFailOpen: policy, metrics, upstream } = this.#options;
+    const captcha = upstream.accounts.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
-    const { captchaId } = captcha;
+    const { id } = captcha;
     let verdict = await this.#verify(input, captcha, purpose, operation);
     // The call may have gone on although its caller has left.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
-      const hasWorked = upstream.health.find(captchaId)?.status.hasWorked ?? false;
-      const isDown = this.#isDown(captchaId, purpose.audience);
-      const takeAllowance = () => this.#takeAllowance(captchaId, purpose.caller.asker);
+      const hasWorked = upstream.health.find(id)?.status.hasWorked ?? false;
+      const isDown = this.#isDown(id, purpose.audience);
+      const takeAllowance = () => this.#takeAllowance(id, purpose.caller.asker);
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
@@ -123,9 +117,9 @@ export class CaptchaClient {
    * which nothing is known yet may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
-    const { captchas, upstream } = this.#options;
-    const accepted = audience ? (audience.captchaIds ?? captchas.ids) : captchas.ids.slice(0, 1);
-    const statusOf = (id: string) => upstream.health.find(id)?.status;
+    const { accounts, health } = this.#options.upstream;
+    const accepted = audience ? (audience.captchaIds ?? accounts.ids) : accounts.ids.slice(0, 1);
+    const statusOf = (id: string) => health.find(id)?.status;
     const isInUse = (status: ReturnType<typeof statusOf>) =>
       status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
     const inUse = accepted.map(statusOf).filter(isInUse);
@@ -142,17 +136,23 @@ export class CaptchaClient {
 
   async #verify(
     input: ValidateCaptchaInput,
-    { captchaId, captchaKey, region, origin, path }: Captcha,
+    account: Captcha,
     { caller }: Purpose,
     operation: CallOperation,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
-    const ids = { requestId: operation.requestId, account: captchaId };
-    const address = { region, account: captchaId, origin, path, pathTemplate: VALIDATE_TEMPLATE };
-    const body = toForm(input, captchaKey);
-    let received: UpstreamResponse;
+    const ids = { requestId: operation.requestId, account: account.id };
+    const body = toForm(input, account.captchaKey);
     try {
-      received = await upstream.post({ ...address, headers: FORM_HEADERS, body, operation });
+      const verdict = await upstream.ask({ account, body, operation }, (received) => {
+        const response = readResponse(received);
+        const result = verdictOf(response, received.status, input.lotNumber);
+        logProblems(result, response, received, input.lotNumber, ids, log);
+        return { result, evidence: evidenceOf(response, result, received.status) };
+      });
+      if (verdict.__typename === 'CaptchaPassed')
+        this.#budget.recordPass(account.id, caller.asker, upstream.health.find(account.id)?.msWithoutOutages ?? 0);
+      return verdict;
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
       if (!isUpstreamFailure(error)) throw error;
@@ -161,39 +161,9 @@ export class CaptchaClient {
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
       // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
       if (error.why === 'pause') return noVerdict('CLIENT');
-      upstream.health.requestProbe(captchaId);
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
-      // There was a response, but it is too long or no HTTP, or only a part of it has arrived.
-      const isUnreadable = error.code === 'UPSTREAM_PROTOCOL_ERROR' || error.why === 'cut_off';
-      return noVerdict('TRANSPORT', { isUnreadable });
+      return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
     }
-    const response = readResponse(received);
-    const verdict = verdictOf(response, received.status, input.lotNumber);
-    this.#recordHealth(captchaId, response, verdict, received.status);
-    if (verdict.__typename === 'CaptchaPassed')
-      this.#budget.recordPass(captchaId, caller.asker, upstream.health.find(captchaId)?.msWithoutOutages ?? 0);
-    logProblems(verdict, response, received, input.lotNumber, ids, log);
-    return verdict;
-  }
-
-  /**
-   * Records what a response shows about the service. Only a verdict shows that it is well: the edge of a service may refuse
-   * what is malformed while everything behind it is down. What looks like a failure only makes our own probes ask. Any other
-   * response can be about what a client sent, so that another call has to find out whether the service verifies again.
-   */
-  #recordHealth(
-    captchaId: string,
-    response: CaptchaResponse,
-    verdict: CaptchaVerdict | NoVerdict,
-    status: number,
-  ): void {
-    const { upstream } = this.#options;
-    const health = upstream.health.find(captchaId);
-    const { evidence } = healthOf(response, status);
-    if (evidence === 'failed' || evidence === 'refused') upstream.health.requestProbe(captchaId);
-    else if (evidence === 'well' && verdict.__typename !== 'NoVerdict') health?.recordResponse();
-    const isFailure = evidence === 'failed' && !(response.kind === 'exception' && isBlamed(status));
-    if (!isFailure && status !== 429) health?.halfOpenAgain();
   }
 }
 

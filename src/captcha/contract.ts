@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
-import { USER_AGENT } from '../upstream/accounts.ts';
+import { CLIENT_HEADERS } from '../upstream/accounts.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
@@ -16,7 +16,7 @@ export function validatePath(captchaId: string): string {
 }
 
 /** The format of section 4, rule 2. */
-export const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded', 'user-agent': USER_AGENT };
+export const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
 
 /** The form of a verification (2.1, section 4). The captcha id is not in it but in the URL. */
 export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {

@@ -89,11 +89,20 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
       return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : WELL;
     }
     case 'unreadable':
-      // The service is not down, but nobody can tell what it says.
-      return status < 500 ? { evidence: 'inconclusive', reason: response.reason } : evidenceOfStatus(status);
+      return evidenceOfStatus(status, response.reason);
     case 'other':
       return evidenceOfStatus(status);
   }
+}
+
+/**
+ * What the response to a call shows, for `Reading`. Only a verdict shows that the service is well: its edge may refuse what is
+ * malformed while everything behind it is down. A client can cause what blames it, so that is no failure.
+ */
+export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
+  const { evidence } = healthOf(response, status);
+  if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
+  return evidence === 'failed' && response.kind === 'exception' && isBlamed(status) ? 'refused' : evidence;
 }
 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */

@@ -152,7 +152,10 @@ export const trustedHeaders = {
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
   schema: parsedJson
     .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
-    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' }),
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' })
+    .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
+      error: 'expected different headers for subject and scopes',
+    }),
   isExplained: true,
 } as const;
 
@@ -178,17 +181,18 @@ export const attestation = {
   schema: parsedJson.pipe(
     entryOf({
       issuer,
-      // A lifetime bounds how long a proof that leaks is worth something; beyond, a person has long forgotten the challenge.
-      lifetimeSeconds: number(10, 300).default(120),
+      // Services remember a proof for 300 s. A minute less is enough for two clocks that differ by 5 s each.
+      lifetimeSeconds: number(10, 240).default(120),
       audiences: listOf(audience, 'id'),
     }),
   ),
   isExplained: true,
 } as const;
 
-/** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. */
-const isKeyBytes = (text: string) => /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text);
-const bytes = textThat('32 bytes as base64url', isKeyBytes);
+/** 43 characters. The last one has two spare bits, which are zero in what an encoder writes. The same byte 32 times is not random. */
+const isKeyBytes = (text: string) =>
+  /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
+const bytes = textThat('32 random bytes as base64url', isKeyBytes);
 
 /**
  * A JWK with the members of this shape. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web

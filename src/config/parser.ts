@@ -1,6 +1,7 @@
 import type { z } from 'zod';
+import { readJson } from '../runtime/json.ts';
 import { looksLikeWord } from './json-values.ts';
-import { type Environment, unknownNames } from './names.ts';
+import { areTracesOff, type Environment, unknownNames } from './names.ts';
 import { brokenRules } from './rules.ts';
 import { expectedBut } from './values.ts';
 import { type Config, VARIABLES, type Variable } from './variables.ts';
@@ -37,7 +38,8 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
         text = readFile(path).trim();
       } catch {
         // The path is not shown, because it can be the secret itself by mistake.
-        problems.push(expectedBut(`${name}_FILE`, `a readable file with ${expected}`, 'a path that cannot be read'));
+        const got = QUOTED.test(path) ? 'a path in quotes' : 'a path that cannot be read';
+        problems.push(expectedBut(`${name}_FILE`, `a readable file with ${expected}`, got));
         continue;
       }
     }
@@ -45,6 +47,11 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
       values[key] = variable.absent;
       continue;
     }
+    if (QUOTED.test(text)) {
+      problems.push(expectedBut(name, 'a value without quotes around it', 'one that an env file has left in quotes'));
+      continue;
+    }
+    problems.push(...slipsIn(name, text));
     placeholders.push(...placeholdersIn(variable, text));
     const result = schema.safeParse(text, { error: () => 'expected another value' });
     if (result.success) values[key] = result.data;
@@ -54,6 +61,7 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
   const config = values as Partial<Config>;
   problems.push(...brokenRules(config, (key) => isSet(VARIABLES[key], env)));
   if (config.upstreamMode === 'live') problems.push(...placeholders);
+  if (areTracesOff(env)) values['otlpEndpoint'] = undefined;
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: a key without its value would have added a sentence to the problems.
   return config as Config;
@@ -86,7 +94,23 @@ function placeholdersIn({ name, secret }: Variable, text: string): string[] {
   });
 }
 
-/** Every text within a JSON value, with its path such as `0.secret`. If it is not JSON, the texts between its commas. */
+/** A text in quotes of any kind: an env file of Docker keeps them, and a text editor makes them round. */
+const QUOTED = /^(["'`]).*\1$|^[“”„‘’‚«].*[“”‘’»]$/s;
+
+/** A sentence for each key that stands twice in its object, and for each text in quotes. None shows what can be a secret. */
+function slipsIn(name: string, text: string): string[] {
+  const repeated = jsonIn(text)?.repeatedKeys ?? [];
+  return [
+    ...repeated.map((key) =>
+      expectedBut(name, 'each key once in its object', looksLikeWord(key) ? `"${key}" twice` : 'one twice'),
+    ),
+    ...textsIn(text)
+      .filter(([, inner]) => QUOTED.test(inner))
+      .map(([path]) => expectedBut(name, `no quotes within the text at ${path}`, 'quotes around it')),
+  ];
+}
+
+/** Every text within a JSON value, with its path such as `0.secret`. If it is no JSON, the texts between its commas. */
 function textsIn(text: string): (readonly [path: string, text: string])[] {
   const within = (value: unknown, path: readonly string[]): ReturnType<typeof textsIn> => {
     if (typeof value === 'string') return [[path.join('.'), value]];
@@ -95,10 +119,15 @@ function textsIn(text: string): (readonly [path: string, text: string])[] {
       within(inner, [...path, Array.isArray(value) || looksLikeWord(key) ? key : '(unknown key)']),
     );
   };
+  const parts = text.split(',').map((part) => part.trim());
+  const isBroken = /^[[{]/.test(text);
+  return within(jsonIn(text)?.json ?? (isBroken ? [] : parts.length > 1 ? parts : text), []);
+}
+
+function jsonIn(text: string): ReturnType<typeof readJson> | undefined {
   try {
-    return within(JSON.parse(text), []);
+    return readJson(text);
   } catch {
-    const parts = text.split(',').map((part) => part.trim());
-    return within(parts.length > 1 ? parts : text, []);
+    return undefined;
   }
 }

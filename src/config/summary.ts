@@ -1,5 +1,6 @@
+import { createHash, scryptSync } from 'node:crypto';
 import { ANYONE, ROUTER } from './values.ts';
-import type { Config } from './variables.ts';
+import { type Config, VARIABLES, type Variable } from './variables.ts';
 
 /** What is on and what is off, in one line; `policy` is the id of the risk policy. */
 export function summaryOf(config: Config, policy: string): string {
@@ -26,15 +27,11 @@ function scopesOf({ trustedHeaders, services, routerSecrets }: Config): string |
   return routerSecrets.length > 0 ? 'enforced, and nobody behind the router has one' : 'enforced';
 }
 
-/** Who shares what may proceed in an outage. Only trusted headers tell one asker from another. */
+/** Who has a share of what may proceed in an outage. Only trusted headers tell one requester from another. */
 function sharesOf({ trustedHeaders: { subject, metadata = {} } = {} }: Config): string {
   const hasAddress = ['ipAddr', 'ipAddrV4', 'ipAddrV6'].some((key) => key in metadata);
-  const shares = [
-    subject !== undefined && 'three a minute for each person',
-    hasAddress && `twelve a minute for each network${subject === undefined ? '' : ' without a person'}`,
-  ].filter(Boolean);
-  if (shares.length === 0) return 'and one client can take all that may proceed';
-  return `${shares.join(', ')}, and for all others together twice what others passed`;
+  const each = [subject !== undefined && 'person', hasAddress && 'network'].filter(Boolean).join(' and ');
+  return each ? `with a share for each ${each}` : 'and one client can take all that may proceed';
 }
 
 /** Who may read signals and perhaps should not, and what the operator can do; undefined if nobody. */
@@ -43,4 +40,15 @@ export function exposureOf(config: Config): string | undefined {
   return config.allowDirectAccess
     ? 'Anyone who reaches this port may ask and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
     : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
+}
+
+const ROWS: Readonly<Record<string, Variable>> = VARIABLES;
+
+/** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
+export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config) {
+  const { secret, open } = Object.groupBy(Object.entries(common), ([key]) => (ROWS[key]?.secret ? 'secret' : 'open'));
+  const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
+  // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
+  const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
+  return { configuration, secrets };
 }

@@ -1,14 +1,14 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Drift, Metrics } from '../observability/metrics.ts';
+import type { Account } from '../upstream/accounts.ts';
 import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
-import { isUpstreamFailure } from '../upstream/transport-errors.ts';
-import { anyEnvelope, invalidRequestEnvelope, QUERY_TEMPLATE, successEnvelope } from './contract.ts';
-import { driftOf, type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
-import { type Application, type FingerprintRequest, toBody } from './request.ts';
+import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
+import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
+import { type FingerprintRequest, toBody } from './request.ts';
 
 /** From a request to its outcome: the loader that shares calls, and the call. */
 
@@ -36,14 +36,16 @@ export function createFingerprintLoader(
 }
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient, 'post' | 'health'>;
-  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordShortenedReport'>;
+  readonly upstream: Pick<UpstreamClient, 'ask'>;
+  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 /** Asks the fingerprint service, and counts the signals of its answers. */
 export class FingerprintClient {
   readonly #options: Options;
+  /** The new words that the log has named. */
+  readonly #named = new Set<string>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -58,27 +60,37 @@ export class FingerprintClient {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
-    const { application, body } = request;
-    const { publicKey: account, region, origin, path, headers } = application;
-    try {
-      const sent = { region, account, origin, path, pathTemplate: QUERY_TEMPLATE, headers, body, operation };
-      const response = await upstream.post(sent);
-      const outcome = toOutcome(request, response, Date.now(), (values) => {
+    const { application: account, body } = request;
+    const observer = {
+      onShortened: (flaws: string) => {
         metrics.recordShortenedReport();
-        const flaws = `device_basic: ${values} values were left out or cut`;
-        log.warn({ requestId: operation.requestId, account, flaws }, 'a device reports more about itself than is kept');
-      });
-      upstream.health.find(account)?.recordResponse();
-      const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
-      for (const signal of signals) metrics.recordSignal(signal.code, signal.level, driftOf(signal));
-      return outcome;
-    } catch (error) {
-      // Probes find out whether it is the service that is not well. A pause is no such failure.
-      if (isUpstreamFailure(error) && error.why !== 'pause') upstream.health.requestProbe(account);
-      throw error;
-    }
+        log.warn({ requestId: operation.requestId, account: account.id, flaws }, 'a device reports more than is kept');
+      },
+      onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
+    };
+    // What is none of the documented outcomes throws. Each of these shows that the service works.
+    const outcome = await upstream.ask({ account, body, operation }, (response) => ({
+      result: toOutcome(request, response, Date.now(), observer),
+      evidence: 'well',
+    }));
+    const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
+    for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
+    return outcome;
+  }
+
+  /** Counts a difference from the document, and names a new word in the log, once in this process. */
+  #recordDrift(kind: Drift, word?: string): void {
+    this.#options.metrics.recordDrift(kind);
+    const flaws = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
+    if (word === undefined || this.#named.has(flaws) || this.#named.size >= MAX_NAMED) return;
+    this.#named.add(flaws);
+    this.#options.log.warn({ flaws }, 'the fingerprint service sent a word that its document does not have');
   }
 }
+
+/** A word like those of the document: nothing else is kept, or gets into the log. */
+const PLAIN_WORD = /^[\w/.-]{1,48}$/;
+const MAX_NAMED = 64;
 
 const EMPTY_TOKEN = {
   field: 'device_token',
@@ -87,17 +99,17 @@ const EMPTY_TOKEN = {
 };
 
 /** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
-export function fingerprintProbe({ region, origin, path, headers }: Application): Probe {
+export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
   return { region, origin, path, headers, body: () => toBody({ token: '' }), classify };
 }
 
 /** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
-function classify({ status, json }: UpstreamResponse): ProbeResult {
+function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
   }
-  return evidenceOfStatus(status);
+  return evidenceOfStatus(status, unreadable);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isObject, propertiesOf } from '../runtime/json.ts';
-import type { DeviceMetadataInput, SignalLevel } from '../schema.generated.ts';
+import type { DeviceMetadataInput } from '../schema.generated.ts';
 
 /** The paths, names and shapes of the fingerprint document, without any I/O. Section numbers are that document's. */
 
@@ -35,6 +35,15 @@ export const METADATA_KEYS: Readonly<Record<MetadataKey, string>> = {
   tlsCipher: 'tls_cipher',
 };
 
+/**
+ * The service takes any `event_type` (2.1). Here it is a name, for rules and sealed judgements: without control characters, lone
+ * surrogates and line separators (Unicode categories Cc, Cs, Zl and Zp).
+ */
+export const EVENT_TYPE = {
+  expected: 'a text of 1 to 256 printable characters',
+  pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u,
+};
+
 const mobile = z.object({ os: z.string(), pla: z.string(), mod: z.string(), osv: z.string() });
 
 /** The document gives web objects no types and allows any further key (2.7). `outcome.ts` bounds them. */
@@ -53,20 +62,34 @@ const listOf = <Item>(isItem: (given: unknown) => boolean) =>
 
 const ipInfo = z.object({ ip: z.string() });
 
-/** One entry of `signals` (2.8). */
+/** One entry of `signals` (2.8). Its level may be newer than the document. */
 interface WireSignal {
   readonly signal: string;
-  readonly level: SignalLevel;
+  readonly level: string;
   readonly confidence: number;
 }
-
-const LEVELS: ReadonlySet<unknown> = new Set<SignalLevel>(['LOW', 'MEDIUM', 'HIGH']);
 
 function isSignal(given: unknown): boolean {
   const { signal, level, confidence } = propertiesOf(given);
   const isConfidence = typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
-  return typeof signal === 'string' && signal !== '' && LEVELS.has(level) && isConfidence;
+  return typeof signal === 'string' && signal !== '' && typeof level === 'string' && isConfidence;
 }
+
+/** The client types (2.6) with our names, and OTHER for one that is newer than the document. */
+export const CLIENT_TYPES = { Android: 'ANDROID', iOS: 'IOS', 'Web/H5': 'WEB_H5', OTHER: 'OTHER' } as const;
+
+/** A newer client type loses no device. Nobody knows the shape of its `device_basic`, so that is not read. */
+function asOther(detail: unknown): unknown {
+  const { client_type: word, ip_info } = propertiesOf(detail);
+  const isNewer = typeof word === 'string' && !['Android', 'iOS', 'Web/H5'].includes(word);
+  return isNewer ? { client_type: 'OTHER', word, ip_info } : detail;
+}
+const detail = z.discriminatedUnion('client_type', [
+  z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
+  z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),
+  z.object({ client_type: z.literal('Web/H5'), device_basic: web, ip_info: ipInfo }),
+  z.object({ client_type: z.literal('OTHER'), word: z.string(), ip_info: ipInfo }),
+]);
 
 /** 2.4 to 2.8. `client_type` decides which `device_basic` must follow (2.7); unknown extra fields are dropped. */
 const data = z.object({
@@ -74,11 +97,7 @@ const data = z.object({
   event_id: z.string().min(1),
   fp_detail: z.object({ device_id: z.string().min(1), version: z.string() }),
   signals: listOf<WireSignal>(isSignal),
-  detail: z.discriminatedUnion('client_type', [
-    z.object({ client_type: z.literal('Android'), device_basic: mobile, ip_info: ipInfo }),
-    z.object({ client_type: z.literal('iOS'), device_basic: mobile, ip_info: ipInfo }),
-    z.object({ client_type: z.literal('Web/H5'), device_basic: web, ip_info: ipInfo }),
-  ]),
+  detail: z.preprocess(asOther, detail),
 });
 
 /** 2.3 */

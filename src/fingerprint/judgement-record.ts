@@ -62,7 +62,8 @@ const version1 = z.strictObject({
   /** The request id, the event id, the version of the method and the device id. */
   ids: z.tuple([text, text, text, text]),
   ip: text,
-  client: z.enum(['ANDROID', 'IOS', 'WEB_H5']),
+  /** OTHER has neither of the next two. Releases up to 0.4.0 do not open it. */
+  client: z.enum(['ANDROID', 'IOS', 'WEB_H5', 'OTHER']),
   /** Of an app: the name and version of the system, the architecture and the model. */
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),
   /** Of a page. */
@@ -101,7 +102,7 @@ export function writeRecord(judgement: Judgement): string {
 export function readRecord(record: string): Judgement | undefined {
   const { data } = version1.safeParse(parseJson(record));
   const deviceBasic = data && readBasic(data);
-  if (!deviceBasic) return undefined;
+  if (!data || deviceBasic === undefined) return undefined;
   const { ids, decision } = data;
   const [requestId, eventId, version, id] = ids;
   return {
@@ -128,6 +129,7 @@ function writeSignal({ name, level, confidence }: Signal): string | z.infer<type
 }
 
 function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof version1>, 'mobile' | 'web'> {
+  if (!basic) return {};
   if (basic.__typename === 'Web') return { web: { browser: basic.browser, device: basic.device, os: basic.os } };
   const { os, architecture, model } = basic;
   return { mobile: [os.name ?? null, os.version ?? null, architecture, model] };
@@ -136,6 +138,7 @@ function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof versio
 /** Undefined if the record has not what its kind of client needs. */
 function readBasic({ client, mobile, web }: z.output<typeof version1>): Judgement['deviceBasic'] | undefined {
   if (client === 'WEB_H5') return web && !mobile ? { __typename: 'Web', ...web } : undefined;
+  if (client === 'OTHER') return web || mobile ? undefined : null;
   if (!mobile || web) return undefined;
   const [name, version, architecture, model] = mobile;
   return { __typename: 'Mobile', os: { name, version }, architecture, model };

@@ -1,8 +1,7 @@
-import { DeviceTrustError, type Side } from '../errors.ts';
-import type { SignalDrift } from '../observability/metrics.ts';
-import { describeIssues, nestsTooDeep, saidIn, sizeOf } from '../runtime/json.ts';
+import { DeviceTrustError } from '../errors.ts';
+import type { Drift } from '../observability/metrics.ts';
+import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
 import type {
-  DeviceClientType,
   DeviceFieldError,
   DeviceFingerprint,
   DeviceFingerprintRejected,
@@ -10,11 +9,13 @@ import type {
   IpInfo,
   Mobile,
   Signal,
+  SignalLevel,
   Web,
 } from '../schema.generated.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
+  CLIENT_TYPES,
   type FingerprintData,
   invalidRequestEnvelope,
   METADATA_KEYS,
@@ -22,7 +23,7 @@ import {
   type WireFieldError,
 } from './contract.ts';
 import type { FingerprintRequest } from './request.ts';
-import { SIGNALS_BY_NAME } from './signal-catalogue.ts';
+import { LEVEL_RANK, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
 /** A device in the shape of the graph with all its signals, so that resolvers have nothing left to look up. */
 export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'ipInfo' | 'signals'> & {
@@ -34,8 +35,14 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   /** When the service answered, in ms since 1970. */
   respondedAt: number;
   signals: Signal[];
-  deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' });
+  deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' }) | null;
 };
+
+/** Is told what of a device is not kept, and how it differs from the document. `word` is one that the document does not have. */
+interface Observer {
+  onShortened(flaws: string): void;
+  onDrift(kind: Drift, word?: string): void;
+}
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
@@ -46,53 +53,48 @@ type Detail = FingerprintData['detail'];
  * Turns a response into a type of the graph (document, sections 2 and 7).
  *
  * @param respondedAt when the response arrived, in ms since 1970
- * @param onShortened called if the device reports more about itself than is kept, with how many values were left out or cut
  * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
  */
 export function toOutcome(
   question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
-  onShortened?: (values: number) => void,
+  observer?: Observer,
 ): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report();
     const device = toDevice(question, success.data.data, respondedAt, report);
-    if (report.leftOut > 0) onShortened?.(report.leftOut);
+    if (report.leftOut > 0) observer?.onShortened(`device_basic: ${report.leftOut} values were left out or cut`);
+    if (observer) observeDrift(success.data.data, observer);
     return device;
   }
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (success) {
-    // What a device reports about itself wakes nobody, because whoever controls it could.
-    const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
-    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? 'upstream' : undefined);
-  }
-  // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
-  // ours; if it is one, our own probe finds the account refused.
-  const side = !envelope && status >= 400 && status < 500 ? 'upstream' : undefined;
+  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   const said = saidIn(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return toRejection(rejection.data.errors);
-    throw protocolError(describeIssues(error), side);
+    throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.application.publicKey}${said}`;
-    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side });
+    const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
+    // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
+    // mistake of ours; if it is one, our own probe finds the account refused.
+    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
   }
-  throw protocolError(`HTTP status ${status}${said}`, side);
+  throw protocolError(`HTTP status ${status}${said}`);
 }
 
-function protocolError(internal: string | undefined, side?: Side): DeviceTrustError {
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side });
+function protocolError(internal: string | undefined): DeviceTrustError {
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }
 
 /** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */
@@ -129,7 +131,7 @@ function toDevice(
     eventType,
     respondedAt,
     token,
-    publicKey: application.publicKey,
+    publicKey: application.id,
     requestId: request_id,
     eventId: event_id,
     version: fp_detail.version,
@@ -137,17 +139,17 @@ function toDevice(
     device: { id: fp_detail.device_id },
     deviceBasic: toDeviceBasic(detail, report),
     ipInfo: detail.ip_info,
-    signals: signals.map(({ signal: name, level, confidence }) => toSignal({ name, level, confidence })),
+    signals: signals.map(({ signal: name, level, confidence }) =>
+      // A newer level may be the most serious one.
+      toSignal({ name, level: isLevel(level) ? level : 'HIGH', confidence }),
+    ),
   };
 }
 
-const CLIENT_TYPES: Readonly<Record<Detail['client_type'], DeviceClientType>> = {
-  Android: 'ANDROID',
-  iOS: 'IOS',
-  'Web/H5': 'WEB_H5',
-};
+const isLevel = (level: string): level is SignalLevel => Object.hasOwn(LEVEL_RANK, level);
 
 function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasic'] {
+  if (detail.client_type === 'OTHER') return null;
   if (detail.client_type === 'Web/H5') {
     const { browser, device, os } = detail.device_basic;
     // The fields of the graph come first, so that nothing else takes their room.
@@ -185,33 +187,45 @@ export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>):
   return { ...signal, code, effect, meaning };
 }
 
-/** How a signal differs from the catalogue; undefined if it does not. */
-export function driftOf({ name, level, confidence }: Signal): SignalDrift | undefined {
-  const documented = SIGNALS_BY_NAME.get(name);
-  if (!documented) return 'unknown_signal';
-  if (documented.level !== level) return 'level';
-  return documented.confidence === confidence ? undefined : 'confidence';
+/** Tells how a device differs from the document: its client type (2.6), and each signal from the catalogue (2.9). */
+function observeDrift({ detail, signals }: FingerprintData, observer: Observer): void {
+  if (detail.client_type === 'OTHER') observer.onDrift('client_type', detail.word);
+  for (const { signal, level, confidence } of signals) {
+    const documented = SIGNALS_BY_NAME.get(signal);
+    if (!documented) observer.onDrift('unknown_signal', signal);
+    if (!isLevel(level)) observer.onDrift('level', level);
+    else if (documented && documented.level !== level) observer.onDrift('level');
+    else if (documented && documented.confidence !== confidence) observer.onDrift('confidence');
+  }
 }
 
-/** What a device may report about itself, in values; a text counts as one more for each 16 characters. Pages report some 20. */
-const MAX_SIZE = 1_000;
-const CHARACTERS_PER_UNIT = 16;
-const weightOf = (text: string) => text.length / CHARACTERS_PER_UNIT;
+/**
+ * What is kept of a device's report about itself, in bytes of JSON with the keys of `additional`. Pages report some 20 values in 500.
+ * A sealed judgement of 8 KiB has room for it beside the longest event type and person, and every signal unlike the catalogue.
+ */
+const MAX_BYTES = 960;
 
 /**
  * Bounds what a device reports about itself. Who controls a page writes it, and must not decide whether its judgement is read: what is
  * beyond the limit, or too deep, is left out, and a long text is cut.
  */
 class Report {
-  #left = MAX_SIZE;
+  #left = MAX_BYTES;
   /** How many values were left out, or cut. */
   leftOut = 0;
 
-  /** As much of the begin of a text as still fits. */
+  /** As many characters from the begin of a text as still fit. The first text that is cut takes all that is left. */
   text(value: string): string {
-    const kept = value.slice(0, Math.max(0, this.#left * CHARACTERS_PER_UNIT));
-    this.#left -= 1 + kept.length / CHARACTERS_PER_UNIT;
-    if (kept.length < value.length) this.leftOut += 1;
+    if (this.#takes(jsonBytes(value, this.#left))) return value;
+    this.leftOut += 1;
+    let [kept, left] = ['', this.#left - 2];
+    // By code points: half of a surrogate pair is no text.
+    for (const character of value) {
+      left -= jsonBytes(character, 12) - 2;
+      if (left < 0) break;
+      kept += character;
+    }
+    this.#left = 0;
     return kept;
   }
 
@@ -222,13 +236,18 @@ class Report {
       if (some.includes(key)) continue;
       const value = object[key];
       const isText = typeof value === 'string';
-      const size = weightOf(key) + (isText ? 0 : sizeOf(value, weightOf, this.#left));
-      if (size > this.#left || nestsTooDeep([value])) this.leftOut += 1;
-      else {
-        this.#left -= size;
-        kept.push([key, isText ? this.text(value) : value]);
-      }
+      // A colon and a comma have two bytes, and so have the brackets.
+      const ofKey = jsonBytes(key, this.#left);
+      const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
+      if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
+      else this.leftOut += 1;
     }
     return Object.fromEntries(kept);
+  }
+
+  #takes(bytes: number): boolean {
+    if (bytes > this.#left) return false;
+    this.#left -= bytes;
+    return true;
   }
 }

@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
 import { closestMatch } from 'leven';
 import { z } from 'zod';
+import { readJson } from '../runtime/json.ts';
+import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
@@ -36,7 +38,7 @@ const objectOf = <Shape extends z.ZodRawShape>(expected: string, shape: Shape) =
 
 const action = oneOf('ALLOW', 'CHALLENGE', 'DENY');
 const codes = setOf('a list of signals', z.enum(CODES, 'the code of a documented signal'));
-const eventType = z.string('a text of 1 to 100 characters').regex(/^.{1,100}$/su);
+const eventType = z.string(EVENT_TYPE.expected).regex(EVENT_TYPE.pattern);
 
 const CONDITION = 'an object with at least one condition';
 const condition = objectOf(CONDITION, {
@@ -47,7 +49,7 @@ const condition = objectOf(CONDITION, {
   minConfidence: z.number('a number from 0 to 1').min(0).max(1).optional(),
   atLeast: z.int(`a whole number from 1 to ${CODES.length}`).min(1).max(CODES.length).optional(),
   eventType: oneOrMany('a list of texts', eventType).optional(),
-  clientType: oneOrMany('a list of client types', oneOf('ANDROID', 'IOS', 'WEB_H5')).optional(),
+  clientType: oneOrMany('a list of client types', oneOf(...Object.values(CLIENT_TYPES))).optional(),
 });
 
 const rule = objectOf('a rule, which is an object', {
@@ -95,21 +97,25 @@ export function readContent(text: string): PolicyContent {
   if (text.length > MAX_CHARACTERS) {
     throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
   }
-  let json: unknown;
+  const { json, repeatedKeys } = jsonIn(text);
+  const { data, error } = policySchema.safeParse(json, { reportInput: true });
+  const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
+  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
+  // Once each, because one value can fail several checks.
+  const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
+  const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
+  if (!data || problems.length > 0) throw new PolicyError(problems);
+  return data;
+}
+
+function jsonIn(text: string) {
   try {
-    json = JSON.parse(text);
+    return readJson(text);
   } catch (error) {
     // The rest of the message quotes the text, which is a secret if the path is that of another file.
     const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
     throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
-  const { data, error } = policySchema.safeParse(json, { reportInput: true });
-  const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
-  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
-  // Once each, because one value can fail several checks.
-  const problems = [...new Set([...repeatedKeys(text), ...mistakes, ...repeatedIds(ids)])];
-  if (!data || problems.length > 0) throw new PolicyError(problems);
-  return data;
 }
 
 /** The sentences about one mistake: one for each key that is unknown. */
@@ -148,28 +154,6 @@ function show(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`;
   const text = JSON.stringify(value);
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
-}
-
-const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
-
-/**
- * Keys that an object of a valid text has twice. JSON.parse takes the last one, and the conditions or the rules of the first one
- * would be gone without a word.
- */
-function repeatedKeys(text: string): string[] {
-  const problems: string[] = [];
-  const open: Set<unknown>[] = [];
-  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else if (colon) {
-      const key: unknown = JSON.parse(string);
-      const keys = open.at(-1);
-      if (keys?.has(key)) problems.push(sentence('', 'each key once in its object', key));
-      keys?.add(key);
-    }
-  }
-  return problems;
 }
 
 /** Ids that an earlier rule has, whatever else is wrong with the rules. */

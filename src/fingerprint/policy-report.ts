@@ -1,9 +1,10 @@
+import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** What a risk policy says and decides, as lines for an analyst. */
 
-export const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'] as const;
+export const CLIENTS = Object.values(CLIENT_TYPES);
 
 /** What is asked about signals. */
 type Asked = Pick<PolicyInput, 'clientType' | 'eventType'>;
@@ -23,18 +24,19 @@ const SIGNALS: readonly PolicySignal[] = [
   ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
-/** The rules in their order, with their conditions. */
-export function describe({ id, rules, otherwise }: RiskPolicy, source: string): string[] {
+/** The rules in their order, with their conditions, and in the first line what `bySignal` found suspicious. */
+export function describe({ id, rules, otherwise }: RiskPolicy, source: string, flaws: readonly string[]): string[] {
   const lines = rules.map(({ when, decision, isShadow }) => {
     const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
     return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, conditions.join('; ')];
   });
-  const head = `Policy ${id}, ${source}: ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}, otherwise ${otherwise.action}.`;
+  const count = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const head = [`Policy ${id}, ${source}: ${count}, otherwise ${otherwise.action}.`, ...flaws].join(' ');
   return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
 }
 
-/** What is decided about no signal, each alone, and as many as a rule asks for; and the rules that never act. */
-export function bySignal(policy: RiskPolicy): string[] {
+/** What is decided about no signal, each alone, and as many as a rule asks for; `flaws` says why it is probably not as meant. */
+export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readonly flaws: string[] } {
   const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
   const acted = new Set<string>();
   const rows = tried.flatMap(({ signals, outcomes }) =>
@@ -47,8 +49,13 @@ export function bySignal(policy: RiskPolicy): string[] {
     }),
   );
   const idle = policy.rules.filter(({ decision }) => !acted.has(decision.rule));
+  const actions = new Set(tried.flatMap(({ outcomes }) => outcomes.map(([action]) => action)));
+  const flaws = [
+    ...(actions.size === 1 ? [`Every device that was tried gets ${[...actions]}.`] : []),
+    ...(idle.length > 0 ? [`Rules that never act: ${idle.map(({ decision }) => decision.rule).join(', ')}.`] : []),
+  ];
   const head = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
-  return [
+  const lines = [
     'Decisions about a device with no signal, with one, and with several if a rule acts on them for the first time:',
     '',
     ...table([head, ...rows]),
@@ -56,11 +63,12 @@ export function bySignal(policy: RiskPolicy): string[] {
     idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
     ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
   ];
+  return { lines, flaws };
 }
 
 /** Which rule acts on a device, and why each one before it does not. */
 export function explain(policy: RiskPolicy, question: Question): string[] {
-  const clients = question.clientType ? [question.clientType] : CLIENT_TYPES;
+  const clients = question.clientType ? [question.clientType] : CLIENTS;
   const answers = clients.map((clientType) => {
     const input = { ...question, clientType };
     const { action, rule } = decide(policy, input);
@@ -97,7 +105,7 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 /** What is decided about each device of a list. */
 export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
   const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
-    const asked = (client ? [client] : CLIENT_TYPES).map((clientType) => ({ clientType, eventType }));
+    const asked = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
     return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);
   });
   return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
@@ -147,7 +155,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
 /** Each client type with every event type that the rules name, and with none for all others. */
 function questionsOf(rules: readonly Rule[]): Asked[] {
   const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
-  return CLIENT_TYPES.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
+  return CLIENTS.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
 }
 
 /** Each different decision about these signals: action, rule, shadow rules, and the questions for which it is made. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
+import { CLIENT_TYPES } from './contract.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
 import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
@@ -121,12 +122,15 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
-    metrics.watchPolicy(() => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }]);
+    metrics.recordContents({ policy: policy.id });
+    const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
+    metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
   }
 
   /** Replaces the policy. Operations under way keep their own. */
   replace(policy: RiskPolicy): void {
     this.#policy = policy;
+    this.#metrics.recordContents({ policy: policy.id });
   }
 
   /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */

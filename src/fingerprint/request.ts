@@ -1,7 +1,8 @@
 import { badUserInput } from '../errors.ts';
+import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Accounts, USER_AGENT } from '../upstream/accounts.ts';
-import { METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
+import { type Account, type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
 
@@ -36,32 +37,23 @@ export function withTrusted(
   return metadata;
 }
 
-/** A configured application, prepared for calls: it has the credentials and the address of its region. */
-export interface Application {
-  readonly publicKey: string;
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
-  /** Holds the secret. Never logged. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
 /** An application as it is configured, with the address of its region. */
-interface ApplicationAccount extends Pick<Application, 'publicKey' | 'region'> {
+interface ConfiguredApplication extends Pick<Account, 'region'> {
+  readonly publicKey: string;
   readonly secret: string;
   readonly baseUrl: string;
 }
 
 /** Prepares an application once, so that its calls need not. */
-export function prepareApplication({ publicKey, secret, region, baseUrl }: ApplicationAccount): Application {
-  const { origin, pathname: path } = new URL(baseUrl + queryPath(publicKey));
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'user-agent': USER_AGENT };
-  return { publicKey, region, origin, path, headers };
+export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
+  const { origin, pathname: path } = new URL(baseUrl + queryPath(id));
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
+  return { id, region, origin, path, headers };
 }
 
 /** A query that is ready to be sent. */
 export interface FingerprintRequest {
-  readonly application: Application;
+  readonly application: Account;
   readonly token: string;
   /** The business event, for the risk policy and for the record of a judgement. */
   readonly eventType: string | undefined;
@@ -73,30 +65,32 @@ export interface FingerprintRequest {
 /**
  * Turns the arguments of `deviceFingerprint` into a request.
  *
- * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, or metadata that names a key twice
+ * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, an event type that is no name, or metadata that names a key twice
  */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
-  applications: Pick<Accounts<Application>, 'find'>,
+  applications: Pick<Accounts<Account>, 'find'>,
 ): FingerprintRequest {
   const application = applications.find(args.publicKey);
   if (!application)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
+  const eventType = args.eventType || undefined;
+  if (eventType && !EVENT_TYPE.pattern.test(eventType))
+    throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
   const body = toBody(args);
-  const eventType = args.eventType ?? undefined;
-  return { application, token: args.token, eventType, body, key: `${application.publicKey}\n${body}` };
+  return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
 }
 
 /**
- * The request body (document, 2.1) with the documented keys in a fixed order. What is null or empty is left out, so that requests which
- * differ only in that share a call. Throws like `toRequest`.
+ * The request body (document, 2.1), its keys in a fixed order. What is null or empty is left out, so that requests which differ only in
+ * that share a call. Throws like `toRequest`.
  */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({
     device_token: token,
     metadata: wireMetadata && Object.keys(wireMetadata).length > 0 ? wireMetadata : undefined,
-    event_type: eventType ?? undefined,
+    event_type: eventType || undefined,
     event_time: eventTime ?? undefined,
   });
 }
@@ -110,11 +104,22 @@ function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   for (const [name, key] of DOCUMENTED) {
     if (given[name] != null) metadata[key] = given[name];
   }
-  for (const [key, value] of Object.entries(given.additional ?? {})) {
+  const additional = given.additional ?? {};
+  for (const key of Object.keys(additional).sort()) {
     if (DOCUMENTED_KEYS.has(key)) {
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
     }
-    if (value !== null) metadata[key] = value;
+    if (additional[key] !== null) metadata[key] = withSortedKeys(additional[key]);
   }
   return metadata;
+}
+
+/** Equal objects may arrive with their keys in different orders (RFC 8259, section 4). A list keeps its order. */
+function withSortedKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withSortedKeys);
+  if (!isObject(value)) return value;
+  // Without a prototype it is a dictionary, so V8 makes no shape for each of a caller's 50,000 objects.
+  const sorted: Record<string, unknown> = Object.create(null);
+  for (const key of Object.keys(value).sort()) sorted[key] = withSortedKeys(value[key]);
+  return sorted;
 }

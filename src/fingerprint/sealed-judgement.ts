@@ -15,10 +15,10 @@ export function newSealingKey() {
   return { kty: 'oct' as const, k: randomBytes(32).toString('base64url'), kid };
 }
 
-/** Half of the largest body by default, in characters. Judgements have some 800. */
-const MAX_CHARACTERS = 262_144;
-/** A record of so many bytes is no longer than that once it is sealed: base64url makes four characters of three bytes. */
-const MAX_RECORD_BYTES = (MAX_CHARACTERS * 3) / 4 - 512;
+/** The longest text that is sealed, in bytes: a body has room for 60 of them by default. Judgements have some 800. */
+const MAX_BYTES = 8_192;
+/** The longest text that is opened, in characters: releases up to 0.4.0 sealed as much, and those texts are kept for years. */
+const MAX_OPENED_CHARACTERS = 262_144;
 
 /** The error for whoever asks for a judgement where no key seals and opens any. */
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
@@ -47,7 +47,7 @@ export class Judgements {
 
   /**
    * The judgement of a device; null without a key to seal it with. It is sealed when its `sealed` is read, and only then. Reading it
-   * throws UPSTREAM_PROTOCOL_ERROR if the device has so much to it that nobody could open the record.
+   * throws UPSTREAM_PROTOCOL_ERROR if the service said more about the device than 8 KiB hold.
    *
    * @param subject the person on whose behalf the caller asked
    * @param decide says what the risk policy decides about the device; called when the decision is read, or sealed
@@ -58,13 +58,12 @@ export class Judgements {
     // Also an error is remembered, because one request can select it under hundreds of aliases.
     let sealed: string | DeviceTrustError | undefined;
     const seal = () => {
-      const record = writeRecord(judgement);
-      // Only a caller with a long text can have made it so long.
+      const text = encrypt(writeRecord(judgement), ...first);
+      // Only the service can make it longer: what pages and callers say is bounded.
       const internal = 'a judgement that is too long to be sealed';
-      if (Buffer.byteLength(record) > MAX_RECORD_BYTES)
-        return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side: 'upstream' });
+      if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
       this.#metrics.recordJudgement('sealed');
-      return encrypt(record, ...first);
+      return text;
     };
     const { token, respondedAt, eventType, ...shown } = device;
     const judgement: DeviceJudgement & Judgement = {
@@ -88,7 +87,7 @@ export class Judgements {
   /** Opens what, as a whole, a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
   open(sealed: string): DeviceJudgement {
     if (this.#keys.size === 0) throw noSealingKeys();
-    const record = sealed.length > MAX_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
+    const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
     const judgement = record === undefined ? undefined : readRecord(record);
     this.#metrics.recordJudgement(judgement ? 'opened' : 'unreadable');
     if (!judgement) throw new DeviceTrustError('JUDGEMENT_UNREADABLE');

@@ -7,7 +7,7 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { createFingerprintLoader, type FingerprintClient } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
-import type { Application, FingerprintRequest, TrustedMetadata } from '../fingerprint/request.ts';
+import type { FingerprintRequest, TrustedMetadata } from '../fingerprint/request.ts';
 import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
 import type { Operation } from '../observability/operation.ts';
 import type {
@@ -16,7 +16,7 @@ import type {
   DeviceRiskDecision,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
-import type { Accounts } from '../upstream/accounts.ts';
+import type { Account, Accounts } from '../upstream/accounts.ts';
 import { CostBudget, type RequestLimits } from './cost.ts';
 
 /** Who sent a GraphQL request, and what this caller may see. */
@@ -36,7 +36,7 @@ export interface Caller {
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
   readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
-  readonly applications: Pick<Accounts<Application>, 'find'>;
+  readonly applications: Pick<Accounts<Account>, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
@@ -71,10 +71,12 @@ export class GraphQLContext {
     this.cost = new CostBudget(limits.maxCost);
   }
 
-  /** May the caller see what has the tag `risk` in the SDL? */
-  get maySeeRisk(): boolean {
-    const { scopes } = this.caller;
-    return scopes === undefined || scopes.has(RISK_SCOPE);
+  /** May the caller read what has the tag `risk` in the SDL? Then the log names the person for whom it does. */
+  mayReadRisk(): boolean {
+    const { scopes, subject } = this.caller;
+    if (scopes !== undefined && !scopes.has(RISK_SCOPE)) return false;
+    this.operation.reader = subject;
+    return true;
   }
 
   /** Asks about a token. Equal requests share one call. */

@@ -11,7 +11,7 @@ import { propertiesOf } from '../runtime/json.ts';
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
   `
     account before caller cause client clientVersion code decision error errors field flaws health internal
-    leftOut ms operation outcomes policy policyText problems reason region rule requestId sample service shadow
+    leftOut ms operation outcomes person policy policyText problems reason region rule requestId sample service shadow
     status tokens traceId upstreamCalls upstreamMs upstreams url
   `.match(/\w+/g),
 );
@@ -41,7 +41,6 @@ async function openPrettyStream(): Promise<DestinationStream | undefined> {
   }
 }
 
-const { warn: WARN = 0, error: ERROR = 0 } = pino.levels.values;
 const { isoTime } = pino.stdTimeFunctions;
 
 /** The options of a pino. A line has its time and allowed fields only, and of an error only its name and stack frames. */
@@ -55,7 +54,7 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
         // Sound: each argument keeps its position.
         const write = (line: readonly unknown[]) => method.apply(this, line as Parameters<LogFn>);
         const line = args.map(safe);
-        if (level === WARN || level === ERROR) limit.write(level, line, write);
+        if (level === pino.levels.values['warn']) limit.write(line, write);
         else write(line);
       },
     },
@@ -90,32 +89,25 @@ export function writeOperation(log: Logger, fields: Fields): void {
   stream?.write(`{"level":"info"${isoTime()},${text},"msg":"operation"}\n`);
 }
 
-/** Lines of one cause that are written within a window, and its length. */
+/** Warnings of one cause that are written within a window, and its length. */
 const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
-/** Causes that are counted apart within a window. All further ones share one count, under an empty text. */
-const MAX_CAUSES = 100;
-
 /**
- * Limits how many lines of the same cause are written in a second, because in an outage each operation has one. About a
- * thousand lines a second are the most, whatever their causes. When the second is over, one line for each cause says how many
- * were left out.
+ * Limits how many warnings of the same cause are written in a second, because in an outage each operation has one. A cause is
+ * the message with the fields `account` and `cause`. These are words of ours or of the configuration, so a caller
+ * cannot make further causes. When the second is over, one line for each cause says how many were left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Writes a line, unless too many have the same cause: those that differ in nothing but the request that they are about. */
-  write(level: number, line: readonly unknown[], write: (line: readonly unknown[]) => void): void {
-    const general = line.map(withoutRequest);
-    const cause = JSON.stringify([level, general]);
-    const isMixed = this.#counts.size >= MAX_CAUSES && !this.#counts.has(cause);
-    const key = isMixed ? '' : cause;
-    const report = (leftOut: number) => {
-      const [first, ...rest] = isMixed ? ['lines of many different causes were left out'] : general;
-      write(typeof first === 'string' ? [{ leftOut }, first, ...rest] : [{ ...Object(first), leftOut }, ...rest]);
-    };
+  /** Writes a warning, unless too many have the same cause. */
+  write(line: readonly unknown[], write: (line: readonly unknown[]) => void): void {
+    const { account, cause } = propertiesOf(line[0]);
+    const message = line.find((argument) => typeof argument === 'string');
+    const key = JSON.stringify([message, account, cause]);
+    const report = (leftOut: number) => write([{ account, cause, leftOut }, message]);
     const count = this.#counts.get(key) ?? { seen: 0, report };
     this.#counts.set(key, count);
     // A window begins with its first line, so that a quiet process has no timer.
@@ -132,10 +124,6 @@ export class RepeatLimit {
     this.#counts.clear();
     for (const { seen, report } of counts) if (seen > LINES_PER_CAUSE) report(seen - LINES_PER_CAUSE);
   }
-}
-
-function withoutRequest(argument: unknown): unknown {
-  return typeof argument === 'object' ? { ...argument, requestId: undefined } : argument;
 }
 
 /**
@@ -181,8 +169,8 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** Makes the only form in which a token may be logged: 12 hexadecimal digits of a keyed hash, always the same for a token. */
-export class TokenHash {
+/** Makes the only form in which a token or a person may be logged: 12 hexadecimal digits of a keyed hash of this text. */
+export class LogHash {
   #key: string | Buffer = randomBytes(32);
 
   /** @param key without one a random one is made, and hashes of different processes cannot be compared */
@@ -194,7 +182,7 @@ export class TokenHash {
     this.#key = key;
   }
 
-  of(token: string): string {
-    return createHmac('sha256', this.#key).update(token).digest('hex').slice(0, 12);
+  of(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 12);
   }
 }

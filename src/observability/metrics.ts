@@ -3,9 +3,9 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { ERROR_CATALOGUE, type ErrorCode, type Side } from '../errors.ts';
 import { linesDropped } from './logger.ts';
 
-/** How a signal can differ from the catalogue. The document has one level and one confidence for each signal. */
-const SIGNAL_DRIFTS = ['unknown_signal', 'level', 'confidence'] as const;
-export type SignalDrift = (typeof SIGNAL_DRIFTS)[number];
+/** How a device can differ from the document, which has one level and one confidence for each signal. */
+const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
+export type Drift = (typeof DRIFTS)[number];
 
 /** What can happen to a judgement. */
 const JUDGEMENT_OUTCOMES = ['sealed', 'opened', 'unreadable'] as const;
@@ -33,9 +33,6 @@ interface Decided {
   readonly clientType: string;
   readonly eventType?: string | undefined;
 }
-
-/** The values of `clientType` in the schema. */
-const CLIENT_TYPES = ['ANDROID', 'IOS', 'WEB_H5'];
 
 /** What is counted of an operation when it ends. */
 interface FinishedOperation {
@@ -68,6 +65,7 @@ export function createMetrics() {
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
+  const contents: Record<string, string> = {};
   const countDecision = (
     { decision: { action, rule }, isShadow }: RuleDecision,
     { clientType, eventType = 'other' }: Decided,
@@ -85,6 +83,9 @@ export function createMetrics() {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
+      metrics.time.set(Date.now() / 1_000);
+      metrics.contentInfo.reset();
+      for (const [content, hash] of Object.entries(contents)) metrics.contentInfo.set({ content, hash }, 1);
       metrics.droppedLines.reset();
       metrics.droppedLines.inc(linesDropped());
       for (const [code, levels] of signals)
@@ -107,20 +108,20 @@ export function createMetrics() {
       metrics.callSeconds.observe({ service, region, outcome }, ms / 1_000);
       if (service === 'fingerprint') metrics.fingerprintCalls.inc();
     },
-    /** A signal of a judgement; without a code if the catalogue does not have it. `drift` says how it differs from the catalogue. */
-    recordSignal: (code: string | null | undefined, level: string, drift: SignalDrift | undefined) => {
+    /** A signal of a judgement; without a code if the catalogue does not have it. */
+    recordSignal: (code: string | null | undefined, level: string) => {
       const levels = signals.get(code ?? 'unknown') ?? {};
       if (!(level in levels)) signals.set(code ?? 'unknown', levels);
       levels[level] = (levels[level] ?? 0) + 1;
-      if (drift) metrics.drift.inc({ kind: drift });
     },
+    recordDrift: (kind: Drift) => metrics.drift.inc({ kind }),
     recordShortenedReport: () => metrics.shortenedReports.inc(),
     /** A decision of the risk policy, or what one of its shadow rules would have decided. */
     recordDecision: (decision: RuleDecision, about: Decided) => countDecision(decision, about, 1),
     /** The rules of the policy in use, so that the first decision of each is an increase. */
-    watchPolicy: (rules: () => readonly RuleDecision[]) =>
+    watchPolicy: (rules: () => readonly RuleDecision[], clientTypes: readonly string[]) =>
       updates.push(() => {
-        for (const rule of rules()) for (const clientType of CLIENT_TYPES) countDecision(rule, { clientType }, 0);
+        for (const rule of rules()) for (const clientType of clientTypes) countDecision(rule, { clientType }, 0);
       }),
     recordVerdict: ({ __typename: type, proceed }: { __typename: string; proceed: boolean }, cause: string) =>
       metrics.verdicts.inc({ type, cause, proceed: `${proceed}` }),
@@ -134,7 +135,10 @@ export function createMetrics() {
     /** Is the newest content of these files in use? If not, the next start will refuse it. */
     recordNewestInUse: (file: 'secrets' | 'policy', isInUse: boolean) =>
       metrics.newestInUse.set({ file }, Number(isInUse)),
+    /** The hash of each content in use. */
+    recordContents: (hashes: Readonly<Record<string, string>>) => Object.assign(contents, hashes),
     recordFailedLookup: () => metrics.failedLookups.inc(),
+    recordLostSpans: (reason: string, count: number) => metrics.lostSpans.inc({ reason }, count),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
     watchQuota: (service: string, states: () => Iterable<readonly [window: string, { limit: number; left: number }]>) =>
       updates.push(() => {
@@ -225,14 +229,17 @@ function defineMetrics(registry: Registry) {
     quotaLimit: gauge('quota_limit', 'Calls that the quota allows for each account', perWindow),
     quotaRemaining: gauge('quota_remaining', 'Calls left of the quota, for the account with the least left', perWindow),
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
-    quotaStoreAway: gauge('quota_store_away', '1 while the store of the quotas is away, else 0'),
+    quotaStoreAway: gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0'),
     newestInUse: gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', ['file']),
+    contentInfo: gauge('content_info', '1, with a hash of what is in use of this content', ['content', 'hash']),
+    time: gauge('time_seconds', 'The clock of this machine, in seconds since 1970'),
     failedLookups: counter('lookups_failed_total', 'Look-ups of host names that failed'),
     droppedLines: counter('log_lines_dropped_total', 'Log lines that could not be written'),
+    lostSpans: counter('spans_lost_total', 'Spans that the receiver of traces did not get, by reason', ['reason']),
     lookups: counter('fingerprint_lookups_total', 'Device tokens that operations asked about'),
     fingerprintCalls: counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens'),
     signals: counter('signals_total', 'Signals in judgements, by code and level', ['code', 'level']),
-    drift: counter('catalogue_drift_total', 'Signals that differ from the catalogue, by kind of difference', ['kind']),
+    drift: counter('catalogue_drift_total', 'Words and values that the document does not have, by kind', ['kind']),
     shortenedReports: counter('reports_shortened_total', 'Devices that reported more about themselves than is kept'),
     decisions: counter('decisions_total', 'Decisions about devices, by action and rule; shadow rules only count', [
       'action',
@@ -261,7 +268,8 @@ function defineMetrics(registry: Registry) {
   }
   for (const file of ['secrets', 'policy']) metrics.newestInUse.set({ file }, 1);
   for (const reason of ATTESTATION_REFUSALS) metrics.attestationRefusals.inc({ reason }, 0);
-  for (const kind of SIGNAL_DRIFTS) metrics.drift.inc({ kind }, 0);
+  for (const kind of DRIFTS) metrics.drift.inc({ kind }, 0);
+  for (const reason of ['export_failed', 'queue_full']) metrics.lostSpans.inc({ reason }, 0);
   for (const outcome of JUDGEMENT_OUTCOMES) metrics.judgements.inc({ outcome }, 0);
   for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'])
     metrics.verdicts.inc({ type: 'CaptchaIndeterminate', cause, proceed: 'true' }, 0);

@@ -4,6 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import {
   type Attributes,
   type Context,
+  createNoopMeter,
+  type Meter,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
@@ -13,9 +15,11 @@ import {
   trace,
 } from '@opentelemetry/api';
 import type * as Sdk from '@opentelemetry/sdk-trace';
+import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config/variables.ts';
 import type { Side } from '../errors.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
@@ -59,7 +63,7 @@ interface TracedResult {
 type TracingOptions = Pick<
   Config,
   'otlpEndpoint' | 'otelServiceName' | 'otelResourceAttributes' | 'otelTracesSampler' | 'otelTracesSamplerArg'
->;
+> & { readonly log: Logger; readonly metrics: Metrics };
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
@@ -79,7 +83,20 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
     import('@opentelemetry/sdk-trace'),
   ]);
   const exporter = new OTLPTraceExporter({ url: `${otlpEndpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
-  const batches = { exporter, exportTimeoutMillis: EXPORT_TIMEOUT_MS, scheduledDelayMillis: 1_000 };
+  const lost = lossRecorder(options);
+  const send = exporter.export.bind(exporter);
+  exporter.export = (spans, done) =>
+    send(spans, (result) => {
+      if (result.error) lost('export_failed', spans.length, result.error);
+      done(result);
+    });
+  const batches = {
+    exporter,
+    exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+    scheduledDelayMillis: 1_000,
+    // Nothing else says that the queue is full.
+    selfObsMeterProvider: { getMeter: () => meterOf((count) => lost('queue_full', count)) },
+  };
   const provider = new sdk.TracerProvider({
     resource: resourceFromAttributes(resourceOf(options)),
     sampler: samplerOf(options, sdk),
@@ -112,6 +129,32 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
       };
     },
   };
+}
+
+/** Counts lost spans, and writes a line about each reason once a minute at most. */
+function lossRecorder({ log, metrics }: TracingOptions) {
+  const nextLine = { export_failed: 0, queue_full: 0 };
+  return (reason: keyof typeof nextLine, count: number, error?: Error) => {
+    metrics.recordLostSpans(reason, count);
+    if (performance.now() < nextLine[reason]) return;
+    nextLine[reason] = performance.now() + 60_000;
+    log.warn({ error }, LOSSES[reason]);
+  };
+}
+
+const LOSSES = {
+  export_failed:
+    'Traces are lost: what is at OTEL_EXPORTER_OTLP_ENDPOINT does not take them within 2 s. Its operator has to act.',
+  queue_full:
+    'Traces are lost: there are more than the receiver takes. If no export fails, our operator has to lower OTEL_TRACES_SAMPLER_ARG.',
+};
+
+/** A meter that hears of nothing but spans for which the queue has no room. */
+function meterOf(dropped: (count: number) => void): Meter {
+  const add = (count: number, attributes?: Attributes) => {
+    if (attributes?.['error.type'] === 'queue_full') dropped(count);
+  };
+  return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
 function samplerOf(

@@ -112,10 +112,13 @@ export class HostName {
     }, LOOKUP_TIMEOUT_MS).unref();
     this.#lookup(this.#hostname, (error, addresses) => {
       clearTimeout(timer);
+      const hasFailed = this.#isOverdue;
       this.#isAsking = false;
       this.#isOverdue = false;
       this.#keep(error ? [] : addresses);
-      this.#finish(error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null));
+      const failure = error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null);
+      // One that was overdue has been told as a failure, and nobody waits for it.
+      if (!failure || !hasFailed) this.#finish(failure);
     });
   }
 

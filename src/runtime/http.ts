@@ -17,11 +17,20 @@ export async function listenOn(server: Server, host: string, port: number): Prom
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound.port}`;
 }
 
+/** A target in origin-form, or in absolute-form with a host that counts instead of the header (RFC 9112, section 3.2.2). */
+const TARGET = /^(?:https?:\/\/([^/?]*))?([^?]*)/i;
+
+/** The path of a request without its query. */
+export function pathOf({ url = '' }: IncomingMessage): string {
+  return TARGET.exec(url)?.[2] || '/';
+}
+
 /**
- * Does the `Host` of a request have an address or a name without a dot, such as `localhost`? Any other name can be one of another
- * site, whose look-up was changed to this machine so that its page may read what we answer (DNS rebinding).
+ * Is a request for an address or a name without a dot, such as `localhost`? Any other name can be one of another site, whose
+ * look-up was changed to this machine so that its page may read what we answer (DNS rebinding).
  */
-export function hasLocalName({ headers: { host = '' } }: IncomingMessage): boolean {
+export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
+  const host = TARGET.exec(url)?.[1] ?? headers.host ?? '';
   const name = host.replace(/:\d+$/, '');
   return /^[\w-]+$/.test(name) || isIP(name.replace(/^\[|\]$/g, '')) > 0;
 }

@@ -3,17 +3,50 @@ import type { z } from 'zod';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
+/** An escaped surrogate, alone or with its partner, after the escaped backslashes before it. */
+const SURROGATE =
+  /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
+
 /**
  * Parses JSON; undefined if it is not JSON in UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
- * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it.
+ * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it. Texts and keys are
+ * well-formed: a lone surrogate becomes U+FFFD, because routers refuse an answer with one.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
-    const text = typeof json === 'string' ? json : utf8.decode(json);
+    const given = typeof json === 'string' ? json : utf8.decode(json);
+    const text = given.includes('\\u')
+      ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
+      : given;
     return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
   } catch {
     return undefined;
   }
+}
+
+const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
+
+/**
+ * Reads JSON that a person wrote, with the keys that stand twice in an object: JSON.parse takes the last one, and the first one would
+ * be gone without a word.
+ *
+ * @throws SyntaxError, whose message quotes the text
+ */
+export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
+  const json: unknown = JSON.parse(text);
+  const repeatedKeys: string[] = [];
+  const open: Set<string>[] = [];
+  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
+    if (token === '{') open.push(new Set());
+    else if (token === '}') open.pop();
+    else if (colon) {
+      const key = String(JSON.parse(string));
+      const keys = open.at(-1);
+      if (keys?.has(key)) repeatedKeys.push(key);
+      keys?.add(key);
+    }
+  }
+  return { json, repeatedKeys };
 }
 
 /** For each byte, 1 if it is a character that stands before a value or a key. */
@@ -70,6 +103,16 @@ export function sizeOf(
     }
   }
   return size;
+}
+
+/**
+ * The bytes of a value as JSON; infinite if it nests too deep to be written, or is far larger than `most`. The latter is found without
+ * writing it, because each value and character has at least one byte.
+ */
+export function jsonBytes(value: unknown, most: number): number {
+  const least = typeof value === 'string' ? value.length : sizeOf(value, ({ length }) => length, most);
+  if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { FingerprintData } from '../fingerprint/contract.ts';
 import { SIGNALS_BY_NAME } from '../fingerprint/signal-catalogue.ts';
 
-/** The three devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
+/** The devices (fingerprint document, 2.6 and 2.7), at addresses that are reserved for documentation (RFC 5737, RFC 3849). */
 const DEVICES = {
   android: {
     client_type: 'Android',
@@ -23,7 +23,12 @@ const DEVICES = {
     },
     ip_info: { ip: '203.0.113.30' },
   },
-} satisfies Record<string, FingerprintData['detail']>;
+  // Newer than the document.
+  car: { client_type: 'Car', device_basic: { maker: 'Example' }, ip_info: { ip: '203.0.113.40' } },
+};
+
+/** Signals that are newer than the document, with their levels. */
+const NEWER = new Map(Object.entries({ NEWER_SIGNAL: 'MEDIUM', NEWER_LEVEL: 'CRITICAL' }));
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
@@ -31,7 +36,7 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 const MAX_DELAY_MS = 60_000;
 
 const DEVICE =
-  '(?<once>once:)?(?<device>android|ios|web)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
+  '(?<once>once:)?(?<device>android|ios|web|car)(?::(?<names>[A-Z_]+(?:=[\\d.]+)?(?:,[A-Z_]+(?:=[\\d.]+)?)*))?';
 const ERROR = 'error:(?<error>400|401|403|404|500)';
 const NAMES = '(?:@(?<deviceName>[^#]+))?(?:#.*)?';
 const TOKEN = new RegExp(`^sandbox:(?:delay:(?<delay>\\d{1,5}):)?(?:${DEVICE}|${ERROR})${NAMES}$`, 's');
@@ -51,13 +56,14 @@ export function parseToken(token: string, isUsed: boolean) {
   return signals && { delayMs, deviceName, isForOneQuery, detail, signals };
 }
 
-/** Each of these signals once, as the catalogue has it (2.9) or with its own confidence. Undefined if one is unknown. */
+/** Each of these signals once, as the catalogue has it (2.9) or newer, or with its own confidence. Undefined if one is unknown. */
 function signalsNamed(words: readonly string[]): FingerprintData['signals'] | undefined {
   const wanted = new Map(words.map((word) => [word.split('=', 1).join(), word.split('=')[1]]));
   const signals = [...wanted].flatMap(([name, given]) => {
     const row = SIGNALS_BY_NAME.get(name);
-    if (!row || (given !== undefined && !CONFIDENCE.test(given))) return [];
-    return { signal: row.code, level: row.level, confidence: given === undefined ? row.confidence : Number(given) };
+    const level = row?.level ?? NEWER.get(name);
+    if (level === undefined || (given !== undefined && !CONFIDENCE.test(given))) return [];
+    return { signal: name, level, confidence: Number(given ?? row?.confidence ?? 1) };
   });
   return signals.length < wanted.size ? undefined : signals;
 }

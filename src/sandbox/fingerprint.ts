@@ -38,7 +38,7 @@ export async function queryFingerprint(
   if ('error' in meaning) return meaning.error === 400 ? invalidToken() : errorResponse(meaning.error);
   // No token is `@` and a name, so a device that is named has an id of its own.
   const deviceId = meaning.deviceName === undefined ? digest : sha256(`@${meaning.deviceName}`).toString('hex');
-  const data: FingerprintData = {
+  const data: Omit<FingerprintData, 'detail'> & { detail: object } = {
     request_id: requestId(publicKey, deviceToken),
     event_id: `evt_${uuidV7()}`,
     fp_detail: { device_id: deviceId, version: '1.0' },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Metrics } from '../observability/metrics.ts';
+import { pathOf } from '../runtime/http.ts';
 import { send, sendText } from './http.ts';
 import { Listener } from './listener.ts';
 
@@ -29,7 +30,7 @@ export class Health {
   }
 
   /** Answers a probe. False, with nothing sent, if this is not the path of one. */
-  answer(path: string | undefined, response: ServerResponse): boolean {
+  answer(path: string, response: ServerResponse): boolean {
     if (path === '/healthz') sendText(response, 200, 'alive');
     else if (path !== '/readyz') return false;
     else if (this.isReady) sendText(response, 200, 'ready');
@@ -45,11 +46,11 @@ export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, he
   return new Listener({
     maxConnections: MAX_CONNECTIONS,
     keepAliveMs: KEEP_ALIVE_MS,
-    handle: ({ method = '', url = '' }, response) => {
-      const [path] = url.split('?', 1);
+    handle: (request, response) => {
+      const path = pathOf(request);
       if (health.answer(path, response)) return;
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
-      if (!['GET', 'HEAD'].includes(method))
+      if (!['GET', 'HEAD'].includes(request.method ?? ''))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
       // Whoever asks meanwhile gets the same, because collecting them takes 3 ms.
       rendering ??= metrics.render().finally(() => {

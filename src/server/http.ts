@@ -16,8 +16,8 @@ const MAX_SENT_AS_TEXT = 65_536;
 
 /** What a piece of a body takes at least. */
 const BYTES_PER_PIECE = 256;
-/** A client may send its bytes one by one, as chunks, and each takes some microseconds. The largest body has 128 bytes in each piece. */
-const MAX_PIECES = 4_096;
+/** A client may send its bytes one by one, as chunks, and each takes some microseconds. More pieces must hold as much as they take. */
+const MAX_SMALL_PIECES = 4_096;
 /** What each value and key of a body takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
 /** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
@@ -61,26 +61,32 @@ export function overloaded(): RequestRefused {
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
-  const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_PIECES} pieces.`);
+  const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_PIECES} small pieces.`);
   // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
   return new Promise((resolve, reject) => {
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
       throw new RequestRefused(415, 'Send the request with content-type application/json.');
+    // RFC 9110, section 15.5.16. A text of the caller is repeated only if it is short and plain.
+    const [coding = 'another one'] = /^[\w-]{1,16}$/.exec(headers['content-encoding'] || 'identity') ?? [];
+    if (coding.toLowerCase() !== 'identity') {
+      const message = `Send the body without Content-Encoding: expected identity, but got ${coding}.`;
+      throw new RequestRefused(415, message, { 'accept-encoding': 'identity' });
+    }
     if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
     const chunks: Buffer[] = [];
     let size = 0;
+    const refuse = (error: RequestRefused) => {
+      // The request is not destroyed, because the response still has to reach the client.
+      request.off('data', onData).pause();
+      reject(error);
+    };
     const onData = (chunk: Buffer) => {
       size += chunk.length;
       chunks.push(chunk);
-      let refuse: (() => RequestRefused) | undefined;
-      if (size > maxBytes) refuse = tooLarge;
-      else if (chunks.length > MAX_PIECES) refuse = inTooMany;
-      else if (!reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) refuse = overloaded;
-      if (!refuse) return;
-      // The request is not destroyed, because the response still has to reach the client.
-      request.off('data', onData).pause();
-      reject(refuse());
+      if (size > maxBytes) refuse(tooLarge());
+      else if (chunks.length > Math.max(MAX_SMALL_PIECES, size / BYTES_PER_PIECE)) refuse(inTooMany());
+      else if (!reservation.take(Math.max(chunk.length, BYTES_PER_PIECE))) refuse(overloaded());
     };
     request
       .on('data', onData)

@@ -28,6 +28,8 @@ const MAX_WAITING = 32;
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
+/** How often an interim response is sent to a client that has closed its side, in ms. */
+const INTERIM_MS = 100;
 
 /** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
 const MALFORMED_STATUS: Readonly<Record<string, number>> = {
@@ -83,6 +85,8 @@ export class Listener {
       (request, response) => this.#receive(request, response),
     );
     this.#server.maxHeadersCount = MAX_HEADERS;
+    // Otherwise Node ends a connection whose client has closed its side. Its types do not have this property.
+    Object.assign(this.#server, { httpAllowHalfOpen: true });
     // What a request expects may be ignored (RFC 9110, section 10.1.1). Node would refuse each past every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
@@ -90,6 +94,7 @@ export class Listener {
     this.#server.on('connection', (socket: Socket) => {
       const factor = 1 + JITTER * (2 * Math.random() - 1);
       this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
+      socket.once('end', () => showWhetherClientIsThere(socket));
     });
     this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
@@ -125,8 +130,11 @@ export class Listener {
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
     const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
+    const isHttp10 = request.httpVersion !== '1.1';
+    // Its clients know no interim responses (RFC 9110, section 15.2), so one that closes its side counts as gone.
+    if (isHttp10) socket.allowHalfOpen = false;
     // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
-    if (hasTooMany || (request.httpVersion !== '1.1' && request.headers['transfer-encoding'] !== undefined)) {
+    if (hasTooMany || (isHttp10 && request.headers['transfer-encoding'] !== undefined)) {
       this.#ended.add(socket);
       this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
       return;
@@ -171,4 +179,16 @@ export class Listener {
     response.once('close', () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1));
     return true;
   }
+}
+
+/**
+ * A client that has closed its side waits for its answer or is gone, which looks the same until something is written to it. If it
+ * is gone, its machine answers with a reset, and the next write closes the socket, which cancels the operation.
+ */
+function showWhetherClientIsThere(socket: Socket): void {
+  const timer = setInterval(() => {
+    // Never within an answer: each is written whole, and shows as much while a part of it waits here.
+    if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');
+  }, INTERIM_MS);
+  socket.once('close', () => clearInterval(timer));
 }

@@ -6,7 +6,7 @@ import { framesOf } from '../errors.ts';
 import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
 import type { Telemetry } from '../observability/operation.ts';
-import { answerLocalPage, hasLocalName } from '../runtime/http.ts';
+import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
@@ -79,7 +79,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
   });
 
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path] = (request.url ?? '/').split('?', 1);
+    const path = pathOf(request);
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
     // First, so that a page can read every response, and what refuses it.
@@ -89,11 +89,16 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
-      return handleGraphql(handler, request, response, caller);
+      return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
+        // A router that compresses its requests would be an outage that nobody sees.
+        if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
+          log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
+        throw error;
+      });
     }
     if (health.answer(path, response)) return;
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
-    const render = wantsPage && explorer?.get(path ?? '');
+    const render = wantsPage && explorer?.get(path);
     if (render) {
       return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
     }

@@ -31,20 +31,24 @@ const MAX_PORT = 65_535;
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
 /**
- * The value of a header that was sent once; undefined otherwise. It reads the raw headers, because Node joins some repeated
- * headers and keeps only the first of others, and neither can be recognised afterwards.
+ * The lines of a header. It reads the raw headers, because Node joins some repeated headers and keeps only the first of others,
+ * and neither can be recognised afterwards.
  *
  * @param name in lower case
  */
-export function singleHeader({ rawHeaders }: IncomingMessage, name: string): string | undefined {
-  let value: string | undefined;
+function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const found = rawHeaders[index];
-    if (found?.length !== name.length || found.toLowerCase() !== name) continue;
-    if (value !== undefined) return undefined;
-    value = rawHeaders[index + 1];
+    if (found?.length === name.length && found.toLowerCase() === name) lines.push(rawHeaders[index + 1] ?? '');
   }
-  return value;
+  return lines;
+}
+
+/** The value of a header that was sent once; undefined otherwise. */
+export function singleHeader(request: IncomingMessage, name: string): string | undefined {
+  const lines = linesOf(request, name);
+  return lines.length === 1 ? lines[0] : undefined;
 }
 
 /** The person of this header. Undefined if the header is absent, repeated, malformed or too long. */
@@ -74,20 +78,24 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
     if (!source) return [];
-    const read = (value: string): Found => {
-      const text = matching(TEXT, MAX_METADATA_LENGTH, value);
+    const read = (request: IncomingMessage): Found => {
+      const text = matching(TEXT, MAX_METADATA_LENGTH, singleHeader(request, source.header));
       return text === undefined ? undefined : { [key]: text };
     };
-    return [{ ...source, keys: [key], read }];
+    return [{ keys: [key], from: source.from, read }];
   });
-  if (ipAddr)
-    sources.push({ ...ipAddr, keys: ['ipAddrV4', 'ipAddrV6'], read: (value) => clientAddressOf(value, ipAddr) });
+  if (ipAddr) {
+    const { header, from } = ipAddr;
+    // A list means the same on several lines (RFC 9110, section 5.3), and without `hops` any list is malformed.
+    const read = (request: IncomingMessage) => clientAddressOf(linesOf(request, header).join(), ipAddr);
+    sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], from, read });
+  }
   return (request) =>
-    sources.map(({ header, keys, from, read }) => {
-      const value = request && singleHeader(request, header);
-      const found = value === undefined ? undefined : read(value);
-      return { keys, found, isReplaceable: from === 'header-or-argument' };
-    });
+    sources.map(({ keys, from, read }) => ({
+      keys,
+      found: request && read(request),
+      isReplaceable: from === 'header-or-argument',
+    }));
 }
 
 /**

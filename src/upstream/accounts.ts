@@ -1,18 +1,35 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** Tells the operator of a service who asks: the same in calls and in probes, so that nothing can treat them differently. */
-export const USER_AGENT = `${packageJson.name}/${packageJson.version}`;
+/**
+ * The headers of every request to a service: the same in calls and in probes, so that nothing can treat them differently. They tell
+ * its operator who asks. Without an `Accept-Encoding` it could choose any coding (RFC 9110, 12.5.3), and none is decoded here.
+ */
+export const CLIENT_HEADERS = {
+  'user-agent': `${packageJson.name}/${packageJson.version}`,
+  'accept-encoding': 'identity',
+};
+
+/** A configured account of an upstream service, prepared for calls. */
+export interface Account {
+  /** The public key or captcha id, which is no secret. */
+  readonly id: string;
+  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
+  readonly region: string;
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly path: string;
+  /** May hold a secret. Never logged. */
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /**
  * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
  * all of them at once; a call under way keeps the account with which it began.
  */
-export class Accounts<Account> {
-  readonly #idOf: (account: Account) => string;
-  #byId: ReadonlyMap<string, Account> = new Map();
+export class Accounts<Configured extends Pick<Account, 'id'>> {
+  #byId: ReadonlyMap<string, Configured> = new Map();
 
-  constructor(idOf: (account: Account) => string, accounts: readonly Account[]) {
-    this.#idOf = idOf;
+  constructor(accounts: readonly Configured[]) {
     this.replace(accounts);
   }
 
@@ -22,17 +39,12 @@ export class Accounts<Account> {
   }
 
   /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
-  find(id: string | null | undefined): Account | undefined {
+  find(id: string | null | undefined): Configured | undefined {
     const [first] = this.#byId.values();
     return id == null ? first : this.#byId.get(id);
   }
 
-  /** Something about each account, with its id, in the order of the configuration. */
-  map<Result>(toResult: (account: Account) => Result): (readonly [id: string, Result])[] {
-    return [...this.#byId].map(([id, account]) => [id, toResult(account)]);
-  }
-
-  replace(accounts: readonly Account[]): void {
-    this.#byId = new Map(accounts.map((account) => [this.#idOf(account), account]));
+  replace(accounts: readonly Configured[]): void {
+    this.#byId = new Map(accounts.map((account) => [account.id, account]));
   }
 }

@@ -2,8 +2,10 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import { Deadline } from '../runtime/event-loop.ts';
+import { type Account, Accounts } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
-import { HEALTH_STATES } from './health-table.ts';
+import { type Evidence, HEALTH_STATES } from './health-table.ts';
+import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
@@ -16,22 +18,29 @@ export type CallOperation = Pick<
 >;
 
 export interface UpstreamRequest {
-  /** Each region has a bulkhead of its own: the failure of one must not affect another. */
-  readonly region: string;
-  /** The public key or captcha id: each has a quota, pauses and a health of its own. Not a secret. */
-  readonly account: string;
-  /** Scheme, host and port. */
-  readonly origin: string;
-  readonly path: string;
-  /** The path as the service's document has it, with names in braces in the place of ids. */
-  readonly pathTemplate: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Each account has a quota, pauses and a health of its own. */
+  readonly account: Account;
   readonly body: string;
   readonly operation: CallOperation;
 }
 
+/** The meaning of a response. */
+export interface Reading<Result> {
+  readonly result: Result;
+  /**
+   * - `well`: the service works. This ends an outage and a pause.
+   * - `failed`, `refused`: probes have to find out whether it does.
+   * - `inconclusive`: it can be about the content of this call.
+   */
+  readonly evidence: Evidence;
+}
+
 /** What a client needs to know about its service and its limits, and where it reports. */
-export interface UpstreamOptions extends ServiceHealthOptions {
+export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
+  readonly accounts: readonly Configured[];
+  readonly probeOf: (account: Configured) => Probe;
+  /** The path of calls as the service's document has it, with names in braces in the place of ids. */
+  readonly pathTemplate: string;
   readonly metrics: Metrics;
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
@@ -43,20 +52,53 @@ export interface UpstreamOptions extends ServiceHealthOptions {
 const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
-export class UpstreamClient {
+export class UpstreamClient<Configured extends Account = Account> {
+  readonly accounts: Accounts<Configured>;
   /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
-  readonly #options: UpstreamOptions;
+  readonly #options: UpstreamOptions<Configured>;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
 
-  constructor(options: UpstreamOptions) {
-    const { service, metrics, quota } = options;
+  constructor(options: UpstreamOptions<Configured>) {
+    const { service, accounts, metrics, quota } = options;
     this.#options = options;
-    this.health = new ServiceHealth(options);
+    this.accounts = new Accounts(accounts);
+    this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
     metrics.watchBulkheads(service, () => this.#bulkheads);
     metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
     metrics.watchQuota(service, () => quota?.states() ?? []);
+  }
+
+  /** Replaces all accounts at once, and probes them. Calls under way keep theirs. */
+  replace(accounts: readonly Configured[]): void {
+    this.accounts.replace(accounts);
+    this.health.replace(this.#probesOf(accounts));
+  }
+
+  /**
+   * Sends one request, and reads the response. Its evidence, and each failure, goes into the health of its account, so only here does a
+   * call say anything about a service. A 429 pauses the account.
+   *
+   * @param read throws DeviceTrustError with an UPSTREAM code for a response that looks like a failure
+   * @throws see `post`; what `read` throws
+   */
+  async ask<Result>(request: UpstreamRequest, read: (response: UpstreamResponse) => Reading<Result>): Promise<Result> {
+    const { id } = request.account;
+    try {
+      const response = await this.post(request);
+      const { result, evidence } = read(response);
+      const health = this.health.find(id);
+      if (evidence === 'well') health?.recordResponse();
+      else if (evidence !== 'inconclusive') this.health.requestProbe(id);
+      // It showed nothing, or not enough, so another call has to find out whether the service works again.
+      if (evidence !== 'failed' && response.status !== 429) health?.halfOpenAgain();
+      return result;
+    } catch (error) {
+      // Probes find out whether it is the service that is not well. A pause is no such failure.
+      if (isUpstreamFailure(error) && error.why !== 'pause') this.health.requestProbe(id);
+      throw error;
+    }
   }
 
   /**
@@ -67,13 +109,14 @@ export class UpstreamClient {
    *   reason of the operation's signal
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const { account, region, origin, path, headers, body, operation } = request;
+    const { account, body, operation } = request;
+    const { id, region, origin, path, headers } = account;
     const { timeoutMs, eventLoop, quota } = this.#options;
     operation.signal.throwIfAborted();
-    const health = this.health.find(account);
+    const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
-    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(account)) ?? false;
-    quota?.check(account);
+    const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id)) ?? false;
+    quota?.check(id);
 
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
@@ -88,13 +131,13 @@ export class UpstreamClient {
     const deadline = new Deadline(timeoutMs, eventLoop, expired, isHalfOpen ? undefined : operation.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
-    const unanswered = setTimeout(() => pending && this.health.requestProbe(account), probeAfterMs);
+    const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
       if (wasQueued) await bulkhead.wait(operation, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
         if (wasQueued && !isHalfOpen) health?.admit();
-        await quota?.take(account);
+        await quota?.take(id);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
         const response = await this.#report(request, pending.response);
@@ -116,8 +159,9 @@ export class UpstreamClient {
 
   /** Reports a call that is under way when it ends: in its operation, its span and the metrics. */
   async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
-    const { service, metrics } = this.#options;
-    const { region, origin, pathTemplate, operation } = request;
+    const { service, pathTemplate, metrics } = this.#options;
+    const { account, operation } = request;
+    const { region, origin } = account;
     const sentAt = performance.now();
     const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
     const end = (outcome: string, status?: number) => {
@@ -138,6 +182,10 @@ export class UpstreamClient {
   async close(): Promise<void> {
     this.health.close();
     await Promise.all([...this.#pools.values()].map((pool) => pool.close()));
+  }
+
+  #probesOf(accounts: readonly Configured[]) {
+    return accounts.map((account) => [account.id, this.#options.probeOf(account)] as const);
   }
 
   /** @throws the error of undici, if this is not an origin */

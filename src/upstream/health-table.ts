@@ -16,7 +16,7 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  * - `refused`: a response that blames our account, address or certificates.
  * - `no_such_host`: the look-up says that the host does not exist.
  * - `failed`: what an outage looks like.
- * - `inconclusive`: another response, such as one about a limit of the service.
+ * - `inconclusive`: another response, such as an unreadable one, or one about a limit of the service.
  * - `own_failure`: anything that this process or its machine may have caused.
  */
 export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';

@@ -29,9 +29,11 @@ export interface ProbeResult {
 /** The result for a documented answer that does not blame us. */
 export const WELL: ProbeResult = { evidence: 'well', reason: '' };
 
-/** What an answer shows whose body is none of the documented ones. */
-export function evidenceOfStatus(status: number): ProbeResult {
+/** What an answer shows whose body is none of the documented ones, or unreadable for this reason. */
+export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
   const reason = `HTTP status ${status}`;
+  // The service is not down, but nobody can tell what it says.
+  if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
   // Any other 4xx is about this request, or about how many there are, and so no outage.
   if (status >= 400 && status < 500) return { evidence: 'inconclusive', reason };
@@ -70,6 +72,7 @@ export async function sendProbe(
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
     if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'own_failure', reason: 'this process was late' };
     if (code === 'OVERLOADED') return { evidence: 'own_failure', reason };
+    if (why === 'unreadable') return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
     deadline.stop();

@@ -153,5 +153,5 @@ const NO_NAME =
 const NEVER_ANSWERED =
   'The service has never answered this process for this account: either its address in our configuration is wrong, or a network policy keeps us from it, or the service is down. Check the first two, and then call the operator of the service. It is checked again every second.';
 const UNKNOWN =
-  'Our probes cannot find out whether the service works for this account, because of a limit or of this machine. The reason says which. It is checked again every second.';
+  'Our probes cannot find out whether the service works for this account. The reason says why. It is checked again every second.';
 const NOT_READY = 'Until then this process does not become ready, and a rollout stops here.';

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import { errors } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
@@ -10,13 +9,8 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
   return error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
 }
 
-/** Errors for a peer that breaks the rules of HTTP, or the size limit. */
-const PROTOCOL_ERRORS = [
-  errors.HTTPParserError,
-  errors.HeadersOverflowError,
-  errors.ResponseContentLengthMismatchError,
-  errors.ResponseExceededMaxSizeError,
-];
+/** The names of undici's errors for a peer that breaks the rules of HTTP, or the size limit. */
+const PROTOCOL_ERRORS = /^(HTTPParser|HeadersOverflow|ResponseContentLengthMismatch|ResponseExceededMaxSize)Error$/;
 
 /**
  * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
@@ -40,14 +34,14 @@ function isLocal(cause: unknown): boolean {
 const CERTIFICATE_ERRORS =
   /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
-/** Distinguishes errors of undici and node:net by class and code, never by their messages. */
+/** Distinguishes errors of undici and node:net by name and code, never by their messages. */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = propertiesOf(cause);
   const internal = `${name} ${code}`.trim();
   if (isLocal(cause)) return new DeviceTrustError('OVERLOADED', { internal });
   if (CERTIFICATE_ERRORS.test(`${code}`)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
-  const isProtocol = PROTOCOL_ERRORS.some((type) => cause instanceof type);
+  const isProtocol = PROTOCOL_ERRORS.test(`${name}`);
   return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
 }
 

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { isIP, type Socket } from 'node:net';
-import { buildConnector, type Dispatcher, errors, Pool } from 'undici';
+import { isIP } from 'node:net';
+import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import { toLookupError, toUpstreamError } from './transport-errors.ts';
+import { guardReads } from './socket-reads.ts';
+import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
 /** The response of an upstream, before anyone has checked whether it is as documented. */
 export interface UpstreamResponse {
@@ -108,7 +109,7 @@ export class UpstreamPool {
     const connect = () =>
       this.#connect(options, (...given) => {
         const [error, socket] = given;
-        if (!error) limitRawBytes(socket);
+        if (!error) guardReads(socket, MAX_RAW_BYTES);
         callback(...given);
       });
     if (!this.#name) connect();
@@ -119,19 +120,6 @@ export class UpstreamPool {
         else connect();
       });
   }
-}
-
-/** Closes a socket that brings too much for one call. A call begins with what is written, and undici reads after this. */
-function limitRawBytes(socket: Socket): void {
-  let written = 0;
-  let readBefore = 0;
-  let readAtLast = 0;
-  socket.on('readable', () => {
-    if (socket.bytesWritten !== written) readBefore = readAtLast;
-    written = socket.bytesWritten;
-    readAtLast = socket.bytesRead;
-    if (readAtLast - readBefore > MAX_RAW_BYTES) socket.destroy(new errors.ResponseExceededMaxSizeError());
-  });
 }
 
 /**
@@ -150,9 +138,12 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
   #lookupMs: number | undefined;
   #isSecondAttempt = false;
+  /** Has a byte of the response arrived, after all interim ones? */
+  #hasBegun = false;
   #status = 0;
   #weight = 0;
-  #isEncoded = false;
+  /** Why the body is not read whatever it says; undefined if it is read. */
+  #coding: string | undefined;
   #retryAfter: unknown;
   #isOver = false;
 
@@ -193,12 +184,18 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#lookupMs = this.lookupMs;
   }
 
+  onResponseStarted(): void {
+    this.#hasBegun = true;
+  }
+
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status < 200) return; // 1xx: the response is still to come
+    // After an interim response the response is still to come.
+    this.#hasBegun = status >= 200;
+    if (!this.#hasBegun) return;
     this.#status = status;
     this.#retryAfter = headers['retry-after'];
     const codings = headers['content-encoding'];
-    if (codings !== undefined) this.#isEncoded = /[^\s,]/.test(String(codings).replace(/\bidentity\b/gi, ''));
+    if (codings !== undefined) this.#coding = describeCoding(String(codings));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -211,7 +208,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     const bytes = this.#bytes();
     if (bytes.length > UNCOUNTED_BYTES) this.#weigh(countValues(bytes) * WEIGHT_OF_VALUE);
     if (this.#isOver) return;
-    const json = this.#isEncoded ? undefined : parseJson(bytes);
+    const json = this.#coding ? undefined : parseJson(bytes);
     this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
@@ -224,7 +221,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#chunks.length = 0;
     const message =
       'The service answers this request with too much data. Ask about fewer device tokens in one request.';
-    this.abort(new DeviceTrustError('OVERLOADED', { message, side: 'upstream', retryable: false }));
+    const internal = 'the responses to one request are too large together';
+    this.abort(new DeviceTrustError('OVERLOADED', { message, internal, side: 'upstream', retryable: false }));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -233,9 +231,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     if (!this.#controller && !this.#isSecondAttempt && !(error instanceof DeviceTrustError)) {
       this.#isSecondAttempt = true;
       this.#pool.dispatch(this.#options, this);
-    } else if (this.#status >= 400) {
-      // That status is a response by itself, whatever is wrong with its body.
-      this.#resolve(undefined, this.#unreadable());
     } else this.#reject(toUpstreamError(error));
   }
 
@@ -246,10 +241,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   /** Why what has arrived may hold an answer, although it is no JSON, or not all of it. Undefined if it can hold none. */
   #unreadable(): string | undefined {
-    if (this.#isEncoded) return 'a body with a content encoding, though none was asked for';
-    return HAS_OBJECT.test(this.#bytes().toString('latin1'))
-      ? 'a body that is not JSON in UTF-8 as a whole'
-      : undefined;
+    const hasObject = HAS_OBJECT.test(this.#bytes().toString('latin1'));
+    return this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
   }
 
   #resolve(json: unknown, unreadable: string | undefined): void {
@@ -261,11 +254,19 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     this.#isOver = true;
-    const isCutOff = error instanceof DeviceTrustError && this.#unreadable() !== undefined;
-    this.#response.reject(
-      isCutOff ? new DeviceTrustError(error.code, { internal: error.internal, why: 'cut_off' }) : error,
-    );
+    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#response.reject(error);
+    // That status is a response by itself, whatever is wrong with its body.
+    else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
+    else this.#response.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }
+}
+
+/** Names a coding of a body, if it is a plain word; undefined without one. Requests accept none but `identity`. */
+function describeCoding(codings: string): string | undefined {
+  const coding = codings.split(/[\s,]+/).find((word) => !/^(identity)?$/i.test(word));
+  if (coding === undefined) return undefined;
+  const named = /^[\w-]{1,20}$/.test(coding) ? `the content encoding "${coding}"` : 'a content encoding';
+  return `a body with ${named}, which the request does not accept`;
 }
 
 /**

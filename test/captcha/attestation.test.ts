@@ -38,13 +38,10 @@ vi.useFakeTimers({ toFake: ['Date'], now: NOW });
 afterAll(() => void vi.useRealTimers());
 const key = generateKey('active');
 const accounts = () =>
-  new Accounts(
-    ({ captchaId }) => captchaId,
-    [
-      { captchaId: FIRST, captchaKey: 'key-1' },
-      { captchaId: SECOND, captchaKey: 'key-2' },
-    ],
-  );
+  new Accounts([
+    { id: FIRST, captchaKey: 'key-1' },
+    { id: SECOND, captchaKey: 'key-2' },
+  ]);
 
 const FAILED: CaptchaVerdict = {
   __typename: 'CaptchaFailed',

@@ -87,6 +87,7 @@ describe('the question', () => {
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
         'user-agent': `device-trust-subgraph/${packageJson.version}`,
+        'accept-encoding': 'identity',
       },
     });
   });

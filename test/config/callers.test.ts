@@ -117,6 +117,11 @@ describe('TRUSTED_HEADERS', () => {
   test.each<[string, unknown, string]>([
     ['no object', ['x-user-id'], 'expected an object'],
     ['nothing in it', {}, 'expected one header at least'],
+    [
+      'one header for both',
+      { subject: 'X-User', scopes: 'x-user' },
+      'expected different headers for subject and scopes',
+    ],
     ['no metadata in it', { subject: 'x-user-id', metadata: {} }, 'metadata: expected one key at least'],
     ['metadata without a header', { metadata: { ipAddr: {} } }, `metadata.ipAddr.header: ${HEADER}, but it is missing`],
     ['the name alone', { metadata: { ja4: 'x-ja4' } }, 'metadata.ja4: expected an object'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
-import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf } from './support.ts';
+import { APPLICATION, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
 
 /**
  * What an operator may write into a variable, and what the sentence about a wrong value says. The variables of OpenTelemetry
@@ -115,7 +115,6 @@ describe('the message about a list of accounts names each path that is wrong, an
   test.each<[string, string, string]>([
     ['text that is not JSON', `[{"publicKey":"pk","secret":"${CANARY}"`, 'it is not JSON'],
     ['the secret alone', CANARY, 'it is not JSON'],
-    ['a JSON text', JSON.stringify(CANARY), 'expected a list'],
     ['a list of texts', JSON.stringify([CANARY]), '0: expected an object'],
     ['an empty list', '[]', 'expected at least one entry'],
     ['no public key', second({ publicKey: undefined, secret: CANARY }), `${PUBLIC_KEY}, but it is missing`],
@@ -219,6 +218,19 @@ describe.each(['LOG_SAMPLE', 'OTEL_TRACES_SAMPLER_ARG'])('the ratio %s', (name) 
       `${name}: expected a number from 0 to 1, such as 0.1, but got "${text}".`,
     ]);
   });
+});
+
+const LEFT = 'a value without quotes around it, but got one that an env file has left in quotes';
+test.each<[string, string, ...string[]]>([
+  ['PORT', '"4002"', LEFT],
+  ['LOG_HASH_KEY', `'${CANARY}-${CANARY}'`, LEFT],
+  ['CAPTCHA_CONFIGURATIONS', CAPTCHAS.replace('key_shop', `“${CANARY}”`), 'no quotes within the text at 0.captchaKey'],
+  ['CAPTCHA_QUOTA', '{"perDay":1,"perDay":2}', 'each key once in its object, but got "perDay" twice'],
+  ['SEALING_KEYS', `{"${CANARY}":1,"${CANARY}":2}`, 'each key once in its object, but got one twice', 'a JSON list'],
+])('%s=%s is a slip, and is named as one', (name, text, ...expected) => {
+  const problems = problemsOf({ ...LIVE, [name]: text });
+  expect(problems).toEqual(expected.map((sentence) => expect.stringContaining(`${name}: expected ${sentence}`)));
+  expect(problems.join()).not.toContain(CANARY);
 });
 
 describe('whatever is written, no message has words of a library, a regular expression or a secret', () => {

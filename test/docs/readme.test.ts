@@ -1,5 +1,3 @@
-import { composeServices } from '@apollo/composition';
-import { parse } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
@@ -37,20 +35,6 @@ test('`npm run dev` starts the subgraph, and prints where it is and what to past
     if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     await ended;
   }
-});
-
-test('the schemas of an order subgraph and of one with sessions compose with ours as they are', async () => {
-  const snippets = [page, readPage('schema/README.md')].flatMap(({ blocks }) =>
-    blocks.flatMap(({ text }) => (text.startsWith('extend schema') ? [text] : [])),
-  );
-  expect(snippets).toHaveLength(2);
-  const { data } = await ask(app.graphqlUrl, '{ _service { sdl } }');
-  const { errors, hints, supergraphSdl } = composeServices([
-    { name: 'device-trust', url: app.graphqlUrl, typeDefs: parse(data._service.sdl) },
-    ...snippets.map((text, at) => ({ name: `other-${at}`, url: 'http://127.0.0.1:9', typeDefs: parse(text) })),
-  ]);
-  expect([errors, hints?.map(({ message }) => message)]).toEqual([undefined, []]);
-  expect(supergraphSdl).toMatch(/type Order\b[^}]*judgement: DeviceJudgement/);
 });
 
 test('the live configuration is refused for each of its placeholders, and accepted once they are replaced', () => {

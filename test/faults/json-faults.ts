@@ -32,7 +32,9 @@ const ON_A_PHONE = [
   ...['data.signals.0.confidence', 'data.detail', 'data.detail.client_type', 'data.detail.device_basic'],
   ...['data.detail.ip_info', 'data.detail.ip_info.ip', ...basic('os', 'pla', 'mod', 'osv')],
 ];
-const [CONFIDENCE, LEVEL, TYPE] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.detail.client_type'];
+const [CONFIDENCE, LEVEL, NAME] = ['data.signals.0.confidence', 'data.signals.0.level', 'data.signals.0.signal'];
+const TYPE = 'data.detail.client_type';
+const CAR = JSON.parse(altered(ANDROID, TYPE, 'Car'));
 const isNew = { name: 'BRAND_NEW', code: null, effect: null, meaning: null, level: 'HIGH' };
 
 /** Unknown extra fields are tolerated, and wrong types are not. */
@@ -48,13 +50,31 @@ const shape: readonly FingerprintFault[] = [
   ...(
     [
       ...[1.5, -0.1, '1', true].map((value) => [CONFIDENCE, value]),
-      ...['EXTREME', 'high', ''].map((value) => [LEVEL, value]),
-      ...['Windows', 'android', 'Web'].map((value) => [TYPE, value]),
+      ...[3, true].flatMap((value) => [
+        [LEVEL, value],
+        [TYPE, value],
+      ]),
+      [NAME, ''],
       // Sound: these are pairs of a path and a value.
     ] as [string, string | number | boolean][]
   ).map(
     ([path, value]): FingerprintFault => [`${path} is ${text(value)}`, ok(altered(ANDROID, path, value)), PROTOCOL],
   ),
+  // A vendor's new word costs no device.
+  ...['CRITICAL', 'high', 'constructor', ''].map((value): FingerprintFault => {
+    const highest = { signals: [{ name: 'EMULATOR', level: 'HIGH', confidence: 0.95 }] };
+    return [`the new level ${text(value)}`, ok(altered(ANDROID, LEVEL, value)), highest];
+  }),
+  ...['Car', 'android', 'OTHER', 'constructor', ''].map((value): FingerprintFault => {
+    const known = { clientType: 'OTHER', deviceBasic: null, signals: [{ name: 'EMULATOR' }], ipInfo: {} };
+    return [`the new client type ${text(value)}`, ok(altered(ANDROID, TYPE, value)), known];
+  }),
+  [
+    'a new client type with a basic of its own',
+    ok(altered(CAR, 'data.detail.device_basic', [1])),
+    { deviceBasic: null },
+  ],
+  ['a new client type without an address', ok(altered(CAR, 'data.detail.ip_info')), PROTOCOL],
   // Both are beyond all numbers.
   ['confidence 1e400', ok(spliced(ANDROID, CONFIDENCE, '1e400')), PROTOCOL],
   ['confidence -1e400', ok(spliced(ANDROID, CONFIDENCE, '-1e400')), PROTOCOL],
@@ -126,6 +146,7 @@ const objects: readonly FingerprintFault[] = [
   ],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   ['a byte order mark', ok(`\ufeff${text(ANDROID)}`), { clientType: 'ANDROID' }],
+  ['half a character', browser('{"name":"\\ud83d"}'), { deviceBasic: { browser: { name: '\ufffd' } } }],
 ];
 
 export const FINGERPRINT_FAULTS: readonly Row[] = [...shape, ...envelopes, ...objects].map(
@@ -151,15 +172,6 @@ const verdicts: readonly CaptchaFault[] = [
     { cause: 'SERVICE', code: '-50000', proceed: false },
   ],
   ['a pass that is only in __proto__', ok(`{"__proto__":${text(PASS)}}`), NO_ANSWER],
-  [
-    // The client cannot read what follows. A bot could cause this only if it could make the service send it.
-    'a "fail" after a 100 Continue, which nobody asked for',
-    (exchange) => {
-      exchange.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
-      ok(text(FAIL))(exchange);
-    },
-    NO_ANSWER,
-  ],
   ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), NO],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).
   ['a byte order mark', ok(`\ufeff${text(PASS)}`), { __typename: 'CaptchaPassed' }],

@@ -8,8 +8,10 @@ import {
   type RawRequest,
   reset,
   thenClose,
+  thenReset,
 } from '../support/hostile.ts';
-import { ANDROID, altered, KEPT_OPEN } from './documented.ts';
+import { CHECKED, FIRST, type Outcome, proceeded } from './captchas.ts';
+import { ANDROID, altered, FAIL, KEPT_OPEN } from './documented.ts';
 import { NO_ANSWER } from './fault-table.ts';
 import {
   askTimed,
@@ -20,6 +22,7 @@ import {
   expectGood,
   FINGERPRINT,
   good,
+  pause,
   SERVICES,
   startBoth,
   verify,
@@ -28,6 +31,20 @@ import {
 /** What happens on one connection to an upstream means nothing for requests after it and beside it. */
 
 const start = (behave: Behaviour, deadlineMs = 60_000) => startBoth({ onTestFinished }, behave, deadlineMs);
+
+/** Nobody has asked for them, and any number may come (RFC 9110, 15.2). */
+const INTERIM =
+  'HTTP/1.1 100 \r\n\r\n\r\nHTTP/1.1 103 Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\nx: y\r\n\r\n';
+/** All of them at once, then each byte alone. */
+const afterInterim =
+  (behave: Behaviour): Behaviour =>
+  async (exchange) => {
+    for (const piece of [INTERIM, ...INTERIM]) {
+      exchange.socket.write(piece);
+      await pause(1);
+    }
+    behave(exchange);
+  };
 
 /** The answer about a device of this name. */
 const deviceAnswer = (name: string, headers = {}) =>
@@ -94,13 +111,7 @@ describe.each(SERVICES)('at the %s service', (_service, question) => {
 
   // This is unusual, but HTTP allows it.
   test.each<[string, Behaviour]>([
-    [
-      'hints before the answer',
-      (exchange) => {
-        exchange.socket.write('HTTP/1.1 103 Early\r\n\r\n');
-        good(question)(exchange);
-      },
-    ],
+    ['interim responses before the answer', afterInterim(good(question))],
     [
       'an answer of one-byte chunks',
       bytes(`${head(200, { 'transfer-encoding': 'chunked' })}${question.good.replace(/./g, '1\r\n$&\r\n')}0\r\n\r\n`),
@@ -110,16 +121,39 @@ describe.each(SERVICES)('at the %s service', (_service, question) => {
     ['a body of exactly 256 KiB', answer(200, question.good.padEnd(256 * 1024))],
   ])('an answer is understood although it is unusual: %s', async (_name, behave) => {
     const { app } = await start(behave);
-    expectGood(question, await askTimed(app, question));
+    for (let call = 1; call <= 2; call += 1) expectGood(question, await askTimed(app, question));
   });
 });
 
-test.each<[string, Behaviour]>([
-  ['is cut off', thenClose(answer(200, CAPTCHA.good, { 'content-length': '9999' }))],
+const LONG = { 'content-length': '9999' };
+test.concurrent.for<[string, Behaviour]>([
+  ['ends within its status', thenReset(bytes('HTTP/1.1 2'))],
+  ['ends within its head', thenClose(bytes('HTTP/1.1 200 OK\r\ncontent-'))],
+  ['ends within its body', thenClose(answer(200, JSON.stringify(FAIL), LONG))],
+  ['is reset before its body', thenReset(bytes(head(200, LONG)))],
+  ['hangs within its head', bytes('HTTP/1.1 200 OK\r\ncontent-')],
+  ['hangs within its body', bytes(head(200, LONG))],
+  ['has a bad header', bytes('HTTP/1.1 200 OK\r\nno header\r\n\r\n')],
+  ['is too long', answer(200, ' '.repeat(300_000))],
+  ['switches protocols', bytes('HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n')],
   ['is no HTTP', bytes('SSH-2.0-OpenSSH\r\n')],
-])('an answer about a captcha that %s proceeds under no policy', async (_what, behave) => {
-  const { app } = await startBoth({ onTestFinished }, behave, 10_000, { captchaFailOpen: 'always' });
-  expect(await verify(app)).toMatchObject({ cause: 'TRANSPORT', proceed: false });
+])('an answer about a captcha that %s proceeds under no policy, and is no outage', async ([, behave], context) => {
+  const { upstream, app } = await startBoth(context, good(CAPTCHA), 1_000, { captchaFailOpen: 'always', ...CHECKED });
+  let probes = 0;
+  upstream.behave(behave, (exchange) => {
+    probes += Number(exchange.request.includes(FIRST));
+    behave(exchange);
+  });
+  const outcomes: Outcome[] = [];
+  // The first two have ended by then.
+  for (; probes < 4; await pause(100)) outcomes.push(await verify(app));
+  expect([proceeded(outcomes), app.logged().includes('"health":"outage"')]).toEqual([0, false]);
+});
+
+test('interim responses to calls and probes alike hide no rejection', async (context) => {
+  const { upstream, app } = await startBoth(context, good(CAPTCHA), 10_000, CHECKED);
+  upstream.fail(afterInterim(answer(200, JSON.stringify(FAIL))));
+  for (let call = 1; call <= 5; call += 1) expect(await verify(app)).toMatchObject({ __typename: 'CaptchaFailed' });
 });
 
 test('calls that end well keep as many sockets as were needed at once, until the app stops', async () => {

@@ -33,6 +33,10 @@ describe('within one operation', () => {
       'metadata in another order',
       (i: number) => (i ? '{ email: "e", accountId: "a" }' : '{ accountId: "a", email: "e" }'),
     ],
+    [
+      'further keys in another order, also in a list',
+      (i: number) => `{ additional: { ${i ? 'b: 1, a: [{ p: 1, q: 2 }]' : 'a: [{ q: 2, p: 1 }], b: 1'} } }`,
+    ],
     ['null for nothing', (i: number) => (i ? '{ accountId: "a", email: null }' : '{ accountId: "a" }')],
   ])('requests that mean the same are one call: %s', async (_what, metadata) => {
     await ask(
@@ -45,6 +49,7 @@ describe('within one operation', () => {
   test.each([
     ['token', (i: number) => `token: "sandbox:ios#${i}"`],
     ['metadata', (i: number) => `token: "sandbox:ios", metadata: { accountId: "${i}" }`],
+    ['the order of a list', (i: number) => `token: "sandbox:ios", metadata: { additional: { l: [${i}, ${1 - i}] } }`],
     ['eventType', (i: number) => `token: "sandbox:ios", eventType: "${i}"`],
     ['eventTime', (i: number) => `token: "sandbox:ios", eventTime: "2026-01-01T00:00:0${i}Z"`],
     // The same instant, but the service receives different texts.

@@ -121,17 +121,6 @@ describe('an unusual response', async () => {
     expect(mismatch.errors).toMatchObject([{ extensions: { code: 'UPSTREAM_PROTOCOL_ERROR' } }]);
   });
 
-  test.each([
-    ['a name that is empty', { signal: '', level: 'HIGH', confidence: 1 }],
-    ['a level that does not exist', { signal: 'EMULATOR', level: 'SURE', confidence: 1 }],
-    ['a confidence in percent', { signal: 'EMULATOR', level: 'HIGH', confidence: 95 }],
-    ['a confidence below 0', { signal: 'EMULATOR', level: 'HIGH', confidence: -0.1 }],
-  ])('a signal with %s is not as documented (2.8)', async (_what, signal) => {
-    respondWith({ ...DATA, signals: [signal] });
-    const { errors } = await query({ token: JSON.stringify(signal) });
-    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_PROTOCOL_ERROR' } }]);
-  });
-
   test('a web value that is not a string stays visible in `additional`', async () => {
     const device_basic = { browser: { name: 'Chrome', major: 120 }, device: { vendor: null }, os: { name: 'Linux' } };
     respondWith({ ...DATA, detail: { ...DATA.detail, client_type: 'Web/H5', device_basic } });

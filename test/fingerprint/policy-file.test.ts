@@ -19,6 +19,7 @@ const rule = (changes: object) => ({ ...JSON.parse('{"id":"a","when":{"effect":"
 const withRule = (changes: object) => problems({ rules: [rule(changes)], otherwise: 'ALLOW' });
 const CODE = 'expected the code of a documented signal';
 const ID = 'expected 1 to 48 of a-z, 0-9, - and _, and not otherwise';
+const EVENT = 'rule "a": when.eventType: expected a text of 1 to 256 printable characters';
 const KEYS = 'anyOf, noneOf, effect, minLevel, minConfidence, atLeast, eventType, clientType';
 
 test('a rule with every key is accepted', () => {
@@ -56,11 +57,12 @@ test.each<[object, string]>([
   [{ when: { minConfidence: null } }, 'rule "a": when.minConfidence: expected a number from 0 to 1, but got null.'],
   [{ when: { atLeast: 0 } }, 'rule "a": when.atLeast: expected a whole number from 1 to 51, but got 0.'],
   [{ when: { atLeast: 1.5 } }, 'rule "a": when.atLeast: expected a whole number from 1 to 51, but got 1.5.'],
-  [{ when: { eventType: '' } }, 'rule "a": when.eventType: expected a text of 1 to 100 characters, but got "".'],
-  [{ when: { eventType: ['a', {}] } }, 'rule "a": when.eventType: expected a text of 1 to 100 characters, but got {}.'],
+  [{ when: { eventType: '' } }, `${EVENT}, but got "".`],
+  [{ when: { eventType: ['a', 'b\n'] } }, `${EVENT}, but got "b\\n".`],
+  [{ when: { eventType: ['a', {}] } }, `${EVENT}, but got {}.`],
   [
     { when: { clientType: 'iOS' } },
-    'rule "a": when.clientType: expected ANDROID, IOS or WEB_H5, but got "iOS". Did you mean IOS?',
+    'rule "a": when.clientType: expected ANDROID, IOS, WEB_H5 or OTHER, but got "iOS". Did you mean IOS?',
   ],
   [{ when: { clientType: [] } }, 'rule "a": when.clientType: expected a list of client types, but got a list of 0.'],
   // biome-ignore lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.

@@ -13,7 +13,7 @@ const FEW = SIGNAL_CATALOGUE.filter(({ code }) =>
 const codes = fc.uniqueArray(fc.constantFrom(...FEW.map(({ code }) => code)), { minLength: 1, maxLength: 4 });
 const level = fc.constantFrom('LOW' as const, 'MEDIUM' as const, 'HIGH' as const);
 const confidence = fc.constantFrom(0, 0.5, 0.6, 0.95, 1);
-const clientType = fc.constantFrom('ANDROID' as const, 'IOS' as const, 'WEB_H5' as const);
+const clientType = fc.constantFrom('ANDROID' as const, 'IOS' as const, 'WEB_H5' as const, 'OTHER' as const);
 const eventType = fc.constantFrom('login', 'checkout');
 const action = fc.constantFrom('ALLOW', 'CHALLENGE', 'DENY');
 

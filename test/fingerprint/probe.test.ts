@@ -27,7 +27,7 @@ test('a success, although an empty token should not get one', () => {
   expect(probe.classify({ status: 200, json: ANDROID })).toEqual(WELL);
 });
 
-test.each<[string, unknown, number, string]>([
+test.each<[string, unknown, number, string, string?]>([
   ['a page with HTTP status 200', undefined, 200, 'failed'],
   ['an empty object', {}, 200, 'failed'],
   ['a code unlike the HTTP status', { ...ANDROID, code: 500 }, 200, 'failed'],
@@ -35,8 +35,9 @@ test.each<[string, unknown, number, string]>([
   ['a bare 400', undefined, 400, 'inconclusive'],
   ['a 400 of something else', { error: 'bad request' }, 400, 'inconclusive'],
   ['a bare 401', undefined, 401, 'refused'],
-])('an answer that is not documented: %s', (_what, json, status, evidence) => {
-  expect(probe.classify({ status, json })).toMatchObject({ evidence });
+  ['a body in gzip', undefined, 200, 'inconclusive', 'gzip'],
+])('an answer that is not documented: %s', (_what, json, status, evidence, unreadable) => {
+  expect(probe.classify({ status, json, unreadable })).toMatchObject({ evidence });
 });
 
 test('the question is about an empty token, which costs no event, with our credentials (section 4)', () => {
@@ -44,7 +45,7 @@ test('the question is about an empty token, which costs no event, with our crede
     region: 'EU',
     origin: 'http://127.0.0.1:9',
     path: '/api/v2/fp_query/pk_1',
-    headers: { authorization: 'Bearer sk_1', 'content-type': 'application/json' },
+    headers: { authorization: 'Bearer sk_1', 'content-type': 'application/json', 'accept-encoding': 'identity' },
   });
   expect(JSON.parse(probe.body())).toEqual({ device_token: '' });
 });

@@ -60,7 +60,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
 
 /** The judgement as the graph shows it, where a text that a page did not report is null. */
 function inGraph({ deviceBasic, ...judgement }: DeviceJudgement) {
-  if (deviceBasic.__typename !== 'Web') return { ...judgement, deviceBasic };
+  if (deviceBasic?.__typename !== 'Web') return { ...judgement, deviceBasic };
   const { browser, device, os } = deviceBasic;
   const filled = {
     __typename: 'Web',
@@ -89,7 +89,7 @@ const signal = fc.record({
     name,
     knownSignal.map((one) => one.signal),
   ),
-  level: fc.constantFrom('LOW' as const, 'MEDIUM' as const, 'HIGH' as const),
+  level: fc.constantFrom('LOW', 'MEDIUM', 'HIGH', 'CRITICAL'),
   confidence: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 const mobile = fc.record({
@@ -106,14 +106,15 @@ const page = fc.record({
   }),
   ip_info: fc.record({ ip: text }),
 });
+const newer = fc.record({ client_type: name, device_basic: json, ip_info: fc.record({ ip: text }) });
 /** What the fingerprint service may answer, as it comes from JSON. */
 const data = fc
   .record({
     request_id: name,
     event_id: name,
     fp_detail: fc.record({ device_id: name, version: text }),
-    signals: fc.array(fc.oneof(signal, knownSignal), { maxLength: 60 }),
-    detail: fc.oneof(mobile, page),
+    signals: fc.array(fc.oneof(signal, knownSignal), { maxLength: 15 }),
+    detail: fc.oneof(mobile, page, newer),
   })
   .map((value) => JSON.parse(JSON.stringify(value).replaceAll('"__proto__":', '"proto":').replaceAll(':-0', ':0')));
 const decision = fc.record({
@@ -121,7 +122,10 @@ const decision = fc.record({
   rule: text,
   policy: text,
 });
-const circumstances = fc.record({ subject: text, eventType: text, decision }, { requiredKeys: [] });
+const eventType = fc
+  .string({ unit: 'grapheme', maxLength: 20 })
+  .map((name) => name.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, ''));
+const circumstances = fc.record({ subject: text, eventType, decision }, { requiredKeys: [] });
 
 describe('whatever the service may answer', () => {
   test('is the same after it was sealed and opened, by this replica and by another', () => {
@@ -162,10 +166,28 @@ test('a judgement is sealed when it is asked for, once, and differently each tim
   for (const at of [1, 2, 3, 4]) expect(new Set(parts.map((part) => part[at])).size).toBe(50);
 });
 
-test('a device with more to it than a record can hold is not sealed', () => {
-  const withId = (length: number) => judge({ ...DATA, fp_detail: { device_id: 'x'.repeat(length), version: '1.0' } });
-  expect(judgements.open(withId(195_000).sealed).device).toEqual({ id: 'x'.repeat(195_000) });
-  expect(() => withId(200_000).sealed).toThrow('response that its contract does not allow');
+test.each(['x', '"', '\u0001', '💳'])('whatever a page and a caller say is sealed in 8 KiB, in %j', (character) => {
+  const by = new Judgements([{ ...NEW_KEY, kid: 'k'.repeat(64) }], UNCOUNTED);
+  const signals = SIGNAL_CATALOGUE.map(({ code, level }) => {
+    return { signal: code, level: level === 'MEDIUM' ? 'HIGH' : 'MEDIUM', confidence: 0.0012345678901234567 };
+  });
+  const many = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [character + at, [0, { [character]: '' }]]));
+  const fields = { name: 'x', version: '1', major: '1', model: 'x', vendor: character.repeat(300) };
+  const device_basic = { browser: { ...many, ...fields }, device: fields, os: fields };
+  const detail = { client_type: 'Web/H5', device_basic, ip_info: { ip: '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff' } };
+  const ids = { request_id: `req_${crypto.randomUUID()}`, event_id: `evt_${crypto.randomUUID()}` };
+  const decision = { action: 'CHALLENGE' as const, rule: 'r'.repeat(48), policy: 'p'.repeat(12) };
+  const given = { subject: '"'.repeat(256), eventType: '💳'.repeat(256), decision };
+  const judgement = judge({ ...DATA, ...ids, signals, detail }, given, by);
+  expect(judgement.sealed.length).toBeLessThanOrEqual(8_192);
+  expect(by.open(judgement.sealed)).toEqual(inGraph(judgement));
+});
+
+test('what the service itself makes longer is not sealed, and what was longer before opens', async () => {
+  const signals = Array(200).fill({ signal: 's'.repeat(100), level: 'LOW', confidence: 1 });
+  expect(() => judge({ ...DATA, signals }).sealed).toThrow('response that its contract does not allow');
+  const old = await sealRecord(JSON.stringify({ ...GOOD, event: 'x'.repeat(195_000) }));
+  expect(judgements.open(old).eventType).toHaveLength(195_000);
 });
 
 test('a new key has 256 random bits and a name of its own', () => {
@@ -250,6 +272,7 @@ describe('a sealed text that is no record of a known version is unreadable', () 
     ['too few ids', { ...GOOD, ids: GOOD.ids.slice(1) }],
     ['another kind of client', { ...GOOD, client: 'WEB_H5' }],
     ['an unknown kind of client', { ...GOOD, client: 'DESKTOP' }],
+    ['a newer client with the machine of an app', { ...GOOD, client: 'OTHER' }],
     ['an app with a browser', { ...GOOD, web: { browser: {}, device: {}, os: {} } }],
     ['a page on the machine of an app', { ...GOOD, client: 'WEB_H5', web: { browser: {}, device: {}, os: {} } }],
     ['a signal by its name alone that version 1 does not know', { ...GOOD, signals: ['NEWER'] }],

@@ -15,6 +15,12 @@ const application = prepareApplication({
   baseUrl: 'https://fp.example',
 });
 
+const ANSWERS = new Map<string, typeof ANDROID | typeof WEB>([
+  ['android', ANDROID],
+  ['web', WEB],
+  ['too long to be sealed', { ...ANDROID, data: { ...ANDROID.data, event_id: 'x'.repeat(10_000) } }],
+]);
+
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
 export const CAPABILITIES: Capabilities = {
   limits: { ...DEFAULTS, maxUpstreamCalls: 3, maxCaptchas: 2 },
@@ -36,10 +42,8 @@ export const CAPABILITIES: Capabilities = {
     query: async (request) => {
       if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
       if (request.token === 'broken') throw new TypeError('a mistake of ours');
-      const isGood = request.token === 'android' || request.token === 'web';
-      const rejection = { code: 400, message: 'Invalid request', data: { errors: [] } };
-      const json = isGood ? (request.token === 'web' ? WEB : ANDROID) : rejection;
-      return toOutcome(request, { status: isGood ? 200 : 400, json }, Date.UTC(2026, 0, 1));
+      const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
+      return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1));
     },
   },
   policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },

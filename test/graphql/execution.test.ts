@@ -3,11 +3,11 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { ANDROID, PASS } from '../faults/documented.ts';
+import { ANDROID } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
-import { CAPTCHA_INPUT, CAPTCHA_MUTATION, ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
-import { ask, post, startOperation } from '../support/requests.ts';
+import { FINGERPRINT_QUERY } from '../support/graphql.ts';
+import { ask, type GraphqlAnswer, post, startOperation } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 import { CAPABILITIES } from './capabilities.ts';
@@ -43,15 +43,18 @@ const plain = await startServer(
 );
 afterAll(() => Promise.all([quick.stop(), plain.stop()]));
 
-/** Sealed texts are different each time. */
-const withoutSealed = (text: string) => text.replaceAll(/"ey[\w-]+\.[\w.-]+"/g, '"sealed"');
+/** What has to be alike. Sealed texts are different each time. */
+const visibleIn = ({ status, headers, text }: GraphqlAnswer) => [
+  ...[status, headers.get('content-type'), headers.get('cache-control')],
+  text.replaceAll(/"ey[\w-]+\.[\w.-]+"/g, '"sealed"'),
+];
 
 async function expectAlike(document: string, variables: Record<string, unknown>): Promise<string> {
   const ofPlain = await ask(plain.graphqlUrl, document, variables);
   for (const time of TIMES) {
-    const { status, text } = await ask(quick.graphqlUrl, document, variables);
+    const answer = await ask(quick.graphqlUrl, document, variables);
     const what = `time ${time}: ${document} ${JSON.stringify(variables)}`;
-    expect([status, withoutSealed(text)], what).toEqual([ofPlain.status, withoutSealed(ofPlain.text)]);
+    expect(visibleIn(answer), what).toEqual(visibleIn(ofPlain));
   }
   return ofPlain.text;
 }
@@ -80,6 +83,7 @@ test('random operations are answered alike, with variables that fit and with oth
   expect(count.refused).toBeGreaterThan(10);
 });
 
+const ENTITIES = 'query ($r: [_Any!]!) { a: _entities(representations: $r) { __typename } }';
 const r = Array.from({ length: 25 }, () => ({ __typename: 'DeviceFingerprint', token: 'android' }));
 const entities = (fields: string) =>
   `query ($r: [_Any!]!) { _entities(representations: $r) { ... on DeviceFingerprint { ${fields} } } }`;
@@ -96,17 +100,29 @@ test.each([
   expect(await expectAlike(document, { r })).not.toContain('errors');
 });
 
+/** graphql-jit 0.8.9 writes the literals of a document into its code, and takes these texts for dates and a number of its own. */
+const CODE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dglobalThis.ran=true';
+const WORD = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dnothing';
+const NAN = '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8';
+/** A document whose answer has this text. */
+const attesting = (audience: string) => `mutation { validateCaptcha(input: {
+  lotNumber: "l", captchaOutput: "o", passToken: "p", genTime: "1", audience: "${audience}", action: "a" }) { attestation } }`;
+
 test.each<[string, string, Record<string, unknown>]>([
   [
     'two aliases of a field that fails, and the field itself',
-    'query ($t: String!, $e: String) { deviceFingerprint(token: $t, eventType: $e) { ... on DeviceFingerprint { judgement { a: sealed sealed b: sealed } } } }',
-    { t: 'android', e: 'x'.repeat(250_000) },
+    'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprint { judgement { a: sealed sealed b: sealed } } } }',
+    { t: 'too long to be sealed' },
   ],
   [
     'an alias that every object has',
     'query ($t: String!) { constructor: deviceFingerprint(token: $t) { __typename } }',
     { t: 'android' },
   ],
+  ['too many references', ENTITIES, { r: Array(1_001).fill({ __typename: 'Nothing' }) }],
+  ['a text that is code to the compiler', attesting(CODE), {}],
+  ['a word that is code to the compiler', `{ _entities(representations: ${WORD}) { __typename } }`, {}],
+  ['a text that is a number to the compiler', attesting(NAN), {}],
 ])('a document is answered alike with %s', async (_what, document, variables) => {
   await expectAlike(document, variables);
 });
@@ -149,14 +165,10 @@ const SECRET = 'secret-of-the-router';
 let hangs = false;
 const upstream = await startUpstream((received, response) => {
   if (hangs) return;
-  const { device_token: token = '' } = received.url.startsWith('/api') ? JSON.parse(received.body) : {};
+  const { device_token: token } = JSON.parse(received.body);
   if (token === 'down') sendJson(response, 503, {});
-  else if (token === 'gone') sendJson(response, 502, {});
   else if (token === 'bad') sendJson(response, 400, { code: 400, message: 'Invalid request', data: { errors: [] } });
-  else if (received.url.startsWith('/validate')) {
-    const lot_number = new URLSearchParams(received.body).get('lot_number');
-    sendJson(response, 200, { ...PASS, captcha_args: { ...PASS.captcha_args, lot_number } });
-  } else sendJson(response, 200, ANDROID);
+  else sendJson(response, 200, ANDROID);
 });
 const app = await startInLiveMode(upstream.url);
 const guarded = await startInLiveMode(upstream.url, { routerSecrets: [SECRET] });
@@ -167,51 +179,7 @@ beforeEach(() => {
 });
 
 const reference = (token: string, __typename = 'DeviceFingerprint') => ({ __typename, token });
-const ENTITIES = 'query ($r: [_Any!]!) { a: _entities(representations: $r) { __typename } }';
-const TWO_CAPTCHAS = `mutation ($input: ValidateCaptchaInput!) {
-  a: validateCaptcha(input: $input) { proceed } b: validateCaptcha(input: $input) { proceed }
-}`;
-/** graphql-jit 0.8.9 writes the literals of a document into its code, and takes these texts for dates and a number of its own. */
-const CODE = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dglobalThis.ran=true';
-const WORD = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74dnothing';
-const NAN = '__MAGIC_NAN__57f286b9_4c20_487f_b409_79804ddcb4f8';
-const ALIASES = `query ($t: String!) { ${TIMES.map((time) => `a${time}: deviceFingerprint(token: $t) { __typename }`).join(' ')} }`;
-
 describe('five times the same question', () => {
-  test.each<[string, string, Record<string, unknown>, number]>([
-    ['a judgement', FINGERPRINT_QUERY, { token: 'good' }, 1],
-    ['an upstream that fails', FINGERPRINT_QUERY, { token: 'down' }, 1],
-    ['a variable that does not fit', FINGERPRINT_QUERY, { token: ['good'] }, 0],
-    ['a list for an input object', FINGERPRINT_QUERY, { token: 'good', metadata: [] }, 0],
-    ['the same token five times', ALIASES, { t: 'good' }, 1],
-    [
-      'references, good and bad, the last one too',
-      ENTITIES_QUERY,
-      { representations: [...['good', 'bad', 'down', 'good'].map((it) => reference(it)), reference('x', 'Nothing')] },
-      3,
-    ],
-    ['too many references', ENTITIES, { r: Array(1_001).fill(reference('x', 'Nothing')) }, 0],
-    ['a captcha', CAPTCHA_MUTATION, { input: CAPTCHA_INPUT }, 1],
-    ['a captcha too many', TWO_CAPTCHAS, { input: CAPTCHA_INPUT }, 1],
-    ['a text in the document that is code to it', `{ deviceFingerprint(token: "${CODE}") { __typename } }`, {}, 1],
-    ['a word in the document that is code to it', `{ _entities(representations: ${WORD}) { __typename } }`, {}, 0],
-    ['a text in the document that is a number to it', `{ deviceFingerprint(token: "${NAN}") { __typename } }`, {}, 1],
-    ['a document that is not valid', '{ deviceFingerprint }', {}, 0],
-    ['nothing but a name', '{ __typename }', {}, 0],
-  ])('%s', async (_what, query, variables, calls) => {
-    const answers = [];
-    for (const _ of TIMES) answers.push(await ask(app.graphqlUrl, query, variables));
-    const [first] = answers;
-    for (const { status, text, headers } of answers) {
-      expect([status, text]).toEqual([first?.status, first?.text]);
-      for (const name of ['content-type', 'cache-control', 'content-length']) {
-        expect(headers.get(name)).toBe(first?.headers.get(name));
-      }
-    }
-    expect(upstream.received).toHaveLength(calls * TIMES.length);
-    expect(new Set(upstream.received.map(({ body }) => body)).size).toBe(calls);
-  });
-
   test('with another name each time, and other variables', async () => {
     const document = 'query A($t: String!) { deviceFingerprint(token: $t) { __typename } } query B { __typename }';
     for (const time of TIMES) {
@@ -258,20 +226,21 @@ describe('five times the same question', () => {
     ]);
   });
 
-  // Of a cause of their own, because ten lines a second are written for each.
+  // With those of the test before, they are fewer than the ten lines that one cause may write in a second.
   test.each([
-    ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'gone' }],
-    ['_entities', ENTITIES, { r: [reference('gone')] }],
+    ['deviceFingerprint', 'query ($t: String!) { a: deviceFingerprint(token: $t) { __typename } }', { t: 'down' }],
+    ['_entities', ENTITIES, { r: [reference('down')] }],
   ])(
     'a failure is logged each time in the same way, with the name of the field: %s',
     async (field, query, variables) => {
       const before = linesOf(app).length;
-      for (const _ of TIMES) await ask(app.graphqlUrl, query, variables);
+      const times = TIMES.slice(0, 4);
+      for (const _ of times) await ask(app.graphqlUrl, query, variables);
       const warnings = linesOf(app)
         .slice(before)
         .filter(({ level }) => level === 'warn');
-      const warning = { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 502', field };
-      expect(warnings).toMatchObject(TIMES.map(() => warning));
+      const warning = { code: 'UPSTREAM_UNAVAILABLE', internal: 'HTTP status 503', field };
+      expect(warnings).toMatchObject(times.map(() => warning));
     },
   );
 });

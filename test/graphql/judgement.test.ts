@@ -19,9 +19,12 @@ const SIGNALS = SIGNAL_CATALOGUE.slice(0, 10).map(({ code, level, confidence }) 
   confidence,
 }));
 const PHONE = { ...ANDROID, data: { ...ANDROID.data, signals: SIGNALS } };
-const upstream = await startUpstream(({ body }, response) =>
-  sendJson(response, 200, JSON.parse(body).device_token.startsWith('web') ? WEB : PHONE),
-);
+/** Its client type and a level are newer than the document. */
+const CAR = JSON.parse(JSON.stringify(PHONE).replace('"Android"', '"Car"').replace('"LOW"', '"CRITICAL"'));
+const upstream = await startUpstream(({ body }, response) => {
+  const [kind = ''] = JSON.parse(body).device_token.split('-');
+  sendJson(response, 200, kind === 'web' ? WEB : kind === 'car' ? CAR : PHONE);
+});
 const apps: TestApp[] = [];
 const start = async (sealingKeys = SEALING_KEYS) => {
   const app = await startInLiveMode(upstream.url, { sealingKeys });
@@ -60,11 +63,12 @@ const openBy = (by: TestApp, ...sealed: unknown[]) => ask(by.graphqlUrl, open(),
 
 const COUNTER = 'device_trust_judgements_total';
 
-describe.each(['phone', 'web'])('the judgement of a %s', (token) => {
+describe.each(['phone', 'web', 'car'])('the judgement of a %s', (token) => {
   test('says what was judged, and opens as the same, by Apollo Server and by compiled code', async () => {
     const { judgement, ...judged } = await judge(token, app, 'checkout');
     const { sealed, judgedAt, subject, eventType, decision, ...same } = judgement;
     expect(same).toEqual(judged);
+    expect(same.deviceBasic === null).toBe(token === 'car');
     expect([subject, eventType]).toEqual([null, 'checkout']);
     expect(decision).toEqual({ action: expect.any(String), rule: expect.any(String), policy: DEFAULT_POLICY.id });
     expect(Math.abs(Date.now() - Date.parse(judgedAt))).toBeLessThan(60_000);
@@ -177,7 +181,7 @@ test('500 judgements of 1,000 characters fit into a body, and everything about t
   const judgement = await judge('web');
   const document = `query ($e: String) { deviceFingerprint(token: "web", eventType: $e) { ... on DeviceFingerprint { judgement { sealed } } } }`;
   const missing = Math.floor(((1_000 - judgement.judgement.sealed.length) * 3) / 4) - 10;
-  const { data } = await ask(app.graphqlUrl, document, { e: 'e'.repeat(Math.max(0, missing)) });
+  const { data } = await ask(app.graphqlUrl, document, { e: 'é'.repeat(Math.max(0, missing / 2)) });
   const { sealed } = data.deviceFingerprint.judgement;
   expect(sealed.length).toBeGreaterThan(970);
   // Each is opened by itself, because equal references are opened once.

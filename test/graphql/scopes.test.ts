@@ -1,5 +1,4 @@
 import { type DirectiveNode, type GraphQLField, getNamedType, isAbstractType, isObjectType, print } from 'graphql';
-import { gql } from 'graphql-tag';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID } from '../faults/documented.ts';
@@ -7,8 +6,7 @@ import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, startInSandboxMode } from '../support/app.ts';
 import { ENTITIES_QUERY, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
-import { type GraphqlAnswer, post, request } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
+import { type GraphqlAnswer, post } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
 
 /** What has the tag `risk` needs the scope `risk:read`: without it a field is null with FORBIDDEN, and the rest is whole. */
@@ -155,22 +153,6 @@ describe('references', () => {
   });
 });
 
-test('a caller without the scope reads neither token nor signal, and neither does the log', async () => {
-  const token = 'a-token-nobody-may-read';
-  const { signals, fp_detail, detail } = ANDROID.data;
-  const text = [
-    await ask(FINGERPRINT_QUERY, WITHOUT, { token }),
-    await ask(ENTITIES_QUERY, WITHOUT, { representations: [{ __typename: 'DeviceFingerprint', token }] }),
-    await ask('{ signalCatalogue { code meaning } }', WITHOUT),
-  ].map((answer) => answer.text);
-  const { text: metrics } = await request(app.metricsUrl);
-  const shown = [...text, app.logged()].join('\n');
-  const hidden = [token, fp_detail.device_id, detail.ip_info.ip, ...signals.map(({ signal }) => signal)];
-  expect(signals.length).toBeGreaterThan(0);
-  for (const value of hidden) expect(shown).not.toContain(value);
-  for (const value of hidden.slice(0, 3)) expect(metrics).not.toContain(value);
-});
-
 describe('decisions and judgements, fresh and stored', () => {
   const judge = (fields: string) => `{ deviceFingerprint(token: "t") { ... on DeviceFingerprint { ${fields} } } }`;
   const OPEN = `query ($references: [_Any!]!) {
@@ -226,62 +208,6 @@ describe('decisions and judgements, fresh and stored', () => {
       expect(opened.errors).toBeUndefined();
       expect(opened.data._entities).toMatchObject([{ eventId, decision, device: { id: expect.any(String) } }]);
     }
-  });
-});
-
-const LINK = 'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", import: ["@key", "@tag"])';
-
-describe('references to a type with the tag', async () => {
-  const opened: unknown[] = [];
-  const typeDefs = gql(`${LINK}
-    type Query { a: Int }
-    type Secret @key(fields: "id") @tag(name: "risk") { id: ID! text: String! }
-    type Public @key(fields: "id") { id: ID! secret: Secret }
-  `);
-  const open = async ({ id }: { id?: unknown }) => {
-    opened.push(id);
-    return { id, text: 'what nobody may read' };
-  };
-  const resolvers = {
-    Secret: { __resolveReference: open },
-    Public: { __resolveReference: async ({ id }: { id?: unknown }) => ({ id, secret: { id, text: 'nor this' } }) },
-  };
-  const service = (name: string, scopes: 'risk:read'[]) => ({ name, secret: `the-secret-of-${name}`, scopes });
-  const server = await startServer([{ typeDefs, resolvers }], {
-    services: [service('desk', ['risk:read']), service('shop', [])],
-  });
-  afterAll(() => server.stop());
-
-  const query = `query ($r: [_Any!]!) {
-    _entities(representations: $r) { ... on Secret { id text } ... on Public { id secret { text } } }
-  }`;
-  const r = ['Secret', 'Public', 'Secret'].map((type, at) => ({ __typename: type, id: `${at}` }));
-  const ask = (name: string) =>
-    post(server.graphqlUrl, JSON.stringify({ query, variables: { r } }), {
-      authorization: `Bearer the-secret-of-${name}`,
-    });
-
-  test.each([1, 2, 3, 4, 5])(
-    'are null with FORBIDDEN without the scope, and are not resolved (request %i)',
-    async () => {
-      opened.length = 0;
-      const { data, errors = [], text } = await ask('shop');
-      expect(data._entities).toEqual([null, { id: '1', secret: null }, null]);
-      expect(errors.map(({ path, extensions }) => [path, extensions.code])).toEqual([
-        [['_entities', 0], 'FORBIDDEN'],
-        [['_entities', 1, 'secret'], 'FORBIDDEN'],
-        [['_entities', 2], 'FORBIDDEN'],
-      ]);
-      expect(opened).toEqual([]);
-      expect(text).not.toMatch(/nobody|nor this/);
-    },
-  );
-
-  test('are resolved with the scope', async () => {
-    const { data, errors } = await ask('desk');
-    expect(errors).toBeUndefined();
-    expect(data._entities[0]).toEqual({ id: '0', text: 'what nobody may read' });
-    expect(opened).toEqual(['0', '2']);
   });
 });
 

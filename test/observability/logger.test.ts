@@ -1,7 +1,8 @@
 import fc from 'fast-check';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { loggerOptions, RepeatLimit, writeOperation } from '../../src/observability/logger.ts';
+import { times } from '../support/times.ts';
 
 /** What a log line may have in it, the line of an operation, and how many lines of one cause are written. */
 
@@ -82,33 +83,42 @@ describe('the line of an operation', () => {
   });
 });
 
-describe('the limit of lines for one cause', () => {
-  /** Writes warnings, and gives what was written until the window ended. */
-  function warnings(fields: readonly object[], limit = new RepeatLimit()) {
+describe('the limit of warnings for one cause', () => {
+  /** What `act` writes until the window has ended. */
+  function written(act: (log: Logger) => void, limit = new RepeatLimit()) {
     const lines: string[] = [];
-    const log = pino(loggerOptions(limit), { write: (line: string) => lines.push(line) });
-    for (const each of fields) log.warn(each, 'a line');
+    act(pino(loggerOptions(limit), { write: (line: string) => lines.push(line) }));
     limit.flush();
-    return lines.map((line) => JSON.parse(line)).map(({ code, leftOut, msg }) => [code, leftOut, msg]);
+    return lines.map((line) => JSON.parse(line));
   }
-  const of = (code: string, count: number) => Array.from({ length: count }, (_, at) => ({ code, requestId: `${at}` }));
 
   test('is ten lines in each window, and one that counts the rest', () => {
     const limit = new RepeatLimit();
-    for (const _window of [1, 2]) {
-      expect(warnings([...of('a', 1_000), ...of('b', 10), ...of('c', 11)], limit)).toEqual([
-        ...Array(10).fill(['a', undefined, 'a line']),
-        ...Array(10).fill(['b', undefined, 'a line']),
-        ...Array(10).fill(['c', undefined, 'a line']),
-        ['a', 990, 'a line'],
-        ['c', 1, 'a line'],
+    const warn = (log: Logger) => {
+      // A caller can choose parts of other fields. They make no further causes, but the first lines show them.
+      for (const [account, count] of [
+        ['a', 1_000],
+        ['b', 10],
+        ['c', 11],
+      ] as const)
+        for (const at of times(count, String)) log.warn({ account, internal: at, requestId: at }, 'a line');
+    };
+    const ten = (account: string) =>
+      times(10, (at) => expect.objectContaining({ account, internal: `${at}`, requestId: `${at}`, msg: 'a line' }));
+    const { time, level } = { time: expect.any(String), level: 'warn' };
+    for (const _window of [1, 2])
+      expect(written(warn, limit)).toEqual([
+        ...[...ten('a'), ...ten('b'), ...ten('c')],
+        { level, time, account: 'a', leftOut: 990, msg: 'a line' },
+        { level, time, account: 'c', leftOut: 1, msg: 'a line' },
       ]);
-    }
   });
 
-  test('is one for all causes beyond a hundred', () => {
-    const lines = warnings(Array.from({ length: 5_000 }, (_, at) => ({ code: `cause ${at}` })));
-    expect(lines).toHaveLength(111);
-    expect(lines.at(-1)).toEqual([undefined, 4_890, 'lines of many different causes were left out']);
+  test('leaves out no error, however many lines there are', () => {
+    const lines = written((log) => {
+      for (const internal of times(250, String)) log.warn({ internal }, 'a line');
+      for (const internal of times(50, String)) log.error({ internal }, 'a line');
+    });
+    expect(lines.filter(({ level }) => level === 'error')).toHaveLength(50);
   });
 });

@@ -5,7 +5,7 @@ import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/grap
 import { answer, answersProbes, type Behaviour, hang, reset } from '../support/hostile.ts';
 import { times } from '../support/times.ts';
 import { gainOf, readMetrics } from './exposition.ts';
-import { runAgainst, send, startAgainst } from './support.ts';
+import { runAgainst, send, startAgainst, warningsOf } from './support.ts';
 
 /** The metrics of upstream calls and queues, of captcha verdicts, and of signals and their differences from the catalogue. */
 
@@ -150,8 +150,8 @@ describe('a captcha verification counts by type, cause and whether the request m
 });
 
 /** The counts after an operation with this many aliases, whose one judgement has these signals. */
-async function countedWith(signals: readonly object[], aliases: number) {
-  reply = answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals } }));
+async function countedWith(signals: readonly object[], aliases: number, detail: object = ANDROID.data.detail) {
+  reply = answer(200, JSON.stringify({ ...ANDROID, data: { ...ANDROID.data, signals, detail } }));
   const query = queryForTokens(Array(aliases).fill('one-token'));
   const gain = await gainOf(live.app, () => send(live.app, { query }));
   const countsOf = (metric: string) => gain.of(metric).map(([labels, count]) => [...Object.values(labels), count]);
@@ -179,7 +179,16 @@ describe('a signal counts by code and level, once for each judgement of an opera
     ['level', { ...EMULATOR, level: 'LOW' }, ['EMULATOR', 'LOW', 1]],
     ['confidence', { ...EMULATOR, confidence: 0.94 }, ['EMULATOR', 'HIGH', 1]],
     ['level', { ...VPN_ENABLED, level: 'MEDIUM', confidence: 0.2 }, ['VPN_ENABLED', 'MEDIUM', 1]],
+    ['level', { ...EMULATOR, level: 'CRITICAL' }, ['EMULATOR', 'HIGH', 1]],
   ])('and as drift of kind %s if it differs from the catalogue: %o', async (kind, signal, counted) => {
     expect(await countedWith([signal], 3)).toEqual([[counted], [[kind, 1]]]);
+  });
+
+  test('and the log names a new word once, unless it is long or no word', async () => {
+    const name = (client_type: string) => countedWith([], 1, { ...ANDROID.data.detail, client_type });
+    expect(await name('Car/TV')).toEqual([[], [['client_type', 1]]]);
+    for (const word of ['Car/TV', 'ada@mail.test', 'x'.repeat(49), '', 'constructor']) await name(word);
+    const named = warningsOf(live.app).flatMap(({ flaws }) => (`${flaws}`.startsWith('client_type') ? [flaws] : []));
+    expect(named).toEqual(['Car/TV', 'another one', 'constructor'].map((word) => `client_type: ${word}`));
   });
 });

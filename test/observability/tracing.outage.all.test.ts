@@ -7,9 +7,10 @@ import { answer, type Behaviour, hang, reset, startHostile } from '../support/ho
 import { MAIN, startProcess } from '../support/process.ts';
 import { json, request } from '../support/requests.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
+import { readMetrics } from './exposition.ts';
 import { send, startSandboxed, warningsOf } from './support.ts';
 
-/** A receiver of traces that fails has no effect on responses, the log, memory or the end of the process. */
+/** A receiver of traces that fails has no effect on responses, memory or the end of the process, and one line says that it fails. */
 
 async function startBroken(behave: Behaviour) {
   const server = await startHostile(behave);
@@ -24,7 +25,7 @@ const RECEIVERS: readonly (readonly [string, Behaviour | undefined])[] = [
   ['a process that responds with 503', answer(503, '{}')],
 ];
 
-test('responses are as usual, nothing is logged, and the app stops, whatever fails at the receiver', async () => {
+test('responses are as usual, one line names the side, and the app stops, whatever fails at the receiver', async () => {
   // Side by side, because each stop waits for the last export.
   await Promise.all(
     RECEIVERS.map(async ([who, behave]) => {
@@ -39,7 +40,10 @@ test('responses are as usual, nothing is logged, and the app stops, whatever fai
       if (receiver) await expect.poll(() => receiver.requests).toBeGreaterThan(0);
       for (let round = 0; round < 5; round += 1) await ask();
       await expect(app.stop(), who).resolves.toBeUndefined();
-      expect(warningsOf(app), who).toEqual([]);
+      const msg = expect.stringMatching(
+        /^Traces are lost: what is at OTEL_EXPORTER_OTLP_ENDPOINT .* operator has to act\.$/,
+      );
+      expect(warningsOf(app), who).toMatchObject([{ level: 'warn', error: { name: expect.any(String) }, msg }]);
       // The sandbox is stopped after the traces, so it must be stopped by now.
       for (const url of Object.values(app.sandboxUrls ?? {})) await expect(fetch(url), who).rejects.toThrow();
     }),
@@ -83,4 +87,6 @@ test('a receiver that never responds does not fill the memory', async () => {
   const before = await ask(25);
   // If all of these 4,000 spans were kept, they would take 3.5 MB.
   expect((await ask(40)) - before).toBeLessThan(2_000_000);
+  const lost = async (reason: string) => (await readMetrics(app)).value('device_trust_spans_lost_total', { reason });
+  for (const reason of ['export_failed', 'queue_full']) await expect.poll(() => lost(reason)).toBeGreaterThan(0);
 });

@@ -104,18 +104,25 @@ describe('the log is JSON, one object a line', () => {
 describe.concurrent('a crash ends the process with 1, and leaves a line with the stack frames and without the message', () => {
   const frames = expect.arrayContaining([expect.stringMatching(/^at (\w+\.)?throwIt .*preload\.ts:\d+/)]);
 
+  const code = 'ERR_UNHANDLED_REJECTION';
   test.for([
-    ['exception at SIGUSR2', { name: 'TypeError', frames }],
+    ['exception at SIGUSR2', 'SIGUSR2', 'the process crashed', { name: 'TypeError', frames }],
     // An Error of Node's own, which quotes the text.
-    ['rejection at SIGUSR2 with a text', { name: 'UnhandledPromiseRejection', frames: expect.any(Array) }],
-  ] as const)('%s', async ([purpose, error], context) => {
+    [
+      'rejection at SIGUSR2 with a text',
+      'SIGUSR2',
+      'the process crashed',
+      { name: 'UnhandledPromiseRejection', code, frames: expect.any(Array) },
+    ],
+    ['exception while it stops', 'SIGTERM', 'the stop failed', { name: 'TypeError', frames }],
+  ] as const)('%s', async ([purpose, signal, msg, error], context) => {
     const { child } = await startServing(context, { ...LIVE, ...preload(purpose), CANARY });
-    expect(await child.end('SIGUSR2')).toBe(1);
+    expect(await child.end(signal)).toBe(1);
     expect(objectsOn(child.stdout()).at(-1)).toEqual({
       level: 'fatal',
       time: expect.any(String),
       error,
-      msg: 'the process crashed',
+      msg,
     });
     expect(child.stdout()).not.toContain(CANARY);
     expect(child.stderr()).toBe('');

@@ -18,6 +18,7 @@ const PURPOSES: Readonly<Record<string, () => void>> = {
   'exception at SIGUSR2': () => process.once('SIGUSR2', throwIt),
   'rejection at SIGUSR2': () => process.once('SIGUSR2', () => void Promise.reject().catch(throwIt)),
   'rejection at SIGUSR2 with a text': () => process.once('SIGUSR2', () => void Promise.reject().catch(throwIt)),
+  'exception while it stops': () => Object.assign(Server.prototype, { close: throwIt }),
   // What the program asks before it has a log.
   'exception at the start': () => Object.defineProperty(process.stdout, 'isTTY', { get: throwIt }),
   'SIGTERM while it starts': () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { generateKey } from '../../src/captcha/attestation.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { freePort } from '../support/ports.ts';
@@ -47,6 +48,8 @@ test('all secrets and the policy are replaced under load without a failed reques
     JSON.stringify(secrets.map((secret, index) => ({ name: `orders-${index}`, secret })));
   const policy = (action: string) =>
     `{"rules":[{"id":"only","when":{"anyOf":["EMULATOR"]},"then":"${action}"}],"otherwise":"ALLOW"}`;
+  const [key, nextKey] = [generateKey('active'), generateKey('active')];
+  await put('keys', JSON.stringify([key]));
   await put('applications', application('sk_old'));
   await put('captchas', captcha('key_old'));
   await put('router', 'the-old-router-secret');
@@ -55,13 +58,16 @@ test('all secrets and the policy are replaced under load without a failed reques
 
   const adminPort = await freePort();
   const { FINGERPRINT_APPLICATIONS: _, CAPTCHA_CONFIGURATIONS: __, ALLOW_DIRECT_ACCESS: ___, ...rest } = LIVE;
-  const { child, graphqlUrl } = await startServing(context, {
+  const { child, graphqlUrl, urlOf } = await startServing(context, {
     ...rest,
     FINGERPRINT_APPLICATIONS_FILE: path('applications'),
     CAPTCHA_CONFIGURATIONS_FILE: path('captchas'),
     ROUTER_SECRETS_FILE: path('router'),
     SERVICES_FILE: path('services'),
     RISK_POLICY_FILE: path('policy'),
+    ATTESTATION_KEYS_FILE: path('keys'),
+    ATTESTATION:
+      '{"issuer":"https://rotation.test","audiences":[{"id":"orders","actions":["placeOrder"],"subject":"optional"}]}',
     ADMIN_PORT: String(adminPort),
     TRUSTED_HEADERS: '{"scopes":"x-user-scopes"}',
     FINGERPRINT_URL_NA: upstream.url,
@@ -91,6 +97,10 @@ test('all secrets and the policy are replaced under load without a failed reques
     (await ask('{ __typename }', {}, router)).status,
     (await askAsService(service)).status,
   ];
+  const publishedKeys = async () => {
+    const { keys } = await (await fetch(urlOf('/.well-known/jwks.json'))).json();
+    return keys.map(({ kid }: { kid: string }) => kid);
+  };
   const decision = async () => (await ask(DECISION)).data.deviceFingerprint.decision;
   const becomes = (action: string) => expect.poll(decision).toMatchObject({ action });
   const failures: unknown[] = [];
@@ -126,9 +136,11 @@ test('all secrets and the policy are replaced under load without a failed reques
   await put('router', 'the-new-router-secret');
   await put('applications', application('sk_new'));
   await put('captchas', captcha('key_new'));
+  await put('keys', JSON.stringify([nextKey, { ...key, state: 'retired' }]));
   await put('policy', policy('CHALLENGE'));
   await expect.poll(() => [seen.fingerprint.at(-1), seen.captcha.at(-1)]).toEqual(['Bearer sk_new', true]);
   await expect.poll(() => statusesOf('the-old-router-secret', 'the-old-secret-of-orders')).toEqual([401, 401]);
+  await expect.poll(publishedKeys).toEqual([nextKey.kid, key.kid]);
   await becomes('CHALLENGE');
   expect((await decision()).policy).not.toBe(firstPolicy);
 

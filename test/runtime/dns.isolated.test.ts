@@ -158,7 +158,7 @@ describe('an answer', () => {
 
 describe('a look-up that hangs', () => {
   test('fails after 1.5 s for all who wait, and at once for those who ask later, without a second look-up', async () => {
-    const { resolve, outcomes, lookupCount } = startResolver();
+    const { resolve, fail, outcomes, told, lookupCount } = startResolver();
     resolve();
     vi.advanceTimersByTime(1_000);
     resolve();
@@ -170,6 +170,8 @@ describe('a look-up that hangs', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(outcomes).toEqual(['ETIMEDOUT', 'ETIMEDOUT', 'ETIMEDOUT']);
     expect(lookupCount()).toBe(1);
+    fail('EAI_AGAIN');
+    expect(told).toEqual(['upstream.example ETIMEDOUT true']);
   });
 
   test('is used when it is answered in the end', () => {

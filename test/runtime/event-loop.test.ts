@@ -30,19 +30,14 @@ async function turn(times: number, ms: number): Promise<void> {
 }
 
 describe('overload', () => {
-  // More than once, because on a busy machine a pause lies between two turns like a short one, or a short one becomes long.
-  test.each([
-    ['without a short one between them', () => turn(3, LONG_MS)],
-    [
-      'with a short one between them',
-      async () => {
-        await turn(1, LONG_MS);
-        await setTimeout(30);
-        await turn(1, LONG_MS);
-      },
-    ],
-  ])('is reported when turns take too long %s', async (_how, work) => {
+  test('is reported when two turns take too long, with a short one between them', async () => {
     start();
+    const work = async () => {
+      await turn(1, LONG_MS);
+      await setTimeout(30);
+      await turn(1, LONG_MS);
+    };
+    // More than once, because on a busy machine a short pause becomes long.
     await expect.poll(() => work().then(monitor.isOverloaded)).toBe(true);
   });
 
@@ -58,12 +53,6 @@ describe('overload', () => {
         return { afterOne, duringNext };
       })
       .toEqual({ afterOne: false, duringNext: true });
-  });
-
-  test('ends once the event loop keeps up again', async () => {
-    start();
-    await turn(3, LONG_MS);
-    await expect.poll(() => monitor.isOverloaded()).toBe(false);
   });
 
   test('is not reported while the event loop is idle, even with a limit below one tick', async () => {
@@ -90,12 +79,5 @@ describe('the total lag', () => {
     expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
     await turn(2, 0);
     expect(monitor.totalLagMs() - before).toBeGreaterThanOrEqual(279);
-  });
-
-  test('is less than the time since the start', async () => {
-    const startedAt = performance.now();
-    start();
-    await turn(3, 100);
-    expect(monitor.totalLagMs()).toBeLessThan(performance.now() - startedAt);
   });
 });

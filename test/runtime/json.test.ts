@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest';
-import { countValues, sizeOf } from '../../src/runtime/json.ts';
+import { countValues, parseJson, sizeOf } from '../../src/runtime/json.ts';
 
-/** How large JSON is, before and after it becomes values. */
+/** How large JSON is, before and after it becomes values, and what becomes of half a character in it. */
+
+test.each([
+  [String.raw`{"\ud83d":["\uDe00\ud83D","\\\udfff"]}`, { '\ufffd': ['\ufffd\ufffd', '\\\ufffd'] }],
+  [String.raw`["\ud83d\ude00","\\ud83d","\ud83\ude00"]`, undefined],
+  [String.raw`["\ud83d\ude00","\\ud83d\ude00","\u0041"]`, ['\u{1f600}', '\\ud83d\ufffd', 'A']],
+])('%s has no lone surrogate', (json, value) => {
+  expect(parseJson(json)).toEqual(value);
+});
 
 test.each([
   ['1', 0],

@@ -158,17 +158,6 @@ describe('a challenge', () => {
 });
 
 describe('a lot number that forces an outcome', () => {
-  test('sandbox:fail: fails for any reason', async () => {
-    const reason = 'a reason: ünheard of';
-    const lotNumber = `sandbox:fail:${reason}`;
-    expect(await validate(url, madeUp(lotNumber))).toEqual({
-      status: 'success',
-      result: 'fail',
-      reason,
-      captcha_args: { used_type: 'slide', user_ip: expect.any(String), lot_number: lotNumber },
-    });
-  });
-
   test.each([
     ['-50000', 'undefined error'],
     ['-50301', 'defined error'],

@@ -107,16 +107,6 @@ describe('field errors that the document does not have', () => {
 });
 
 describe('a device token', () => {
-  test.each([
-    [401, 'Invalid bearer token'],
-    [403, 'Forbidden'],
-    [404, 'integration not found'],
-    [500, 'Internal server error'],
-  ])('sandbox:error:%i gets that envelope', async (code, message) => {
-    const response = await query(url, { device_token: `sandbox:error:${code}#1` });
-    expect([response.status, await response.json()]).toEqual([code, { code, message, data: {} }]);
-  });
-
   test('sandbox:error:400 is invalid', async () => {
     const errors = await errorsOf(await query(url, { device_token: 'sandbox:error:400' }));
     expect(errors).toEqual([{ field: 'device_token', reason: 'Invalid token', type: 'value_error' }]);
@@ -126,6 +116,7 @@ describe('a device token', () => {
     ['android', 'Android'],
     ['ios', 'iOS'],
     ['web', 'Web/H5'],
+    ['car', 'OTHER'], // as the contract reads `Car`
   ])('sandbox:%s is a device, with the signals that are named', async (name, client_type) => {
     const { detail, signals } = await ask(`sandbox:${name}`);
     expect([detail.client_type, signals]).toEqual([client_type, []]);
@@ -136,12 +127,14 @@ describe('a device token', () => {
     ]);
   });
 
-  test('can give a signal a confidence of its own, from 0 to 1', async () => {
+  test('can give a signal a confidence of its own, from 0 to 1, and have newer words', async () => {
     expect(await signalsOf('sandbox:web:EMULATOR=0.7,VPN_ENABLED,CLOUD_PHONE=0')).toEqual([
       'EMULATOR HIGH 0.7',
       'VPN_ENABLED LOW 1',
       'CLOUD_PHONE HIGH 0',
     ]);
+    const newer = await signalsOf('sandbox:car:NEWER_SIGNAL,NEWER_LEVEL=0.5');
+    expect(newer).toEqual(['NEWER_SIGNAL MEDIUM 1', 'NEWER_LEVEL CRITICAL 0.5']);
     for (const wrong of ['=1.1', '=', '=.5', '=0.12345'])
       expect(parseToken(`sandbox:web:EMULATOR${wrong}`, false)).toBeUndefined();
   });

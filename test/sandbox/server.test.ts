@@ -3,14 +3,6 @@ import { startSandbox } from '../../src/sandbox/server.ts';
 import { freePort } from '../support/ports.ts';
 import { query } from './support.ts';
 
-test('port 0 takes three ports that are free', async () => {
-  const { urls, stop } = await startSandbox({ port: 0 });
-  await stop();
-  expect(Object.keys(urls)).toEqual(['GLB', 'NA', 'EU']);
-  for (const url of Object.values(urls)) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
-  expect(new Set(Object.values(urls)).size).toBe(3);
-});
-
 test('port N takes N, N+1 and N+2', async () => {
   const startAtFree = async (): ReturnType<typeof startSandbox> =>
     startSandbox({ port: await freePort() }).catch((error) => {

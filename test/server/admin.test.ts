@@ -26,7 +26,9 @@ describe('the admin port', () => {
     ['HEAD', '/metrics'],
   ])('answers %s %s in the text format of Prometheus, not to be stored', async (method, path) => {
     const { metricsUrl } = app;
-    const response = await fetch(new URL(path, metricsUrl), { method });
+    // As Prometheus asks.
+    const accept = 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5';
+    const response = await fetch(new URL(path, metricsUrl), { method, headers: { accept } });
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-store');

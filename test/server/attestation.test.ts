@@ -140,7 +140,7 @@ describe('behind a router', async () => {
   const sandbox = await startSandbox({ port: 0 });
   const app = await startInLiveMode(sandbox.urls, {
     attestation,
-    attestationKeys: [active, next, retired],
+    attestationKeys: [next, active, retired],
     routerSecrets: [router['router-authorization']],
     trustedHeaders: { subject: 'x-user-id', scopes: undefined },
   });
@@ -161,6 +161,7 @@ describe('behind a router', async () => {
       sub: 'person-1',
       assurance: 'verified',
     });
+    expect(partsOf(data.validateCaptcha.attestation).header.kid).toBe(active.kid);
   });
 
   test('the person is nobody without the header, or with a malformed one, so it is FORBIDDEN where it is required', async () => {
@@ -179,11 +180,11 @@ describe('behind a router', async () => {
     expect(headers.get('content-type')).toBe('application/jwk-set+json');
     expect(headers.get('cache-control')).toBe('max-age=300');
     expect(JSON.parse(text)).toEqual({
-      keys: [active, next, retired].map(({ kid, x, y }) => {
+      keys: [next, active, retired].map(({ kid, x, y }) => {
         return { kty: 'EC', crv: 'P-256', x, y, kid, alg: 'ES256', use: 'sig' };
       }),
     });
-    for (const { d } of [active, next, retired]) expect(text + app.logged()).not.toContain(d);
+    for (const { d } of [next, active, retired]) expect(text + app.logged()).not.toContain(d);
   });
 
   test('the keys have no body for HEAD, and take no other method', async () => {

@@ -202,24 +202,6 @@ test('while a service leaves bodies unfinished, every request of the router is a
   await expect.poll(() => statusOf(url, 'orders', body), POLL).toBe(200);
 });
 
-test('answers and operations that are over give back what they held', async () => {
-  const server = await startHolding(ROUTER_AND_SERVICES);
-  for (let time = 0; time < 3; time += 1) {
-    const bodies = [await takeBody(server, 'orders'), await takeBody(server, 'orders')];
-    expect(await takeBody(server, 'orders')).toMatchObject({ isRefused: true });
-    for (const resolve of server.underWay) resolve();
-    server.underWay.clear();
-    for (const { connection } of bodies) expect(await answered(connection)).toContain('"wait":null');
-    const answers = [await takeAnswer(server, 'orders'), await takeAnswer(server, 'orders')];
-    expect(await takeAnswer(server, 'orders')).toMatchObject({ isRefused: true });
-    for (const { connection } of answers) {
-      connection.socket.resume();
-      await expect.poll(() => connection.received().endsWith('x"}}'), POLL).toBe(true);
-      connection.socket.destroy();
-    }
-  }
-});
-
 test('one request is never too large, whoever sends it and whatever is made of it', async () => {
   const { url } = await startHolding({ ...ROUTER_AND_SERVICES, maxAnswerBytes: 20 * MB });
   const long = `{"query":"{ long(length: ${20 * MB - 20}) }"}`;

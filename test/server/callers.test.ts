@@ -198,12 +198,4 @@ describe('the log and the metrics', () => {
     // Nobody without a secret can call an operator.
     expect(warningsOf(app)).toEqual([]);
   });
-
-  test('name anyone if no secret is configured', async () => {
-    const app = await startSandboxed();
-    await request(app.graphqlUrl, json('{"query":"{ __typename }"}'));
-    expect(operationsOf(app)).toMatchObject([{ caller: 'anyone' }]);
-    const { value } = await readMetrics(app);
-    expect(value('device_trust_operations_total', { caller: 'anyone', outcome: 'ok' })).toBe(1);
-  });
 });

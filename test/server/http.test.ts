@@ -48,6 +48,9 @@ describe.each(MODES)('in %s mode', (mode) => {
       const answer = await request(new URL(path, port).href);
       expect(answer).toMatchObject({ status: 200, text });
       expect(answer.headers.get('cache-control')).toBe('no-store');
+      // In absolute-form, whose host counts instead of the header (RFC 9112, section 3.2.2).
+      const head = `GET ${new URL(path, port).href} HTTP/1.1\r\nhost: elsewhere.example\r\nconnection: close\r\n\r\n`;
+      expect(await sendBytes(port, head)).toMatch(new RegExp(`^HTTP/1.1 200 [^]*\r\n\r\n${text}$`));
     }
   });
 
@@ -120,7 +123,8 @@ describe.each(MODES)('in %s mode', (mode) => {
   test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/json ; charset=utf-8'])(
     'content-type %s is taken',
     async (type) => {
-      const { status, text } = await request(graphqlUrl, json(QUERY, { 'content-type': type }));
+      const headers = { 'content-type': type, 'content-encoding': 'identity' };
+      const { status, text } = await request(graphqlUrl, json(QUERY, headers));
       expect([status, text.trim()]).toEqual([200, '{"data":{"__typename":"Query"}}']);
     },
   );
@@ -142,6 +146,16 @@ describe.each(MODES)('in %s mode', (mode) => {
     // Bytes, because a text brings a type of its own.
     const body = new TextEncoder().encode(QUERY);
     expectRefusal(await request(graphqlUrl, { method: 'POST', headers: typed, body }), 415);
+  });
+
+  test.each([
+    ['gzip', 'gzip'],
+    [`${CANARY}-${CANARY}`, 'another one'],
+  ])('content-encoding "%s" is refused, and the log says so', async (coding, named) => {
+    const answer = await request(graphqlUrl, json(QUERY, { 'content-encoding': coding }));
+    expectRefusal(answer, 415);
+    expect(answer.headers.get('accept-encoding')).toBe('identity');
+    for (const text of [answer.text, apps[mode].logged()]) expect(text).toContain(`but got ${named}.`);
   });
 
   test.each<[string, BodyInit]>([
@@ -194,14 +208,19 @@ describe.each(MODES)('in %s mode', (mode) => {
   });
 });
 
-test('a body in 4,096 pieces is accepted, and one in more is refused before it has ended', async () => {
-  const { url } = apps.sandbox;
+test('a body in 4,096 pieces is accepted, and one in more only if they are large, before it has ended', async () => {
+  const { url, stop } = await startWithoutUpstreams({ maxBodyBytes: 10 * 1024 * 1024 });
+  onTestFinished(stop);
   const head = 'POST /graphql HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\n';
-  const inChunks = (text: string) => text.replaceAll(/./gs, '1\r\n$&\r\n');
-  const sent = (text: string, end = '') =>
-    sendBytes(url, `${head}transfer-encoding: chunked\r\n\r\n${inChunks(text)}${end}`);
-  expect(await sent(QUERY.padEnd(4_096), '0\r\n\r\n')).toContain('{"data":{"__typename":"Query"}}');
-  expect(await sent(QUERY.padEnd(4_097))).toContain('The body came in more than 4096 pieces.');
+  const sent = (text: string, size = 1, end = '') => {
+    const chunks = text.replaceAll(new RegExp(`.{${size}}`, 'g'), `${size.toString(16)}\r\n$&\r\n`);
+    return sendBytes(url, `${head}transfer-encoding: chunked\r\n\r\n${chunks}${end}`);
+  };
+  const answer = '{"data":{"__typename":"Query"}}';
+  expect(await sent(QUERY.padEnd(4_096), 1, '0\r\n\r\n')).toContain(answer);
+  expect(await sent(QUERY.padEnd(4_097))).toContain('The body came in more than 4096 small pieces.');
+  // What a segment of Ethernet carries.
+  expect(await sent(QUERY.padEnd(5_745 * 1_460), 1_460, '0\r\n\r\n')).toContain(answer);
 });
 
 describe('the content type of a response', () => {
@@ -215,6 +234,9 @@ describe('the content type of a response', () => {
     ['application/graphql-response+json', RESPONSE],
     ['application/json;q=0.5, application/graphql-response+json', RESPONSE],
     ['text/html, application/*;q=0.1', PLAIN],
+    ['application/json; charset=utf8', PLAIN],
+    ['application/graphql-response+json; v=1, application/json;q=high;q=0.9', RESPONSE],
+    ['text/html, *; q=.2', PLAIN],
     // Longer than what is worth to be parsed.
     [`${'a/b,'.repeat(122)}application/json`, PLAIN],
     ['nonsense, application/json;q=0.1', PLAIN],

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { withTrusted } from '../../src/fingerprint/request.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { Callers } from '../../src/server/callers.ts';
-import { clientAddressOf } from '../../src/server/trusted-headers.ts';
+import { clientAddressOf, createMetadataReader } from '../../src/server/trusted-headers.ts';
 import { callerAt, callerOf, startServerOfCallers } from './support.ts';
 
 /** The headers in which a trusted caller names a person and an address: whose count, and with which values. */
@@ -184,6 +184,13 @@ describe('a list of addresses, counted from the right', () => {
     ['203.0.113.7, unknown', 1, undefined],
   ])('%j after %i hops', (list, hops, expected) => {
     expect(clientAddressOf(list, { hops })).toEqual(expected);
+  });
+
+  test('is one list on several lines (RFC 9110, section 5.3)', () => {
+    const request = new IncomingMessage(new Socket());
+    request.rawHeaders.push('X-Forwarded-For', '198.51.100.1', 'x-forwarded-for', '203.0.113.7');
+    const read = createMetadataReader({ ipAddr: { header: 'x-forwarded-for', hops: 2 } });
+    expect(read(request)).toMatchObject([{ found: v4('198.51.100.1') }]);
   });
 
   test('whatever a client sends cannot change what the proxies have appended', () => {

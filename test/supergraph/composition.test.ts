@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as apollo from '@apollo/composition';
 import * as guild from '@theguild/federation-composition';
@@ -9,12 +9,16 @@ import {
   type DocumentNode,
   type GraphQLSchema,
   isEnumType,
+  isTypeSystemDefinitionNode,
   isUnionType,
   Kind,
   parse,
+  print,
   visit,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { readPage } from '../docs/markdown.ts';
+import { ROOT } from '../support/process.ts';
 import { readSubgraphs } from './public-schema.ts';
 
 /**
@@ -97,6 +101,13 @@ const FLEET = {
     enum SignalEffect { BLINKS }
   `),
 };
+/** The schemas that the pages show to other teams. */
+const SNIPPETS = ['README.md', ...globSync('schema/*.md', { cwd: ROOT })].flatMap((path) =>
+  readPage(path).blocks.flatMap(({ language, text }) => {
+    const typeDefs = language === 'graphql' ? parse(text) : undefined;
+    return typeDefs?.definitions.some(isTypeSystemDefinitionNode) ? [{ path, typeDefs }] : [];
+  }),
+);
 /** The types that this subgraph defines, and fields of the root types. What neighbours alone define is theirs. */
 const ours = definedBy('device-trust');
 const theirs = definedBy('users', 'orders');
@@ -113,6 +124,20 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
   test('without the tag `billed` as well, no page asks about a device, and captchas stay', () => {
     const { Query = [], Mutation } = typesOf(contract(services, ['risk', 'billed']));
     expect([Query, Mutation]).toEqual([['me'], ['placeOrder', 'validateCaptcha']]);
+  });
+
+  test.each(SNIPPETS)('the schema that $path shows composes with ours alone, and for browsers', ({ typeDefs }) => {
+    const both = [...services.slice(0, 1), { name: 'other', url: 'http://other:4004/graphql', typeDefs }];
+    expect(complaints(both)).toEqual([]);
+    expect(typesOf(contract(both, ['risk', 'billed']))).toMatchObject({ Query: [expect.any(String)] });
+  });
+
+  test('for browsers, a field of another team that returns a device and has no tag is refused', () => {
+    const untagged = services.map(({ typeDefs, ...service }) => ({
+      ...service,
+      typeDefs: parse(print(typeDefs).replace(/(Fingerprint: DeviceFingerprint) @tag\(name: "risk"\)/, '$1')),
+    }));
+    expect(() => contract(untagged, ['risk', 'billed'])).toThrow('Session.deviceFingerprint');
   });
 
   test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {

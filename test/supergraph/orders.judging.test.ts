@@ -152,12 +152,6 @@ test('a checkout in an outage asks for a captcha, and once the outage is over th
   expect(await newest()).toMatchObject({ decision: 'ALLOW', notJudged: null, captcha: 'NOT_SOLVED' });
 });
 
-test.each([0, 101])('a list of %d checkouts is refused', async (first) => {
-  const { data, errors } = await ask(LIST, { first });
-  expect(data).toEqual({ checkouts: null });
-  expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', retryable: false } }]);
-});
-
 const ENTITIES = 'query ($of: [_Any!]!) { _entities(representations: $of)';
 test.each([
   ['the list', '{ checkouts { id } }', {}, { checkouts: null }],

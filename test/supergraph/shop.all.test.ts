@@ -1,8 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import catalogue from '../fixtures/signals.json' with { type: 'json' };
 import { faultsInEachLook } from '../support/accessibility.ts';
 import { type Visit, visitAgain } from '../support/chromium.ts';
-import { ask } from '../support/requests.ts';
 import { startTestPages, takePicture } from './test-pages.ts';
 
 /** What a customer gets who opens the shop in a browser: it asks the gateway, whose origin is another one. */
@@ -145,24 +143,6 @@ test('in an outage of the captcha service, whose widget does not load, a cheap i
   expect(visited.complaints.splice(0)).toEqual(Array(3).fill(expect.stringContaining('502')));
 });
 
-test('while the captcha service is well, a widget that hangs or is down is an ordinary failure, and then there is a fresh captcha', async () => {
-  const widget = '**/sandbox/challenges';
-  await buyFrom('An emulator');
-  await page.route(widget, () => {});
-  await press('Place order');
-  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
-  await page.route(widget, (route) => route.fulfill({ status: 503 }));
-  await press('Try again');
-  expect(await outcome()).toBe('Nothing was ordered. The check did not work. Please try again.');
-  // The documented values, the same for each try of this checkout.
-  const lotNumber = expect.stringMatching(/^unavailable-[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/);
-  const values = { lotNumber, captchaOutput: 'unavailable', passToken: 'unavailable', genTime: '0' };
-  expect(captchas()).toEqual([{ ...values, audience: 'orders', action: 'placeOrder' }, captchas()[0]]);
-  await page.unroute(widget);
-  expect(await order('Try again', 'I am a person')).toMatch(PLACED);
-  expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('503')]);
-});
-
 test('an order whose answer is lost is not confirmed, and trying again shows the one that was placed', async () => {
   await page.route(shopGateway.url, async (route) => {
     if (supergraph.done.length > 0) return route.continue();
@@ -178,43 +158,6 @@ test('an order whose answer is lost is not confirmed, and trying again shows the
   expect(supergraph.events()).toBe(1);
   // The browser reports the connection that this test cut.
   expect(visited.complaints.splice(0)).toEqual([expect.stringContaining('net::ERR_CONNECTION_RESET')]);
-});
-
-test('nothing that the browser gets says what was found out, and the token is in the variables of placeOrder alone', async () => {
-  const seen: Promise<string>[] = [];
-  page.on('console', (line) => seen.push(Promise.resolve(line.text())));
-  page.on('response', (response) => {
-    const { url, headers } = { url: response.url(), headers: [response.headers(), response.request().headers()] };
-    seen.push(Promise.resolve(`${url} ${JSON.stringify(headers)}`));
-    // What is kept of a preflight is its headers.
-    if (response.request().method() !== 'OPTIONS') seen.push(response.text());
-  });
-  await page.reload();
-  for (const device of ['A clean phone', 'An emulator', 'A phone on a blacklist']) {
-    await buyFrom(device);
-    await (device === 'An emulator' ? order('Place order', 'I am a person') : press('Place order'));
-    if ((await outcome()).startsWith('Thank you')) await press('Order something else');
-  }
-  const messages = [...(await Promise.all(seen)), await page.content()];
-  const ofGateway = messages.filter((text) => text.startsWith('{"data"'));
-  expect(ofGateway).toHaveLength(5);
-
-  // What an analyst may see of these three.
-  const session = await (await fetch(`${pages.desk.origin}/sign-in/grace`, { method: 'POST' })).text();
-  const found = '{ checkouts(first: 3) { judgement { sealed device { id } ipInfo { ip } decision { rule policy } } } }';
-  const { text } = await ask(pages.deskGateway.url, found, {}, { authorization: `Bearer ${session}` });
-  const secrets = [...text.matchAll(/"(?:sealed|id|ip|policy)":"([^"]+)"/g)].map(([, secret = '']) => secret);
-  expect(secrets).toHaveLength(12);
-  expect(secrets.filter((secret) => messages.join('\n').includes(secret))).toEqual([]);
-  const words = [...catalogue.map(({ signal }) => signal), 'HIGH', 'MEDIUM', 'LOW', 'RISK', 'DENY', 'ALLOW', 'serious'];
-  expect(words.filter((word) => new RegExp(`\\b${word}\\b`).test(ofGateway.join('\n')))).toEqual([]);
-
-  const tokens = new Set(sent.flatMap(({ variables }) => variables.input['deviceToken'] ?? []));
-  expect(tokens.size).toBe(3);
-  const elsewhere = sent.map(({ operationName, ...body }) =>
-    JSON.stringify(body, (name, value) => (operationName === 'PlaceOrder' && name === 'deviceToken' ? '' : value)),
-  );
-  for (const token of tokens) expect([...messages, ...elsewhere].join('\n')).not.toContain(token.split('#')[1]);
 });
 
 test('the page runs nothing but its own script, and may ask its gateway and no other', async () => {
@@ -242,8 +185,11 @@ const STATES: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-test.each(Object.entries(STATES))('%s: axe finds nothing, and nothing is cut off', async (state, reach) => {
-  await reach();
-  expect(await faultsInEachLook(page)).toEqual([]);
-  if (state === 'captcha') await takePicture(page, 'shop');
-});
+test.each(Object.entries(STATES))(
+  '%s: axe finds nothing, and nothing has to be scrolled sideways',
+  async (state, reach) => {
+    await reach();
+    expect(await faultsInEachLook(page)).toEqual([]);
+    if (state === 'captcha') await takePicture(page, 'shop');
+  },
+);

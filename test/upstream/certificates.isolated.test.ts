@@ -21,6 +21,7 @@ async function start(host: string, fromDay = -1, toDay = 1) {
   const upstream = await startHostile(
     (exchange) => {
       heads.push(exchange.request);
+      exchange.socket.write('HTTP/1.1 100 Continue\r\n\r\n');
       answer(200, '{}')(exchange);
     },
     { tls },
@@ -39,7 +40,7 @@ test('a host name stays the name that the certificate is for, and the one in the
   const client = createTestClient({ dns });
   onTestFinished(() => client.close());
   const post = (host: string) => client.post(requestTo(`https://${host}:${server.upstream.port}`, createContext()));
-  expect(await post('upstream.example')).toMatchObject({ status: 200 });
+  for (let call = 1; call <= 2; call += 1) expect(await post('upstream.example')).toMatchObject({ status: 200 });
   expect(server.heads.join()).toContain(`\r\nhost: upstream.example:${server.upstream.port}\r\n`);
   // Whoever is there is not the upstream, so this is no outage.
   await expect(post('other.example')).rejects.toMatchObject({ code: 'UPSTREAM_REJECTED' });

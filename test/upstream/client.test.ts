@@ -1,10 +1,16 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Accounts } from '../../src/upstream/accounts.ts';
-import type { UpstreamOptions } from '../../src/upstream/client.ts';
 import { openQuotas } from '../../src/upstream/quota.ts';
 import { startHostile } from '../support/hostile.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { createContext, createTestClient, down, probeOf, requestTo, serviceOptions } from './support.ts';
+import {
+  createContext,
+  createTestClient,
+  down,
+  probeOf,
+  requestTo,
+  serviceOptions,
+  type TestOptions,
+} from './support.ts';
 
 /** The client of one upstream service: how a call that nobody waits for any more ends, what is late, and its accounts. */
 
@@ -18,7 +24,7 @@ async function start(status: number | undefined) {
 }
 
 /** A client, with the calls that it has reported. */
-function startClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> = {}) {
+function startClient(options: Omit<TestOptions, 'metrics'> = {}) {
   const reports: [region: string, outcome: string][] = [];
   const recordCall = (_service: string, region: string, outcome: string) => void reports.push([region, outcome]);
   const client = createTestClient({ ...options, metrics: { recordCall } });
@@ -59,7 +65,7 @@ const { log, metrics } = serviceOptions();
 const none = { captchaQuota: undefined, quotaStoreUrl: undefined };
 const { fingerprint: quota } = await openQuotas({ ...none, fingerprintQuota: { perDay: 2 }, log, metrics });
 
-test.each<[string, Partial<UpstreamOptions>]>([
+test.each<[string, TestOptions]>([
   ['a quota that is used up', { quota: quota }],
   ['a full queue', { upstreamMaxInFlight: 1 }],
 ])('in an outage %s takes no trial call: whoever asks hears of the outage', async (_what, limit) => {
@@ -101,8 +107,7 @@ test('a confirmed outage of an account ends its calls in the queue and the later
   const probes = [['a', probeOf(failing.url)] as const, ['b', probeOf(working.url)] as const];
   const { client } = startClient({ probes, upstreamMaxInFlight: 3 });
   const first = createContext();
-  const post = (account: string, context = createContext()) =>
-    client.post({ ...requestTo(upstream.url, context), account });
+  const post = (account: string, context = createContext()) => client.post(requestTo(upstream.url, context, account));
   const held = post('a', first);
   for (const _held of [1, 2]) post('b').catch(() => {});
   const [queuedOfA, queuedOfB] = [post('a'), post('b')];
@@ -124,7 +129,7 @@ test('a half-open call that a limit of ours stops gives its turn to the next one
   const failing = await start(503);
   const upstream = await start(undefined);
   const { client } = startClient({ probes: [['a', probeOf(failing.url)]], upstreamMaxInFlight: 1, timeoutMs: 400 });
-  const post = (account: string) => client.post({ ...requestTo(upstream.url, createContext()), account });
+  const post = (account: string) => client.post(requestTo(upstream.url, createContext(), account));
   client.health.find('a')?.prober.start();
   await expect.poll(() => client.health.find('a')?.status.state).toBe('outage');
   const held = post('b').catch(() => {});
@@ -133,46 +138,4 @@ test('a half-open call that a limit of ours stops gives its turn to the next one
   expect(client.health.find('a')?.admit()).toBe(true);
   expect(() => client.health.find('a')?.admit()).toThrow();
   await held;
-});
-
-describe('accounts', () => {
-  interface Account {
-    readonly id: string;
-    readonly secret: string;
-  }
-
-  const A = { id: 'a', secret: 'old' };
-  const B = { id: 'b', secret: 'old' };
-  const accountsOf = (...accounts: Account[]) => new Accounts(({ id }: Account) => id, accounts);
-
-  test.each([null, undefined])('without an id (%s) the first account serves', (id) => {
-    const accounts = accountsOf(B, A);
-    expect(accounts.find(id)).toBe(B);
-  });
-
-  test('an account is found by its id, and an unknown id has no account, not even the first one', () => {
-    const accounts = accountsOf(A, B);
-    expect(['a', 'b', '', 'c', '__proto__'].map((id) => accounts.find(id))).toEqual([
-      A,
-      B,
-      undefined,
-      undefined,
-      undefined,
-    ]);
-  });
-
-  test('without accounts there is no default', () => {
-    const accounts = accountsOf();
-    expect(accounts.find(null)).toBeUndefined();
-  });
-
-  test('a rotation replaces every account, and what was found before stays as it is', () => {
-    const accounts = accountsOf(A, B);
-    const found = accounts.find('b');
-    accounts.replace([{ id: 'b', secret: 'new' }]);
-    expect(accounts.find('b')).toEqual({ id: 'b', secret: 'new' });
-    expect(accounts.find(null)).toEqual({ id: 'b', secret: 'new' });
-    expect(accounts.find('a')).toBeUndefined();
-    expect(found).toEqual({ id: 'b', secret: 'old' });
-  });
 });

@@ -7,7 +7,7 @@ import {
   statusAfter,
 } from '../../src/upstream/health-table.ts';
 
-/** What follows from each evidence in each state, cell by cell, as src/README.md says it. */
+/** What follows from each evidence in each state, cell by cell. */
 
 const [UNKNOWN, WELL, REFUSED, OUTAGE] = HEALTH_STATES;
 

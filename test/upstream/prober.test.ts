@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DnsCache, type Lookup } from '../../src/runtime/dns.ts';
 import { evidenceOfStatus, sendProbe } from '../../src/upstream/prober.ts';
-import { answer, type Behaviour, bytes, closeConnection, hang, reset, startHostile } from '../support/hostile.ts';
+import { answer, type Behaviour, bytes, closeConnection, hang, head, reset, startHostile } from '../support/hostile.ts';
 import { probeOf } from './support.ts';
 
 /** How a probe is sent, and what its end shows. `account-health.test.ts` has what follows from several of them. */
@@ -107,14 +107,17 @@ test.each([
 });
 
 describe('a probe without an answer', () => {
-  test.each<[string, Behaviour]>([
-    ['a reset', reset],
-    ['a closed connection', closeConnection],
-    ['something else than HTTP', bytes('nonsense\r\n\r\n')],
-    ['half of an answer', bytes('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')],
-  ])('has failed after %s', async (_what, behave) => {
+  // What begins to answer is not down. A status from 500 on says so by itself.
+  test.each<[string, string, Behaviour]>([
+    ['failed', 'a reset', reset],
+    ['failed', 'a closed connection', closeConnection],
+    ['failed', 'an interim response', bytes('HTTP/1.1 100 Continue\r\n\r\n')],
+    ['failed', 'half of an answer with status 503', bytes(`${head(503, { 'content-length': '9' })}<`)],
+    ['inconclusive', 'half of an answer', bytes(`${head(200, { 'content-length': '9' })}{`)],
+    ['inconclusive', 'something else than HTTP', bytes('nonsense\r\n\r\n')],
+  ])('is %s after %s', async (evidence, _what, behave) => {
     const upstream = await startServer(behave);
-    expect(await probe(upstream.url, { timeoutMs: 500 })).toMatchObject({ evidence: 'failed' });
+    expect(await probe(upstream.url, { timeoutMs: 500 })).toMatchObject({ evidence });
   });
 
   test('has failed if nothing listens at the address', async () => {

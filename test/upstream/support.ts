@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
+import type { Account } from '../../src/upstream/accounts.ts';
 import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
 import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/prober.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
@@ -24,11 +25,25 @@ export function serviceOptions() {
 }
 
 /** A client of an upstream service, with what a test says. */
-export function createTestClient(options: Partial<Omit<UpstreamOptions, 'metrics'>> & { metrics?: Partial<Metrics> }) {
+export function createTestClient({ probes = [], metrics, ...options }: TestOptions) {
   const usual = serviceOptions();
-  const limits = { upstreamMaxInFlight: 10, quota: undefined };
-  return new UpstreamClient({ ...usual, ...limits, ...options, metrics: { ...usual.metrics, ...options.metrics } });
+  const limits = { upstreamMaxInFlight: 10, quota: undefined, pathTemplate: '/' };
+  const accounts = probes.map(([id, probe]) => ({ id, ...probe }));
+  return new UpstreamClient({
+    ...usual,
+    ...limits,
+    ...options,
+    accounts,
+    probeOf: (account) => account,
+    metrics: { ...usual.metrics, ...metrics },
+  });
 }
+
+/** With the question that probes each account. */
+export type TestOptions = Partial<Omit<UpstreamOptions<Account>, 'metrics' | 'accounts' | 'probeOf'>> & {
+  probes?: readonly (readonly [id: string, probe: Probe])[];
+  metrics?: Partial<Metrics>;
+};
 
 /** The context of an operation of its own, with the calls that it has counted. */
 export function createContext(startCallSpan?: CallOperation['startCallSpan']) {
@@ -41,17 +56,8 @@ export function createContext(startCallSpan?: CallOperation['startCallSpan']) {
 }
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, operation: CallOperation) {
-  return {
-    region: 'GLB',
-    account: 'a',
-    origin,
-    path: '/',
-    pathTemplate: '/',
-    headers: {},
-    body: '',
-    operation,
-  };
+export function requestTo(origin: string, operation: CallOperation, id = 'a') {
+  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', operation };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */

@@ -49,6 +49,7 @@ const CLIENTS: Readonly<Record<DeviceClientType, string>> = {
   ANDROID: 'Android app',
   IOS: 'iOS app',
   WEB_H5: 'Web page',
+  OTHER: 'Newer than what this graph knows about clients',
 };
 const WITHHELD = 'not shown to you';
 
@@ -76,6 +77,7 @@ function judgementView(judgement: JudgementFragment, checkoutId: string): Node[]
 }
 
 function machineOf({ deviceBasic }: JudgementFragment): Fact[] {
+  if (!deviceBasic) return [];
   const system = ['System', known(deviceBasic.os.name, deviceBasic.os.version)] as const;
   if (deviceBasic.__typename === 'Mobile') {
     return [['Model', known(deviceBasic.model, deviceBasic.architecture)], system];

@@ -1,0 +1,38 @@
+import type { Socket } from 'node:net';
+import { errors } from 'undici';
+
+/**
+ * Puts itself between a socket and undici, which reads a head without end and takes an unasked `100 Continue` for an error, although
+ * any interim response may come unasked (RFC 9110, 15.2). It skips all others but a 101, so a 100 becomes a 102 here.
+ *
+ * @param maxBytes what the socket may bring for one call; one that brings more is closed
+ */
+export function guardReads(socket: Socket, maxBytes: number): void {
+  const read = socket.read.bind(socket);
+  let written = 0;
+  let bytesOfCall = 0;
+  /** The position in the head of an interim response; NaN once the final response has begun. */
+  let at = 0;
+  let lastFour = 0;
+  socket.read = (size?: number) => {
+    const chunk: Buffer | null = read(size);
+    if (chunk === null) return null;
+    // A call begins with what is written.
+    if (socket.bytesWritten !== written) [written, bytesOfCall, at] = [socket.bytesWritten, 0, 0];
+    bytesOfCall += chunk.length;
+    if (bytesOfCall > maxBytes) {
+      socket.destroy(new errors.ResponseExceededMaxSizeError());
+      return null;
+    }
+    for (let index = 0; at >= 0 && index < chunk.length; index += 1) {
+      const byte = chunk[index] ?? 0;
+      // A head may follow line breaks. The status is at 9 to 11 (RFC 9112, 2.2 and 4).
+      if (at === 0 && (byte === 0x0d || byte === 0x0a)) continue;
+      lastFour = (lastFour << 8) | byte;
+      if (at === 11 && (lastFour & 0xffffff) === 0x313030) chunk[index] = 0x32;
+      if (at === 9 && byte !== 0x31) at = Number.NaN;
+      else at = lastFour === 0x0d0a0d0a ? 0 : at + 1;
+    }
+    return chunk;
+  };
+}
