@@ -40,14 +40,9 @@ function createSigner(keys: readonly AttestationKey[]) {
 }
 
 export type AttestationSettings = NonNullable<Config['attestation']>;
-/** A service that verifies attestations. Without `captchaIds` the challenges of every captcha id count there. */
 type Audience = AttestationSettings['audiences'][number];
 
-interface Attesting {
-  readonly settings: AttestationSettings;
-  readonly keys: readonly AttestationKey[];
-}
-
+type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
@@ -55,7 +50,6 @@ interface Options {
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
-/** What a checked input asks for. */
 interface Attestable {
   readonly audience: Audience;
   /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
@@ -68,10 +62,10 @@ export class AttestationIssuer {
   readonly #options: Options;
   #signer: ReturnType<typeof createSigner> | undefined;
 
-  constructor(attesting: Attesting | undefined, options: Options) {
-    this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
+  constructor(config: AttestationConfig | undefined, options: Options) {
+    this.#settings = config?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
     this.#options = options;
-    this.#signer = attesting && createSigner(attesting.keys);
+    this.#signer = config && createSigner(config.keys);
     for (const { id } of this.#settings.audiences)
       for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }

@@ -98,7 +98,7 @@ export class CaptchaClient {
     checkInput(input);
     const { id } = captcha;
     let verdict = await this.#verify(input, captcha, purpose, operation);
-    // The call may have gone on although its caller has left.
+    // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(id)?.status.hasWorked ?? false;

@@ -1,9 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/**
- * The headers of every request to a service: the same in calls and in probes, so that nothing can treat them differently. They tell
- * its operator who asks. Without an `Accept-Encoding` it could choose any coding (RFC 9110, 12.5.3), and none is decoded here.
- */
+/** The same for calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
 export const CLIENT_HEADERS = {
   'user-agent': `${packageJson.name}/${packageJson.version}`,
   'accept-encoding': 'identity',
@@ -23,8 +20,7 @@ export interface Account {
 }
 
 /**
- * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
- * all of them at once; a call under way keeps the account with which it began.
+ * The accounts of one service, the default one first. A rotation replaces all of them; a call under way keeps its own.
  */
 export class Accounts<Configured extends Pick<Account, 'id'>> {
   #byId: ReadonlyMap<string, Configured> = new Map();

@@ -1,6 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** A call that waits for its turn. */
 type Waiting = PromiseWithResolvers<void>;
 
 /**
@@ -9,9 +8,7 @@ type Waiting = PromiseWithResolvers<void>;
  * our own because no library has turns, or lets a call leave as soon as its client disconnects.
  */
 export class Bulkhead {
-  /** Calls that may run at once. */
   readonly maxInFlight: number;
-  /** Calls that may wait for one of those to end. */
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;

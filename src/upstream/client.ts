@@ -77,11 +77,10 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request, and reads the response. Its evidence, and each failure, goes into the health of its account, so only here does a
-   * call say anything about a service. A 429 pauses the account.
+   * Sends one request. Its evidence or failure goes into the health of its account; a 429 pauses the account.
    *
    * @param read throws DeviceTrustError with an UPSTREAM code for a response that looks like a failure
-   * @throws see `post`; what `read` throws
+   * @throws see `post`; the errors of `read`
    */
   async ask<Result>(request: UpstreamRequest, read: (response: UpstreamResponse) => Reading<Result>): Promise<Result> {
     const { id } = request.account;

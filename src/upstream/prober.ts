@@ -5,10 +5,7 @@ import { Deadline, type EventLoopMonitor } from '../runtime/event-loop.ts';
 import type { Evidence } from './health-table.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
-/**
- * A question of our own to one account, which costs nothing upstream. No caller can influence its content or its
- * connection, so its answer says something about the service.
- */
+/** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
 export interface Probe {
   readonly region: string;
   /** Scheme, host and port. */

@@ -105,10 +105,7 @@ export class ServiceHealth implements AccountObserver {
     return { first: all.slice(0, 1), all, off: [] }[this.#options.upstreamCheck];
   }
 
-  /**
-   * An account that has worked is no obstacle any more. One that is refused always is, so that a rollout with a mistake
-   * never replaces a good one. Anything else could be an outage, which is an obstacle for the time of grace only.
-   */
+  /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays it. */
   #updateReadiness(): void {
     const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
       !hasWorked && (state === 'refused' || !this.#isGraceOver);

@@ -13,10 +13,7 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /**
-   * Why the body was not read although it may hold an answer: it is compressed, or an object is only a part of it. Nobody may
-   * take such a response for a better one than the service can have meant.
-   */
+  /** Why a body that may hold an answer was not read. It must not count as better than it can have been. */
   readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
@@ -53,10 +50,7 @@ export class UpstreamPool {
   readonly #name: HostName | undefined;
   readonly #connect: buildConnector.connector;
 
-  /**
-   * @param origin scheme, host and port
-   * @throws the error of undici, if this is not an origin
-   */
+  /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache) {
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
@@ -122,10 +116,7 @@ export class UpstreamPool {
   }
 }
 
-/**
- * One request until its whole response has arrived. It handles undici's dispatch itself, because `request()` with its
- * streams and signals costs twice as much.
- */
+/** One request and its whole response. It handles the dispatch itself: `request()` of undici costs twice as much. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #response = Promise.withResolvers<UpstreamResponse>();
   readonly #chunks: Buffer[] = [];
@@ -269,10 +260,7 @@ function describeCoding(codings: string): string | undefined {
   return `a body with ${named}, which the request does not accept`;
 }
 
-/**
- * The pause that a `Retry-After` asks for, in ms and within our bounds. It has seconds or a date (RFC 9110, 10.2.3). It is a list if
- * it was sent twice, and nobody can tell then for how long to wait.
- */
+/** The pause for a `Retry-After`, in seconds or a date (RFC 9110, 10.2.3), in ms. A repeated one is unusable. */
 export function retryAfterMs(header: unknown): number {
   const text = typeof header === 'string' ? header.trim() : '';
   // NaN for a text that is neither.
