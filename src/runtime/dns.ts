@@ -23,10 +23,7 @@ const MAX_AGE_MS = 5 * 60_000;
 /** How long anybody waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
-/**
- * The host names that this process connects to, with their addresses. The system works on two look-ups at a time, so a
- * look-up for each new socket would make hundreds of calls wait, and be late for no fault of the upstream.
- */
+/** Host names with their addresses. The system works on two look-ups at a time: one for each socket would be late. */
 export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
@@ -76,9 +73,8 @@ export class HostName {
   }
 
   /**
-   * Gives the addresses: at once if they are known, otherwise after the look-up, or with the error ETIMEDOUT if that
-   * takes longer than 1.5 s. Only the error ENOTFOUND is about the name. Every other one is about this machine or its
-   * look-ups.
+   * Gives the addresses: at once if they are known, else after the look-up, or ETIMEDOUT after 1.5 s. Only ENOTFOUND is
+   * about the name; any other error is about this machine.
    */
   resolve(done: OnAddresses): void {
     if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
@@ -150,9 +146,8 @@ function lookupError(hostname: string, code: string): Error {
 }
 
 /**
- * The look-up of the system, which also reads its file of hosts. glibc reads its configuration at the first look-up. If
- * the process has no descriptor left by then, it answers ENOTFOUND for every name, and from then on EMFILE. So
- * the first look-up happens here, when the process starts.
+ * The look-up of the system, with its file of hosts. glibc reads its configuration at the first one, which is here:
+ * without a descriptor left it would answer ENOTFOUND for every name.
  */
 function openSystemLookup(): Lookup {
   dnsLookup('localhost', () => {});

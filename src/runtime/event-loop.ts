@@ -1,14 +1,8 @@
 /** Measures the lag of the event loop: for how long the process handled no socket and no timer. */
 export interface EventLoopMonitor {
-  /**
-   * The total lag since the start, in ms. A deadline can pass while the process is busy and the response already waits in
-   * the socket. The lag between two moments distinguishes that from a slow upstream.
-   */
+  /** The total lag since the start, in ms: tells a slow upstream from a response that waits in our socket. */
   totalLagMs(): number;
-  /**
-   * Does the process have more work than it can do? True if the event loop was late by more than the limit twice in a row.
-   * Once may be a garbage collection. Cheap enough to be called for each request.
-   */
+  /** Was the event loop late by more than the limit twice in a row? Once may be a garbage collection. */
   isOverloaded(): boolean;
   stop(): void;
 }
@@ -25,10 +19,7 @@ const WINDOW_MS = 50;
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */
 const MAX_DELAY_MS = 200;
 
-/**
- * Starts a timer and measures how late it is. Node's own histogram of delays starts anew with each reset and misses the
- * turn after it, which under overload is every turn.
- */
+/** Measures how late a timer is. Node's histogram misses the turn after each reset: under overload every turn. */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonitor {
   let totalMs = 0;
   let lastTick = performance.now();
@@ -74,10 +65,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout;
   readonly #cancellation: AbortSignal | undefined;
 
-  /**
-   * @param expired makes the error with which it ends after `ms`
-   * @param cancellation ends it earlier, with its reason
-   */
+  /** @param expired makes the error after `ms`; `cancellation` ends it earlier, with its own reason */
   constructor(
     ms: number,
     eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>,

@@ -79,10 +79,7 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
-/**
- * The size of a JSON value: one for each value in it, and what each text and key weighs. It takes any depth. Once the size is more than
- * `most`, nothing more is counted.
- */
+/** The values in a JSON value of any depth, plus the weight of each text and key. It stops counting beyond `most`. */
 export function sizeOf(
   value: unknown,
   weigh: (text: string) => number,
@@ -105,28 +102,21 @@ export function sizeOf(
   return size;
 }
 
-/**
- * The bytes of a value as JSON; infinite if it nests too deep to be written, or is far larger than `most`. The latter is found without
- * writing it, because each value and character has at least one byte.
- */
+/** The bytes of a value as JSON; infinite, without writing it, if it nests too deep or is far larger than `most`. */
 export function jsonBytes(value: unknown, most: number): number {
   const least = typeof value === 'string' ? value.length : sizeOf(value, ({ length }) => length, most);
   if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/**
- * What a service says beside a failure, for the log; empty unless it is two to ten plain words. Anything else may repeat what was
- * sent: tokens, addresses and numbers of telephones are no words, and one word alone can be a name.
- */
+/** Two to ten plain words that a service says, for the log; else empty: one word or anything else may be personal. */
 export function saidIn(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';
 }
 
 /**
- * Where a body differs from its contract, for the log; undefined without an error. It names paths and kinds of issue,
- * and no value: what was received may be personal data.
+ * Where a body differs from its contract, for the log: paths and kinds of issue, no value; undefined without an error.
  */
 export function describeIssues(error: z.ZodError | undefined): string | undefined {
   return error?.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; ');

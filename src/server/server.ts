@@ -40,7 +40,7 @@ export interface ServerOptions
   readonly shutdownGraceMs: number;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
-  /** Pages for people in development. With them, introspection is allowed, and pages of other ports of this machine may ask. */
+  /** Pages for people in development. They allow introspection and requests from pages of this machine. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
@@ -124,10 +124,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     },
     /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
     replaceSecrets: (secrets: CallerSecrets) => callers.replaceSecrets(secrets),
-    /**
-     * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
-     * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
-     */
+    /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
     stop: async () => {
       const isServing = health.unready === undefined;
       health.unready = 'draining';

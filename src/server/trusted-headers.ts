@@ -98,10 +98,7 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
     }));
 }
 
-/**
- * The client's address in the value of a header, without its port. An IPv4 address that is written as an IPv6 one becomes an
- * IPv4 one. Equal addresses give equal texts (RFC 5952). Undefined if the value is malformed.
- */
+/** The client's address without its port, in the form of RFC 5952, IPv4 in IPv6 as IPv4; undefined if malformed. */
 export function clientAddressOf(
   text: string,
   { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
@@ -117,10 +114,7 @@ export function clientAddressOf(
   return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
 }
 
-/**
- * An entry of a list, where 1 is the last one. Whatever stands left of it was written by the client, so nothing there can make
- * the header malformed.
- */
+/** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
 function fromTheRight(list: string, position: number): string | undefined {
   const appended = list.split(',').slice(-position);
   const entries = appended.map((entry) => entry.trim());
@@ -143,8 +137,7 @@ const [ANYBODY, NOBODY]: readonly [Asker, Asker] = [
 ];
 
 /**
- * Prepares who asks, for the headers that are configured: the person; without one the network of the client's address; else nobody.
- * A person's address does not count beside the person: people share addresses, and accounts cost a bot more than addresses do.
+ * The requester: the person, else the network. Beside a person the address does not count: accounts cost a bot more.
  */
 export function createAskerReader({
   subject: subjectHeader,
@@ -160,10 +153,7 @@ export function createAskerReader({
   };
 }
 
-/**
- * An IPv4 address, or the first 56 bits of an IPv6 address, which are what one household is given (RFC 6177). It is the same however the
- * address is written. Undefined for any other text: a header for `ipAddrV6` alone is passed on unchecked.
- */
+/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */
 function networkOf(address: string): string | undefined {
   const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
   if (ipAddrV6 === undefined) return ipAddrV4;
