@@ -46,9 +46,8 @@ export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: C
 }
 
 /**
- * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
- * reject us. Its values are random and look like a widget's, so that no cache answers, and no firewall learns to refuse probes
- * alone: then the service would seem to be down.
+ * A made-up challenge with a correct signature: the service may reject it, but not us. Random values like a widget's
+ * keep caches from answering and firewalls from refusing probes alone.
  */
 export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
@@ -112,9 +111,8 @@ export class CaptchaClient {
   }
 
   /**
-   * Is this captcha id down, and is every other one that would do instead? A bot could name whichever is down, and so avoid
-   * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it. One of
-   * which nothing is known yet may be well.
+   * Is this captcha id down, and every other one that would do? A bot could name whichever is down, and so avoid the
+   * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { accounts, health } = this.#options.upstream;
@@ -171,10 +169,7 @@ export class CaptchaClient {
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
-/**
- * Refuses values that no widget gives. With control characters or characters beyond ASCII, a bot could make the service fail and its
- * own request proceed. A lone surrogate would be replaced, so that two different lot numbers would have the same signature.
- */
+/** Refuses values that no widget gives: they could make the service fail, or give two lot numbers one signature. */
 function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
     if (VALUE.test(value)) continue;

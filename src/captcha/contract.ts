@@ -146,8 +146,7 @@ export function readResponse({
 }
 
 /**
- * Does this body reject the challenge? `fail` is documented (2.3), but any result that is not the pass counts, and so does a
- * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4).
+ * A rejection is `fail` (2.3), any result but the pass, a status like it, or a reason of 7.1; an exception has none.
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);

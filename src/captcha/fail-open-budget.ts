@@ -6,8 +6,7 @@ const FACTOR = 2;
 const MINIMUM = 10;
 
 /**
- * What one asker may have in one minute, of what passes and of what proceeds. Many people share a network. An asker is `nobody` if
- * a header that should say who it is does not, and `anybody` if no such header is configured.
+ * What one requester may pass or proceed in a minute. `nobody`: its header is missing; `anybody`: none is configured.
  */
 const PER_MINUTE = {
   person: 3,
@@ -32,10 +31,10 @@ interface Minute {
 }
 
 /**
- * How many captchas may proceed without a verdict while their service is down: as many as people come. Only what the service
- * has verified counts as people, so a bot has to solve challenges to get more. Each kind of asker has a room of its own, fed by its own
- * passes, because networks cost a bot less than accounts do, and having no name costs nothing. What proceeds is remembered whether or not the outage goes on, so one
- * that comes and goes lets no more through than one that stays.
+ * How many captchas may proceed while their service is down: as many as people come, counted by verified passes, so a
+ * bot has to solve challenges. Each kind has a bucket of its own, because accounts cost a bot more than networks, and
+ * these more than no name. What proceeded counts beyond the end of an outage, so one that comes and goes lets no more
+ * through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by room. */

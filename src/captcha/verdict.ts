@@ -58,10 +58,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
   return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
 }
 
-/**
- * A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a firewall's 403
- * or a rate limit's 429 at will.
- */
+/** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */
 export function isBlamed(status: number): boolean {
   return status >= 400 && status < 500;
 }
@@ -95,10 +92,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
-/**
- * What the response to a call shows, for `Reading`. Only a verdict shows that the service is well: its edge may refuse what is
- * malformed while everything behind it is down. A client can cause what blames it, so that is no failure.
- */
+/** What a call shows. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';

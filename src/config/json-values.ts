@@ -194,10 +194,7 @@ const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 const bytes = textThat('32 random bytes as base64url', isKeyBytes);
 
-/**
- * A JWK with the members of this shape. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web
- * Cryptography) have to fit. All others are ignored, as section 4 demands.
- */
+/** A JWK of this shape. The purposes of RFC 7517, section 4, and `ext` have to fit; other members are ignored. */
 const jwkOf = <Shape extends z.ZodRawShape>(alg: string, use: string, operations: readonly string[], shape: Shape) => {
   const error = `expected a list with ${operations.join(' and ')}`;
   const list = z.array(z.unknown(), { error }).refine((all) => operations.every((one) => all.includes(one)), error);

@@ -20,7 +20,6 @@ export class ConfigError extends Error {
 /**
  * Reads the configuration from environment variables; an empty one counts as not set.
  *
- * @param readFile returns the text of the file that a `NAME_FILE` names
  * @throws ConfigError with every mistake at once; none shows a secret
  */
 export function parseConfig(env: Environment, readFile: (path: string) => string): Config {

@@ -13,9 +13,8 @@ import { type FingerprintRequest, toBody } from './request.ts';
 /** From a request to its outcome: the loader that shares calls, and the call. */
 
 /**
- * Makes the loader of one GraphQL operation, in which equal requests share a call. It is never shared itself, because
- * outcomes belong to one client. The service judges one token per call, so a batch is as many calls, and the operation waits
- * for all of them anyway. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
+ * The loader of one operation, never shared: outcomes belong to one client. Equal requests share a call, and one call
+ * asks about one token. Each different request beyond `maxCalls` fails with OVERLOADED.
  */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
@@ -68,7 +67,7 @@ export class FingerprintClient {
       },
       onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
     };
-    // What is none of the documented outcomes throws. Each of these shows that the service works.
+    // Each documented outcome shows that the service works. All else throws.
     const outcome = await upstream.ask({ account, body, operation }, (response) => ({
       result: toOutcome(request, response, Date.now(), observer),
       evidence: 'well',

@@ -171,8 +171,7 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
 }
 
 /**
- * Picks the keys of a free-form object that have a field in the graph, and returns what adds all others as `additional`. The document
- * gives them no type (2.7), so a value that is not a string goes into `additional` as well, and the response stays usable.
+ * Picks the texts with a field in the graph; the result adds all else (the document has no types, 2.7) as `additional`.
  */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
@@ -204,16 +203,10 @@ function observeDrift({ detail, signals }: FingerprintData, observer: Observer):
   }
 }
 
-/**
- * What is kept of a device's report about itself, in bytes of JSON with the keys of `additional`. Pages report some 20 values in 500.
- * A sealed judgement of 8 KiB has room for it beside the longest event type and person, and every signal unlike the catalogue.
- */
+/** Bytes of JSON that are kept of a report; pages report some 500. So every judgement fits into the 8 KiB of a seal. */
 const MAX_BYTES = 960;
 
-/**
- * Bounds what a device reports about itself. Who controls a page writes it, and must not decide whether its judgement is read: what is
- * beyond the limit, or too deep, is left out, and a long text is cut.
- */
+/** Bounds what a page says of itself, so that it cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
   /** How many values were left out, or cut. */

@@ -109,8 +109,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
 }
 
 /**
- * The policy that is used without a file. It refuses only what somebody has put on a blacklist: no signal of a machine is
- * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
+ * The built-in policy. It denies only blacklists: one phone of a hobbyist is rooted, unlocked and has a ROM of its own.
  */
 export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 

@@ -81,10 +81,7 @@ export function toRequest(
   return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
 }
 
-/**
- * The request body (document, 2.1), its keys in a fixed order. What is null or empty is left out, so that requests which differ only in
- * that share a call. Throws like `toRequest`.
- */
+/** The body (2.1), its keys sorted. Null and empty are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({

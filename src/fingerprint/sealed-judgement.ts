@@ -114,10 +114,7 @@ function encrypt(text: string, header: string, key: KeyObject): string {
   return compact(header, [wrappedKey, iv, ciphertext, cipher.getAuthTag()]);
 }
 
-/**
- * The text that one of these keys has encrypted. Undefined for anything else, without saying why. The header has to be that of a
- * key, byte for byte, so nothing of what a caller sent is parsed before it is authenticated.
- */
+/** The text that a key has encrypted, else undefined. The header is compared byte for byte, not parsed. */
 function decrypt(jwe: string, keys: ReadonlyMap<string, KeyObject>): string | undefined {
   const [header = '', ...parts] = jwe.split('.', 6);
   const key = keys.get(header);

@@ -10,10 +10,7 @@ import {
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
-/**
- * Compiling takes about 60 µs for each field and blocks the event loop, and the code takes some 1.5 KB for each. The cost counts
- * every field, in fragments as well; everything about one token costs 107.
- */
+/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. Everything about one token costs 107. */
 const MAX_COST = 250;
 /** Everything about a device has some 1,500 characters. */
 const MAX_CHARACTERS = 8_192;

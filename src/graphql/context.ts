@@ -89,10 +89,7 @@ export class GraphQLContext {
     return this.capabilities.applications;
   }
 
-  /**
-   * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
-   * when it is selected or sealed. It is refused without a key to seal it with.
-   */
+  /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */
   judge(device: JudgedDevice): DeviceJudgement | null {
     const known = this.judged.get(device);
     if (known) return known;

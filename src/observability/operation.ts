@@ -52,10 +52,7 @@ const SLOW_MS = 2_000;
 /** With any other outcome somebody was refused, or let through without a verdict. */
 const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'DeviceJudgement', 'CaptchaPassed']);
 
-/**
- * One GraphQL operation from its parsed body to its response. It can be cancelled, and it is the only place that collects what
- * happened: when the operation ends, that becomes one log line, one set of metrics and one span.
- */
+/** One operation, from its body to its response. Its end becomes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;

@@ -69,10 +69,9 @@ type TracingOptions = Pick<
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Starts to export spans over OTLP/HTTP, if there is a receiver. The packages that do it are slow to load, so they are loaded
- * only then. Names and attributes are those of OpenTelemetry's semantic conventions for GraphQL servers and for HTTP. Left out
- * are the document, which can hold tokens; the client's address; and `url.full`, which would hold the public key or the captcha
- * id and the path of the configured address.
+ * Exports spans over OTLP/HTTP, if there is a receiver, with packages that are slow to load. Names follow
+ * OpenTelemetry's conventions for GraphQL and HTTP, without the document, the client's address and `url.full`: they
+ * would hold tokens, people and ids.
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint } = options;

@@ -26,9 +26,8 @@ export function issueChallenge(query: URLSearchParams, region: Region, { challen
 }
 
 /**
- * Verifies a challenge (captcha document, 4). The document leaves the order of the checks open; README.md states this one:
- * the configuration, the form, each parameter, the signature, and the challenge last, so that a request without the key
- * reveals nothing about it.
+ * Verifies a challenge (captcha document, 4), in the order of README.md: the challenge last, so that a request without
+ * the key learns nothing.
  *
  * @throws if the client disconnects before the body is read
  */

@@ -22,10 +22,7 @@ export interface Sandbox {
 
 const CHALLENGES_PATH = '/sandbox/challenges';
 
-/**
- * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
- * free ports. They answer every client that reaches `host`. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
- */
+/** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */
 export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
   const memory = new Memory();
   const servers: Server[] = [];
