@@ -26,7 +26,6 @@ import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
-/** The running subgraph. */
 export type App = Awaited<ReturnType<typeof createApp>>;
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */

@@ -51,7 +51,6 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     const now = performance.now();
     if (stoppingSince !== undefined) {
-      // A second signal ends the process at once.
       if (now - stoppingSince >= SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
       return;
     }

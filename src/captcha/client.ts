@@ -30,7 +30,6 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-/** A configured captcha id, prepared for calls. */
 export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;

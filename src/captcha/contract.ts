@@ -118,7 +118,6 @@ export type CaptchaResponse =
   | (z.infer<typeof passBody>['captcha_args'] & { readonly kind: 'pass' })
   /** It says that the challenge was passed, but not entirely as documented. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
-  /** It is none of the documented responses. */
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
@@ -155,7 +154,6 @@ function isRejection(body: unknown): boolean {
   return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
-/** The fields of an exception (7.2); undefined if the body is none. */
 function readException(body: unknown): Exception | undefined {
   const { status, code: given, desc, msg } = propertiesOf(body);
   const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();

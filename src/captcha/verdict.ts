@@ -9,7 +9,6 @@ import type {
 import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
-/** The three outcomes of a verification. */
 export type CaptchaVerdict =
   | (CaptchaPassed & { __typename: 'CaptchaPassed' })
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
@@ -102,7 +101,6 @@ export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
 const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 
-/** A verification that ended without a verdict. */
 export function noVerdict(
   cause: CaptchaIndeterminateCause,
   { code = null, type = null, isUnreadable = false }: Partial<NoVerdict> = {},
@@ -113,7 +111,6 @@ export function noVerdict(
 /** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
-/** What decides `proceed` when there is no verdict. */
 interface FailOpen {
   readonly policy: FailOpenPolicy;
   /** Has the captcha id worked in this process? One that never did is wrongly configured, whatever its failures look like. */

@@ -36,7 +36,6 @@ export function unusedNames(env: Environment): string[] {
   });
 }
 
-/** Do the variables of OpenTelemetry turn traces off? */
 export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {
   return /^\s*true\s*$/i.test(OTEL_SDK_DISABLED) || /^\s*none\s*$/i.test(OTEL_TRACES_EXPORTER);
 }

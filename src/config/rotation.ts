@@ -1,6 +1,5 @@
 import { ConfigError } from './parser.ts';
 
-/** How often a value is read again, in ms. */
 const INTERVAL_MS = 2_000;
 
 interface Options<Value> {

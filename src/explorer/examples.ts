@@ -4,7 +4,6 @@
 export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What is sent with it; without it nothing. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -96,7 +95,6 @@ export async function solvedInput(issueChallenge: IssueChallenge): Promise<Reado
   return Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
 }
 
-/** The name of each field in the sandbox's response and in the schema. */
 const FIELD_NAMES = [
   ['captcha_id', 'captchaId'],
   ['lot_number', 'lotNumber'],

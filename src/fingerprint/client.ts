@@ -10,7 +10,6 @@ import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-/** From a request to its outcome: the loader that shares calls, and the call. */
 
 /**
  * The loader of one operation, never shared: outcomes belong to one client. Equal requests share a call, and one call

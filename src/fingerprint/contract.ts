@@ -12,7 +12,6 @@ export function queryPath(publicKey: string): string {
   return QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(publicKey));
 }
 
-/** A documented key of the metadata. */
 export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
 
 /** The documented metadata keys (2.2): our names, each with the document's. */

@@ -60,7 +60,6 @@ const version1 = z.strictObject({
   client: z.enum(['ANDROID', 'IOS', 'WEB_H5', 'OTHER']),
   /** Of an app: the name and version of the system, the architecture and the model. */
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),
-  /** Of a page. */
   web: z
     .strictObject({
       browser: z.strictObject({ name, version: name, major: name, additional }),

@@ -14,7 +14,6 @@ export interface Telemetry {
   readonly logSample: number;
   readonly metrics: Metrics;
   readonly tokenHash: TokenHash;
-  /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
 
@@ -58,7 +57,6 @@ export class Operation {
   readonly requestId: string;
   /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
-  /** What further responses may weigh. */
   responsesWeightLeft = MAX_RESPONSES_WEIGHT;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
@@ -140,7 +138,6 @@ export class Operation {
     this.#telemetry.metrics.recordDroppedMetadata(key, 1);
   }
 
-  /** Records the data and the errors of the response. */
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
     this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
     this.#hasData = data != null && Object.values(data).some(holdsData);

@@ -41,7 +41,6 @@ export interface OperationSpan {
 interface CallTarget {
   readonly service: string;
   readonly region: string;
-  /** Scheme, host and port. */
   readonly origin: string;
   /** The path as the service's document has it, with names in braces in the place of ids. */
   readonly pathTemplate: string;
@@ -50,13 +49,11 @@ interface CallTarget {
 /** Returns what ends the span, with the HTTP status of the response; undefined if there was none. */
 export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
 
-/** What is traced of an operation when it ends. */
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
   readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
   /** The code of its first error, and who has to act; undefined without an error. */
   readonly failure: { readonly code: string; readonly side: Side } | undefined;
-  /** The HTTP status of the response. */
   readonly status: number;
 }
 

@@ -6,11 +6,9 @@ type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) =>
 /** Asks the system for all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
-/** What is told about look-ups. */
 export interface LookupObserver {
   /** A look-up failed with this code; `isFirst` unless the one before failed as well. */
   failed(hostname: string, code: string, isFirst: boolean): void;
-  /** A look-up succeeded after one that failed. */
   recovered(hostname: string): void;
 }
 

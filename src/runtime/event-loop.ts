@@ -10,7 +10,6 @@ export interface EventLoopMonitor {
 /** A lag up to this does not excuse that something is late, unless it is half of the deadline, in ms. */
 const MIN_LAG_MS = 250;
 
-/** How often the timer is due, in ms. */
 const TICK_MS = 20;
 
 /** The shortest window in which delays are measured, in ms: a short turn between two long ones does not hide that these are two. */

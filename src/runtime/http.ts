@@ -17,7 +17,6 @@ export async function listenOn(server: Server, host: string, port: number): Prom
 /** A target in origin-form, or in absolute-form with a host that counts instead of the header (RFC 9112, section 3.2.2). */
 const TARGET = /^(?:https?:\/\/([^/?]*))?([^?]*)/i;
 
-/** The path of a request without its query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }

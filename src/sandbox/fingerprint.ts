@@ -71,7 +71,6 @@ const MESSAGES = {
   500: 'Internal server error',
 } as const;
 
-/** An error without details (section 7). */
 export function errorResponse(status: keyof typeof MESSAGES): JsonResponse {
   return envelope(status, MESSAGES[status], {});
 }

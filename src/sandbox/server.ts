@@ -7,7 +7,6 @@ import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
 import { Memory } from './memory.ts';
 
-/** A running sandbox. */
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
   readonly urls: Readonly<Record<Region, string>>;

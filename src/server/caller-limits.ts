@@ -7,7 +7,6 @@ import { isService } from './callers.ts';
 export interface Reservation {
   /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
   take(amount: number): boolean;
-  /** Gives everything back. */
   release(): void;
 }
 
