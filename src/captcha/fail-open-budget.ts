@@ -8,12 +8,7 @@ const MINIMUM = 10;
 /**
  * What one requester may pass or proceed in a minute. `nobody`: its header is missing; `anybody`: none is configured.
  */
-const PER_MINUTE = {
-  person: 3,
-  network: 12,
-  nobody: Number.POSITIVE_INFINITY,
-  anybody: Number.POSITIVE_INFINITY,
-};
+const PER_MINUTE = { person: 3, network: 12, nobody: Number.POSITIVE_INFINITY, anybody: Number.POSITIVE_INFINITY };
 
 /** Who asks. */
 export interface Asker {

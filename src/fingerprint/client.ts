@@ -10,7 +10,6 @@ import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-
 /**
  * The loader of one operation, never shared: outcomes belong to one client. Equal requests share a call, and one call
  * asks about one token. Each different request beyond `maxCalls` fails with OVERLOADED.

@@ -185,7 +185,6 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
   };
 }
 
-/** A signal with what the catalogue knows about it. */
 export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>): Signal {
   const { code = null, effect = null, meaning = null } = SIGNALS_BY_NAME.get(signal.name) ?? {};
   return { ...signal, code, effect, meaning };

@@ -78,7 +78,6 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-/** What the file of a policy says. */
 export type PolicyContent = z.output<typeof policySchema>;
 
 /** Everything that is wrong with a policy, with a sentence for each mistake. */

@@ -8,7 +8,6 @@ import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contra
 
 /** What trusted headers say about the client of a question: an entry for each header that is configured. */
 export type TrustedMetadata = readonly {
-  /** What the header decides about. */
   readonly keys: readonly MetadataKey[];
   /** Undefined if the header is absent or malformed. */
   readonly found: Partial<Record<MetadataKey, string>> | undefined;
@@ -16,11 +15,7 @@ export type TrustedMetadata = readonly {
   readonly isReplaceable: boolean;
 }[];
 
-/**
- * Metadata as trusted headers complete it.
- *
- * @param onDropped called with each key of an argument that a header overrules
- */
+/** Metadata as trusted headers complete it. `onDropped` gets each key of an argument that a header overrules. */
 export function withTrusted(
   given: DeviceMetadataInput | null | undefined,
   trusted: TrustedMetadata,
@@ -38,11 +33,7 @@ export function withTrusted(
 }
 
 /** An application as it is configured, with the address of its region. */
-interface ConfiguredApplication extends Pick<Account, 'region'> {
-  readonly publicKey: string;
-  readonly secret: string;
-  readonly baseUrl: string;
-}
+type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
@@ -51,7 +42,6 @@ export function prepareApplication({ publicKey: id, secret, region, baseUrl }: C
   return { id, region, origin, path, headers };
 }
 
-/** A query that is ready to be sent. */
 export interface FingerprintRequest {
   readonly application: Account;
   readonly token: string;
@@ -98,9 +88,7 @@ const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) =>
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   const metadata: Record<string, unknown> = {};
-  for (const [name, key] of DOCUMENTED) {
-    if (given[name] != null) metadata[key] = given[name];
-  }
+  for (const [name, key] of DOCUMENTED) if (given[name] != null) metadata[key] = given[name];
   const additional = given.additional ?? {};
   for (const key of Object.keys(additional).sort()) {
     if (DOCUMENTED_KEYS.has(key)) {

@@ -100,8 +100,7 @@ export class Judgements {
  * encrypts with it. `jose` takes four times as long, and one request may open hundreds of them. The tests compare both.
  */
 
-/** The initial value of RFC 3394, section 2.2.3.1. */
-const WRAP_IV = Buffer.alloc(8, 0xa6);
+const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1
 const AUTH_TAG = { authTagLength: 16 };
 
 function encrypt(text: string, header: string, key: KeyObject): string {

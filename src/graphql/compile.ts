@@ -15,7 +15,6 @@ const MAX_COST = 250;
 /** Everything about a device has some 1,500 characters. */
 const MAX_CHARACTERS = 8_192;
 
-/** An operation that may be compiled. */
 interface Candidate {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
@@ -84,7 +83,8 @@ export function compile(
   { document, definition }: Candidate,
 ): CompiledQuery['query'] | undefined {
   const isQuery = definition.operation === 'query';
-  const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), asQuery(document), undefined, {
+  const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };
+  const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), visit(document, asQuery), undefined, {
     disablingCapturingStackErrors: true,
     // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
     // scalars are serialised all the same.
@@ -93,7 +93,6 @@ export function compile(
   return isCompiledQuery(compiled) ? compiled.query : undefined;
 }
 
-/** Each schema with its mutations as queries, which is made once. */
 const known = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
@@ -101,8 +100,4 @@ function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
     known.get(schema) ?? new GraphQLSchema({ ...schema.toConfig(), query: schema.getMutationType(), mutation: null });
   known.set(schema, made);
   return made;
-}
-
-function asQuery(document: DocumentNode): DocumentNode {
-  return visit(document, { OperationDefinition: (node) => ({ ...node, operation: OperationTypeNode.QUERY }) });
 }

@@ -40,7 +40,6 @@ export interface Capabilities {
   readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
-  /** Seals and opens judgements. */
   readonly judgements: Judgements;
   readonly limits: RequestLimits;
 }

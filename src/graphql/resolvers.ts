@@ -5,7 +5,6 @@ import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 
-/** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
     deviceFingerprint: (_root, args, context) => {
@@ -61,11 +60,8 @@ function signals(
   );
 }
 
-/** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {
-  Mutation: {
-    validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input),
-  },
+  Mutation: { validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input) },
   CaptchaPassed: { attestation: (verdict, _args, context) => context.attest(verdict) },
   CaptchaFailed: { attestation: (verdict, _args, context) => context.attest(verdict) },
   CaptchaIndeterminate: { attestation: (verdict, _args, context) => context.attest(verdict) },

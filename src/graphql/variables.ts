@@ -24,7 +24,6 @@ const MAX_PROBLEMS = 5;
 /** No more problems are looked for after so many: graphql-js makes an error object, with suggestions, for each. */
 const MAX_COUNTED = 20;
 
-/** A variable that an operation declares. */
 export interface DeclaredVariable {
   readonly name: string;
   readonly type: GraphQLInputType;

@@ -25,14 +25,8 @@ export interface OperationKind {
   readonly name: string | undefined;
 }
 
-/** A decision of the risk policy. */
-interface Decision {
-  readonly action: string;
-  readonly rule: string;
-  readonly policy: string;
-  /** The shadow rules that match before it. */
-  readonly shadow: readonly string[];
-}
+/** A decision of the risk policy, and the shadow rules that match before it. */
+type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
 /** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_RESPONSES_WEIGHT = 4 * 1024 * 1024;
@@ -207,12 +201,11 @@ function decidedIn(decisions: readonly Decision[]) {
   if (decisions.length === 0) return {};
   const words = (of: (decision: Decision) => string | readonly string[]) =>
     [...new Set(decisions.flatMap(of))].join(' ');
-  const shadow = words((one) => one.shadow) || undefined;
   return {
     decision: words((one) => one.action),
     rule: words((one) => one.rule),
     policy: words((one) => one.policy),
-    shadow,
+    shadow: words((one) => one.shadow) || undefined,
   };
 }
 

@@ -34,9 +34,7 @@ export class DnsCache {
 
   /** One host name. It is looked up when somebody first asks for its addresses. */
   nameFor(hostname: string): HostName {
-    const known = this.#names.get(hostname);
-    if (known) return known;
-    const name = new HostName(hostname, this.#lookup, this.#observer);
+    const name = this.#names.get(hostname) ?? new HostName(hostname, this.#lookup, this.#observer);
     this.#names.set(hostname, name);
     return name;
   }

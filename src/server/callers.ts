@@ -34,7 +34,6 @@ const BEARER = /^bearer +([!-~]+)$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-/** Who has to present a secret. */
 interface KnownSender {
   readonly name: string;
   /** Undefined if scopes belong to the person on whose behalf this sender asks. */

@@ -144,7 +144,6 @@ export function sendText(response: ServerResponse, status: number, text: string,
   send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
 }
 
-/** Sends a refusal in the shape of a GraphQL error. */
 export function sendRefusal(response: ServerResponse, { status, code, message, headers }: RequestRefused): void {
   send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
 }

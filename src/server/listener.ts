@@ -43,7 +43,6 @@ export interface ListenerOptions {
   readonly hasRouter?: () => boolean;
   /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
-  /** Answers a request. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
@@ -93,7 +92,6 @@ export class Listener {
     this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
-  /** Starts to listen; see `listenOn`. */
   listen(host: string, port: number): Promise<string> {
     return listenOn(this.#server, host, port);
   }

@@ -72,7 +72,6 @@ export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMe
 /** What a header says: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
-/** Prepares the headers once. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];

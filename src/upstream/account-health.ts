@@ -4,7 +4,6 @@ import { type Probe, Prober, type ProberOptions } from './prober.ts';
 
 /** What an account tells its service. */
 export interface AccountObserver {
-  /** Its status has changed. */
   report(health: AccountHealth, before: HealthStatus): void;
   /** It is down, so every other account has to be known as well. It says so about once a second. */
   probeIfStale(): void;

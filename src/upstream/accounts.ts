@@ -29,7 +29,6 @@ export class Accounts<Configured extends Pick<Account, 'id'>> {
     this.replace(accounts);
   }
 
-  /** The ids of all accounts, the default one first. */
   get ids(): string[] {
     return [...this.#byId.keys()];
   }

@@ -24,7 +24,6 @@ export interface UpstreamRequest {
   readonly operation: CallOperation;
 }
 
-/** The meaning of a response. */
 export interface Reading<Result> {
   readonly result: Result;
   /**

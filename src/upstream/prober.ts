@@ -8,7 +8,6 @@ import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
 export interface Probe {
   readonly region: string;
-  /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -16,7 +15,6 @@ export interface Probe {
   readonly classify: (response: UpstreamResponse) => ProbeResult;
 }
 
-/** What a probe has shown about an account. */
 export interface ProbeResult {
   readonly evidence: Evidence;
   /** For the log. It is the code of the exception if the service answered with one. */
@@ -40,7 +38,6 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
 export interface ProbeOptions {
   readonly dns: DnsCache;
   readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
-  /** The deadline of a probe, in ms. */
   readonly timeoutMs: number;
 }
 
