@@ -130,26 +130,16 @@ function fromIPv6(text: string): Found {
   return { ipAddrV4: bytes.join('.') };
 }
 
-const [ANYBODY, NOBODY]: readonly [Asker, Asker] = [
-  { kind: 'anybody', id: '' },
-  { kind: 'nobody', id: '' },
-];
-
 /**
  * The requester: the person, else the network. Beside a person the address does not count: accounts cost a bot more.
  */
-export function createAskerReader({
-  subject: subjectHeader,
-  metadata: { ipAddr, ipAddrV4, ipAddrV6 } = {},
-}: TrustedHeaders): (caller: Pick<Caller, 'subject' | 'metadata'>) => Asker {
-  const hasAddress = Boolean(ipAddr ?? ipAddrV4 ?? ipAddrV6);
-  if (subjectHeader === undefined && !hasAddress) return () => ANYBODY;
-  return (caller) => {
-    if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
-    const known = Object.assign({}, ...caller.metadata.map(({ found }) => found));
-    const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
-    return network === undefined ? NOBODY : { kind: 'network', id: network };
-  };
+export function askerOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
+  const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
+  if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
+  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'anybody', id: '' };
+  const known: NonNullable<Found> = Object.assign({}, ...caller.metadata.map(({ found }) => found));
+  const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
+  return network === undefined ? { kind: 'nobody', id: '' } : { kind: 'network', id: network };
 }
 
 /** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */
