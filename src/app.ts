@@ -87,10 +87,10 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
 
     const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
-    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha.accounts, metrics });
+    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha, metrics });
     const jwks = () => attestations.jwks;
     const capabilities = {
-      applications: fingerprint.accounts,
+      applications: fingerprint,
       fingerprintClient,
       policyInUse,
       judgements,

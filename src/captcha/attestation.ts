@@ -5,7 +5,6 @@ import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Accounts } from '../upstream/accounts.ts';
 import type { Captcha } from './client.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
@@ -46,7 +45,7 @@ type AttestationConfig = { readonly settings: AttestationSettings; readonly keys
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
-  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
+  readonly captchas: { readonly find: (id: string | null | undefined) => CaptchaAccount | undefined };
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 

@@ -69,7 +69,7 @@ interface Purpose {
 }
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient<Captcha>, 'accounts' | 'ask' | 'health'>;
+  readonly upstream: Pick<UpstreamClient<Captcha>, 'ask' | 'find' | 'health' | 'ids'>;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
   readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
@@ -91,7 +91,7 @@ export class CaptchaClient {
    */
   async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
     const { captchaFailOpen: policy, metrics, upstream } = this.#options;
-    const captcha = upstream.accounts.find(input.captchaId);
+    const captcha = upstream.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { id } = captcha;
@@ -114,8 +114,8 @@ export class CaptchaClient {
    * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
-    const { accounts, health } = this.#options.upstream;
-    const accepted = audience ? (audience.captchaIds ?? accounts.ids) : accounts.ids.slice(0, 1);
+    const { ids, health } = this.#options.upstream;
+    const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.find(id)?.status;
     const isInUse = (status: ReturnType<typeof statusOf>) =>
       status && (status.hasWorked ? status.state !== 'refused' : status.isNew);

@@ -1,7 +1,8 @@
 import { badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Account, type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
@@ -59,7 +60,7 @@ export interface FingerprintRequest {
  */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
-  applications: Pick<Accounts<Account>, 'find'>,
+  applications: Pick<UpstreamClient, 'find'>,
 ): FingerprintRequest {
   const application = applications.find(args.publicKey);
   if (!application)

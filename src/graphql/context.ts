@@ -7,16 +7,17 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { createFingerprintLoader, type FingerprintClient } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
-import type { FingerprintRequest, TrustedMetadata } from '../fingerprint/request.ts';
+import { type TrustedMetadata, toRequest, withTrusted } from '../fingerprint/request.ts';
 import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
 import type { Operation } from '../observability/operation.ts';
 import type {
   CaptchaValidation,
   DeviceJudgement,
   DeviceRiskDecision,
+  QueryDeviceFingerprintArgs,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
-import type { Account, Accounts } from '../upstream/accounts.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { CostBudget, type RequestLimits } from './cost.ts';
 
 /** Who sent a GraphQL request, and what this caller may see. */
@@ -36,7 +37,7 @@ export interface Caller {
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
   readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
-  readonly applications: Pick<Accounts<Account>, 'find'>;
+  readonly applications: Pick<UpstreamClient, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
@@ -76,16 +77,19 @@ export class GraphQLContext {
     return scopes === undefined || scopes.has(RISK_SCOPE);
   }
 
+  /** Asks about the device of the caller's client, whom trusted headers may describe. */
+  device({ metadata, ...args }: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const onDropped = (key: string) => this.operation.recordDroppedMetadata(key);
+    return this.lookUp({ ...args, metadata: withTrusted(metadata, this.caller.metadata, onDropped) });
+  }
+
   /** Asks about a token. Equal requests share one call. */
-  async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
+  async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const request = toRequest(args, this.capabilities.applications);
     this.operation.recordLookup(request.token);
     const outcome = await this.loader.load(request);
     this.operation.recordOutcome(outcome.__typename);
     return outcome;
-  }
-
-  get applications(): Capabilities['applications'] {
-    return this.capabilities.applications;
   }
 
   /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */

@@ -1,18 +1,12 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
-import { toRequest, withTrusted } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, context) => {
-      const { caller, operation } = context;
-      const onDropped = (key: string) => operation.recordDroppedMetadata(key);
-      const metadata = withTrusted(args.metadata, caller.metadata, onDropped);
-      return context.lookUp(toRequest({ ...args, metadata }, context.applications));
-    },
+    deviceFingerprint: (_root, args, context) => context.device(args),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
@@ -22,7 +16,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      return context.lookUp(toRequest({ token, publicKey }, context.applications)).then(acceptedDevice);
+      return context.lookUp({ token, publicKey }).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, context) => context.decide(device as JudgedDevice),

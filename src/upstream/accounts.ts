@@ -18,28 +18,3 @@ export interface Account {
   /** May hold a secret. Never logged. */
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/**
- * The accounts of one service, the default one first. A rotation replaces all of them; a call under way keeps its own.
- */
-export class Accounts<Configured extends Pick<Account, 'id'>> {
-  #byId: ReadonlyMap<string, Configured> = new Map();
-
-  constructor(accounts: readonly Configured[]) {
-    this.replace(accounts);
-  }
-
-  get ids(): string[] {
-    return [...this.#byId.keys()];
-  }
-
-  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
-  find(id: string | null | undefined): Configured | undefined {
-    const [first] = this.#byId.values();
-    return id == null ? first : this.#byId.get(id);
-  }
-
-  replace(accounts: readonly Configured[]): void {
-    this.#byId = new Map(accounts.map((account) => [account.id, account]));
-  }
-}

@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import { Deadline } from '../runtime/event-loop.ts';
-import { type Account, Accounts } from './accounts.ts';
+import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { type Evidence, HEALTH_STATES } from './health-table.ts';
 import type { Probe } from './prober.ts';
@@ -52,26 +52,37 @@ const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
 export class UpstreamClient<Configured extends Account = Account> {
-  readonly accounts: Accounts<Configured>;
   /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
+  #accounts: ReadonlyMap<string, Configured>;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
 
   constructor(options: UpstreamOptions<Configured>) {
     const { service, accounts, metrics, quota } = options;
     this.#options = options;
-    this.accounts = new Accounts(accounts);
+    this.#accounts = byId(accounts);
     this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
     metrics.watchBulkheads(service, () => this.#bulkheads);
     metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
     metrics.watchQuota(service, () => quota?.states() ?? []);
   }
 
+  /** The ids of all accounts, the default one first. */
+  get ids(): string[] {
+    return [...this.#accounts.keys()];
+  }
+
+  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
+  find(id: string | null | undefined): Configured | undefined {
+    const [first] = this.#accounts.values();
+    return id == null ? first : this.#accounts.get(id);
+  }
+
   /** Replaces all accounts at once, and probes them. Calls under way keep theirs. */
   replace(accounts: readonly Configured[]): void {
-    this.accounts.replace(accounts);
+    this.#accounts = byId(accounts);
     this.health.replace(this.#probesOf(accounts));
   }
 
@@ -199,6 +210,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     return bulkhead;
   }
 }
+
+const byId = <Configured extends Account>(accounts: readonly Configured[]) =>
+  new Map(accounts.map((account) => [account.id, account]));
 
 function outcomeOf(status: number): string {
   if (status < 400) return 'ok';
