@@ -125,10 +125,8 @@ export type CaptchaResponse =
  * documented family needs no `status`. Otherwise a rejection in another form, or an exception that a client caused, would be an
  * unusable response, which a policy may let proceed.
  */
-export function readResponse({
-  json: body,
-  unreadable,
-}: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
+export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
+  const { json: body, unreadable } = received;
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
   const { used_type, user_ip, lot_number } = propertiesOf(args);

@@ -16,21 +16,18 @@ export type TrustedMetadata = readonly {
   readonly isReplaceable: boolean;
 }[];
 
-/** Metadata as trusted headers complete it. `onDropped` gets each key of an argument that a header overrules. */
-export function withTrusted(
-  given: DeviceMetadataInput | null | undefined,
-  trusted: TrustedMetadata,
-  onDropped: (key: MetadataKey) => void,
-): DeviceMetadataInput {
+/** Metadata as trusted headers complete it, and the keys of those arguments that a header overrules. */
+export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
   const metadata = { ...given };
+  const dropped: MetadataKey[] = [];
   for (const { keys, found, isReplaceable } of trusted) {
     if (!found && isReplaceable) continue;
     for (const key of keys) {
-      if (metadata[key] != null) onDropped(key);
+      if (metadata[key] != null) dropped.push(key);
       metadata[key] = found?.[key] ?? null;
     }
   }
-  return metadata;
+  return { metadata, dropped };
 }
 
 /** An application as it is configured, with the address of its region. */

@@ -7,7 +7,7 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
 /** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. Everything about one token costs 107. */
@@ -78,10 +78,7 @@ function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
 const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
 /** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
-export function compile(
-  schema: GraphQLSchema,
-  { document, definition }: Candidate,
-): CompiledQuery['query'] | undefined {
+export function compile(schema: GraphQLSchema, { document, definition }: Candidate) {
   const isQuery = definition.operation === 'query';
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };
   const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), visit(document, asQuery), undefined, {

@@ -78,9 +78,10 @@ export class GraphQLContext {
   }
 
   /** Asks about the device of the caller's client, whom trusted headers may describe. */
-  device({ metadata, ...args }: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
-    const onDropped = (key: string) => this.operation.recordDroppedMetadata(key);
-    return this.lookUp({ ...args, metadata: withTrusted(metadata, this.caller.metadata, onDropped) });
+  device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const { metadata, dropped } = withTrusted(args.metadata, this.caller.metadata);
+    for (const key of dropped) this.operation.recordDroppedMetadata(key);
+    return this.lookUp({ ...args, metadata });
   }
 
   /** Asks about a token. Equal requests share one call. */

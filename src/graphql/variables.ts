@@ -50,13 +50,10 @@ export function dropUndeclared(declared: readonly DeclaredVariable[], variables:
  *
  * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
  */
-export function checkVariables(
-  declared: readonly DeclaredVariable[],
-  variables: Readonly<Record<string, unknown>>,
-): void {
+export function checkVariables(declared: readonly DeclaredVariable[], given: Readonly<Record<string, unknown>>): void {
   const problems: string[] = [];
   for (const { name, type, hasDefault } of declared) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined) {
       if (isNonNullType(type) && !hasDefault) problems.push(`$${name}: expected ${type}, but got nothing`);
     } else if (value === null) {

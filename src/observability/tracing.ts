@@ -153,10 +153,7 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-function samplerOf(
-  { otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions,
-  sdk: typeof Sdk,
-): Sdk.Sampler {
+function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions, sdk: typeof Sdk) {
   let sampler: Sdk.Sampler = new sdk.TraceIdRatioBasedSampler(ratio);
   if (name.endsWith('always_on')) sampler = new sdk.AlwaysOnSampler();
   if (name.endsWith('always_off')) sampler = new sdk.AlwaysOffSampler();

@@ -118,7 +118,12 @@ export class UpstreamPool {
 
 /** One request and its whole response. It handles the dispatch itself: `request()` of undici costs twice as much. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
-  readonly #response = Promise.withResolvers<UpstreamResponse>();
+  readonly #settled = Promise.withResolvers<UpstreamResponse>();
+  /**
+   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
+   *   no more sockets, or if its look-up fails; or the reason of the abort
+   */
+  readonly response = this.#settled.promise;
   readonly #chunks: Buffer[] = [];
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
@@ -145,16 +150,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#budget = budget ?? { responsesWeightLeft: MAX_RESPONSES_WEIGHT };
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
-  }
-
-  /**
-   * The response.
-   *
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
-   *   no more sockets, or if its look-up fails; or the reason of the abort
-   */
-  get response(): Promise<UpstreamResponse> {
-    return this.#response.promise;
   }
 
   /** For how long this request has waited for a look-up, in ms. */
@@ -240,15 +235,15 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     const status = this.#status;
     const pauseMs = status === 429 ? retryAfterMs(this.#retryAfter) : undefined;
-    this.#response.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
+    this.#settled.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
   }
 
   #reject(error: Error): void {
     this.#isOver = true;
-    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#response.reject(error);
+    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#settled.reject(error);
     // That status is a response by itself, whatever is wrong with its body.
     else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
-    else this.#response.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
+    else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }
 }
 
