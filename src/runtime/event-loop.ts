@@ -7,9 +7,6 @@ export interface EventLoopMonitor {
   stop(): void;
 }
 
-/** A lag up to this does not excuse that something is late, unless it is half of the deadline, in ms. */
-const MIN_LAG_MS = 250;
-
 const TICK_MS = 20;
 
 /** The shortest window in which delays are measured, in ms: a short turn between two long ones does not hide that these are two. */
@@ -52,55 +49,4 @@ export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS): EventLoopMonit
     isOverloaded: () => delayMs > maxDelayMs && (delayBeforeMs > maxDelayMs || delayAt(performance.now()) > maxDelayMs),
     stop: () => clearInterval(timer),
   };
-}
-
-/** The time that a call or a probe has. */
-export class Deadline {
-  readonly #ending = new AbortController();
-  readonly #eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
-  readonly #startedAt = performance.now();
-  readonly #lagBeforeMs: number;
-  readonly #minLagMs: number;
-  readonly #timer: NodeJS.Timeout;
-  readonly #cancellation: AbortSignal | undefined;
-
-  /** @param expired makes the error after `ms`; `cancellation` ends it earlier, with its own reason */
-  constructor(
-    ms: number,
-    eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>,
-    expired: () => Error,
-    cancellation?: AbortSignal,
-  ) {
-    this.#eventLoop = eventLoop;
-    this.#lagBeforeMs = eventLoop.totalLagMs();
-    this.#minLagMs = Math.min(ms / 2, MIN_LAG_MS);
-    this.#cancellation = cancellation;
-    cancellation?.addEventListener('abort', this.#cancel);
-    // After a lag, a response that has arrived meanwhile is read first.
-    this.#timer = setTimeout(() => setImmediate(() => this.#ending.abort(expired())), ms);
-  }
-
-  /** Aborted with an error when the time is over, or when it is cancelled. */
-  get signal(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  /**
-   * Was the time lost by us? True if the event loop lagged for more than a quarter of it, and for more than 250 ms or half of the
-   * deadline, or if the look-up took more than a quarter. If that counted as a fault of the service, a bot could turn load into a captcha that proceeds.
-   *
-   * @param lookupMs for how long a look-up was waited for
-   */
-  isOurDelay(lookupMs: number): boolean {
-    const lagMs = this.#eventLoop.totalLagMs() - this.#lagBeforeMs;
-    const elapsedMs = performance.now() - this.#startedAt;
-    return lagMs > Math.max(elapsedMs / 4, this.#minLagMs) || lookupMs > elapsedMs / 4;
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    this.#cancellation?.removeEventListener('abort', this.#cancel);
-  }
-
-  readonly #cancel = () => this.#ending.abort(this.#cancellation?.reason);
 }

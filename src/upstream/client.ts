@@ -1,9 +1,9 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
-import { Deadline } from '../runtime/event-loop.ts';
 import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
+import { Deadline } from './deadline.ts';
 import { type Evidence, HEALTH_STATES } from './health-table.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
@@ -130,14 +130,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
     // A call that had to wait in the queue is late because of our own limit.
-    const expired = () => {
-      const isOurs = wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-      return new DeviceTrustError(isOurs ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT', {
-        internal: `no answer within ${timeoutMs} ms`,
-      });
-    };
+    const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
-    const deadline = new Deadline(timeoutMs, eventLoop, expired, isHalfOpen ? undefined : operation.signal);
+    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : operation.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);

@@ -1,7 +1,7 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import { Deadline, type EventLoopMonitor } from '../runtime/event-loop.ts';
+import { Deadline, type EventLoop } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
@@ -37,7 +37,7 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
 
 export interface ProbeOptions {
   readonly dns: DnsCache;
-  readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
+  readonly eventLoop: EventLoop;
   readonly timeoutMs: number;
 }
 
@@ -51,8 +51,7 @@ export async function sendProbe(
   { dns, eventLoop, timeoutMs }: ProbeOptions,
   signal: AbortSignal,
 ): Promise<ProbeResult> {
-  const expired = () => new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
-  const deadline = new Deadline(timeoutMs, eventLoop, expired, signal);
+  const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {
