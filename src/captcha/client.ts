@@ -84,11 +84,7 @@ export class CaptchaClient {
     this.#options = options;
   }
 
-  /**
-   * Verifies one solved challenge.
-   *
-   * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
-   */
+  /** Verifies one challenge. @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation */
   async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
     const { captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = upstream.find(input.captchaId);

@@ -27,9 +27,8 @@ interface Minute {
 
 /**
  * How many captchas may proceed while their service is down: as many as people come, counted by verified passes, so a
- * bot has to solve challenges. Each kind has a bucket of its own, because accounts cost a bot more than networks, and
- * these more than no name. What proceeded counts beyond the end of an outage, so one that comes and goes lets no more
- * through.
+ * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and these
+ * more than no name. What proceeded counts beyond an outage, so one that comes and goes lets no more through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by room. */
@@ -40,11 +39,7 @@ export class FailOpenBudget {
   readonly #proceededOf = new Map<string, number>();
   #proceeded = 0;
 
-  /**
-   * Records that an asker was verified.
-   *
-   * @param now on a clock that stands still in an outage of the captcha id, in ms
-   */
+  /** Records that an asker was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
   recordPass(captchaId: string, asker: Asker, now: number): void {
     const room = roomOf(captchaId, asker);
     const minutes = this.#minutes.get(room) ?? [];
@@ -60,11 +55,7 @@ export class FailOpenBudget {
     minute.passes += 1;
   }
 
-  /**
-   * May one more captcha proceed? If so it is counted.
-   *
-   * @param now see `recordPass`
-   */
+  /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
   take(captchaId: string, asker: Asker, now: number): boolean {
     if ((this.#proceededOf.get(keyOf(asker)) ?? 0) >= PER_MINUTE[asker.kind]) return false;
     const room = roomOf(captchaId, asker);

@@ -41,9 +41,8 @@ export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = ''
 }
 
 /**
- * Is a name a known one that was mistyped? It has the same letters; or it differs in one letter of eight, and in two at
- * most; or it lacks the unit, or has `_FILE` although it is no secret. Of one word only the letters count: POST and
- * PORTS resemble PORT by chance.
+ * Is a name a known one that was mistyped: the same letters, one letter of eight but two at most, no unit, or `_FILE`
+ * although it is no secret? Of one word only the letters count, because POST and PORTS resemble PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

@@ -104,11 +104,8 @@ const FIELD_NAMES = [
 ] as const;
 
 /**
- * Shell commands that ask a running subgraph in sandbox mode something, each with a title.
- *
- * @param graphqlUrl of the subgraph
- * @param challengeUrl where the sandbox issues a captcha challenge
- * @param secrets with any, the first command sets one, and the others send it. None is printed, because terminals are recorded.
+ * Shell commands for a running subgraph in sandbox mode, each with a title. With secrets the first command sets one,
+ * which the others send. None is printed, because terminals are recorded.
  */
 export function exampleCommands(
   graphqlUrl: string,

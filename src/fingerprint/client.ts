@@ -48,11 +48,7 @@ export class FingerprintClient {
     this.#options = options;
   }
 
-  /**
-   * Asks about one token, with one call. An empty token needs none, because its outcome is known.
-   *
-   * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
-   */
+  /** Asks about one token. An empty one needs no call: its outcome is known. @throws see `UpstreamClient.ask` */
   async query(request: FingerprintRequest, operation: CallOperation): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);

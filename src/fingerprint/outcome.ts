@@ -49,12 +49,7 @@ export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 type Detail = FingerprintData['detail'];
 
-/**
- * Turns a response into a type of the graph (document, sections 2 and 7).
- *
- * @param respondedAt when the response arrived, in ms since 1970
- * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
- */
+/** Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code */
 export function toOutcome(
   question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,

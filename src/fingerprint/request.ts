@@ -50,11 +50,7 @@ export interface FingerprintRequest {
   readonly key: string;
 }
 
-/**
- * Turns the arguments of `deviceFingerprint` into a request.
- *
- * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, an event type that is no name, or metadata that names a key twice
- */
+/** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, bad event type, a key named twice */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
   applications: Pick<UpstreamClient, 'find'>,

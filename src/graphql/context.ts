@@ -110,12 +110,7 @@ export class GraphQLContext {
     return judgement;
   }
 
-  /**
-   * Verifies a captcha.
-   *
-   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN if it
-   *   cannot be attested as the input asks
-   */
+  /** Verifies a captcha. @throws OVERLOADED beyond the limit; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN */
   async validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict> {
     const { limits, attestations, captchaClient } = this.capabilities;
     this.captchas += 1;
@@ -140,11 +135,7 @@ export class GraphQLContext {
     return attest ? attest() : this.refuseField(neither);
   }
 
-  /**
-   * Refuses a field of an object, which becomes null.
-   *
-   * @throws the error that is given; nothing once the request has 100 of them, as the last one says
-   */
+  /** Sets a field to null. @throws the error; nothing once the request has 100 of them, as the last one says */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refusedFields += 1;
     if (this.refusedFields > MAX_REFUSED_FIELDS) return null;

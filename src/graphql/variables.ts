@@ -44,12 +44,7 @@ export function dropUndeclared(declared: readonly DeclaredVariable[], variables:
   for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
 }
 
-/**
- * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the whole
- * value, and here values are tokens, telephone numbers and e-mail addresses.
- *
- * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
- */
+/** Checks variables: the messages of graphql-js quote values, such as tokens and addresses. @throws BAD_USER_INPUT */
 export function checkVariables(declared: readonly DeclaredVariable[], given: Readonly<Record<string, unknown>>): void {
   const problems: string[] = [];
   for (const { name, type, hasDefault } of declared) {

@@ -15,11 +15,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * A logger that writes to stdout. Each call chooses what it logs: never a request, a response or a header.
- *
- * @param pretty writes lines for people instead of JSON, if pino-pretty is installed
- */
+/** A logger to stdout; `pretty` writes for people, if pino-pretty is there. No call logs a request or a header. */
 export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
   // Before the buffer's own listener, so that the last counts get into it.
@@ -89,8 +85,7 @@ const WINDOW_MS = 1_000;
 
 /**
  * Limits how many warnings of one cause are written in a second: in an outage each operation has one. A cause is the
- * message with `account` and `cause`, none of which a caller can make. Then one line for each says how many were left
- * out.
+ * message with `account` and `cause`, which no caller makes. Then a line for each says how many were left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();

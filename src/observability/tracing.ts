@@ -66,9 +66,8 @@ type TracingOptions = Pick<
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Exports spans over OTLP/HTTP, if there is a receiver, with packages that are slow to load. Names follow
- * OpenTelemetry's conventions for GraphQL and HTTP, without the document, the client's address and `url.full`: they
- * would hold tokens, people and ids.
+ * Exports spans over OTLP/HTTP, with packages that are loaded only for it. Names follow OpenTelemetry's conventions.
+ * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint } = options;

@@ -26,12 +26,7 @@ export function parseJson(json: string | Uint8Array): unknown {
 
 const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
 
-/**
- * Reads JSON that a person wrote, with the keys that stand twice in an object: JSON.parse takes the last one, and the first one would
- * be gone without a word.
- *
- * @throws SyntaxError, whose message quotes the text
- */
+/** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
   const json: unknown = JSON.parse(text);
   const repeatedKeys: string[] = [];

@@ -25,12 +25,7 @@ export function issueChallenge(query: URLSearchParams, region: Region, { challen
   return { status: 200, body: { captcha_id: captchaId, ...challenge } };
 }
 
-/**
- * Verifies a challenge (captcha document, 4), in the order of README.md: the challenge last, so that a request without
- * the key learns nothing.
- *
- * @throws if the client disconnects before the body is read
- */
+/** Verifies a challenge (4), in the order of README.md: without the key it reveals nothing. Throws on a disconnect. */
 export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,

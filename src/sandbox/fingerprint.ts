@@ -119,11 +119,7 @@ const query = z.strictObject(
   'dict_type',
 );
 
-/**
- * The token of a valid body, or its field errors. Those of the whole body have the field `body` or `Content-Type`.
- *
- * @param body undefined if it was too long
- */
+/** The token, or the field errors: `body` or `Content-Type` for the whole. Without a `body` it was too long. */
 function parseQuery(
   contentType: string | undefined,
   body: Buffer | undefined,

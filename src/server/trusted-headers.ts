@@ -30,12 +30,7 @@ const MAX_PORT = 65_535;
 /** An IPv4 address in IPv6 (RFC 4291, section 2.5.5.2), as a URL writes it. */
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/**
- * The lines of a header. It reads the raw headers, because Node joins some repeated headers and keeps only the first of others,
- * and neither can be recognised afterwards.
- *
- * @param name in lower case
- */
+/** The lines of a header, in lower case, from the raw ones: Node joins some repeated headers and drops others. */
 function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -42,11 +42,7 @@ export class Bulkhead {
   }
 
   /**
-   * Waits in the queue until the call may run. Then it ends with `release`.
-   *
-   * @param operation the operation for which the call is made
-   * @param signal removes the call from the queue
-   * @throws DeviceTrustError OVERLOADED if the queue is full; the reason of the signal
+   * Waits until the call may run, unless `signal` removes it; see `release`. @throws OVERLOADED if the queue is full
    */
   async wait(operation: object, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {

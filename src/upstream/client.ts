@@ -86,12 +86,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.health.replace(this.#probesOf(accounts));
   }
 
-  /**
-   * Sends one request. Its evidence or failure goes into the health of its account; a 429 pauses the account.
-   *
-   * @param read throws DeviceTrustError with an UPSTREAM code for a response that looks like a failure
-   * @throws see `post`; the errors of `read`
-   */
+  /** Sends one request. Its evidence, or the error of `post` or `read`, goes into the health of its account. */
   async ask<Result>(request: UpstreamRequest, read: (response: UpstreamResponse) => Reading<Result>): Promise<Result> {
     const { id } = request.account;
     try {

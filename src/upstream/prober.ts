@@ -41,11 +41,7 @@ export interface ProbeOptions {
   readonly timeoutMs: number;
 }
 
-/**
- * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
- *
- * @param signal ends it at once, and then its result shows nothing
- */
+/** Sends a probe on a connection of its own. If `signal` ends it, its result shows nothing. */
 export async function sendProbe(
   { origin, path, headers, body, classify }: Probe,
   { dns, eventLoop, timeoutMs }: ProbeOptions,

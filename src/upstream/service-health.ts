@@ -60,11 +60,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#accounts.values();
   }
 
-  /**
-   * Checks every account, unless the check is off. One that does not work is checked until it does.
-   *
-   * @returns resolves once `isReady` is true
-   */
+  /** Checks every account, unless that is off, until it works. Resolves once `isReady` is true. */
   start(): Promise<void> {
     const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
     this.#graceTimer = setTimeout(() => {

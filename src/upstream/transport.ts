@@ -79,11 +79,7 @@ export class UpstreamPool {
     });
   }
 
-  /**
-   * Sends a request, on an idle socket or on a new one. Without a budget it has one of its own.
-   *
-   * @param signal ends it at once with its reason, even while undici still waits for a connection
-   */
+  /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
   post(
     request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
     signal: AbortSignal,
