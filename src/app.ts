@@ -43,9 +43,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const policyInUse = new PolicyInUse(policy, metrics);
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
-    const { logSample } = config;
     const tokenHash = new TokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample, metrics, tokenHash, tracing };
+    const telemetry: Telemetry = { log, logSample: config.logSample, metrics, tokenHash, tracing };
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
@@ -79,10 +78,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       timeoutMs: config.captchaTimeoutMs,
       quota: quotas.captcha,
     });
-    closers.push(
-      () => fingerprint.close(),
-      () => captcha.close(),
-    );
+    for (const service of [fingerprint, captcha]) closers.push(() => service.close());
     const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
 

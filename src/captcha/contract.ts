@@ -143,7 +143,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
 }
 
 /**
- * A rejection is `fail` (2.3), any result but the pass, a status like it, or a reason of 7.1; an exception has none.
+ * Does this reject? `fail` (2.3), any result but the pass, a status like it or a reason of 7.1; no exception has one.
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);

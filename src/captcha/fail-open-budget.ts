@@ -31,9 +31,9 @@ interface Minute {
  * more than no name. What proceeded counts beyond an outage, so one that comes and goes lets no more through.
  */
 export class FailOpenBudget {
-  /** The minutes with passes of the last hour, by room. */
+  /** The minutes with passes of the last hour, by bucket. */
   readonly #minutes = new Map<string, Minute[]>();
-  /** What proceeded within the last minute, by room. */
+  /** What proceeded within the last minute, by bucket. */
   readonly #proceededIn = new Map<string, number>();
   /** The same by asker. */
   readonly #proceededOf = new Map<string, number>();
@@ -41,13 +41,13 @@ export class FailOpenBudget {
 
   /** Records that an asker was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
   recordPass(captchaId: string, asker: Asker, now: number): void {
-    const room = roomOf(captchaId, asker);
-    const minutes = this.#minutes.get(room) ?? [];
+    const bucket = bucketOf(captchaId, asker);
+    const minutes = this.#minutes.get(bucket) ?? [];
     let minute = minutes.at(-1);
     if (!minute || now - minute.startedAt >= MINUTE_MS) {
       minute?.byAsker.clear();
       minute = { startedAt: now, passes: 0, byAsker: new Map() };
-      this.#minutes.set(room, [...withinHour(minutes, now), minute]);
+      this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
     }
     const own = minute.byAsker.get(keyOf(asker)) ?? 0;
     if (own >= PER_MINUTE[asker.kind]) return;
@@ -58,18 +58,18 @@ export class FailOpenBudget {
   /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
   take(captchaId: string, asker: Asker, now: number): boolean {
     if ((this.#proceededOf.get(keyOf(asker)) ?? 0) >= PER_MINUTE[asker.kind]) return false;
-    const room = roomOf(captchaId, asker);
-    const busiest = Math.max(0, ...withinHour(this.#minutes.get(room) ?? [], now).map(({ passes }) => passes));
+    const bucket = bucketOf(captchaId, asker);
+    const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
     const isOfMinimum = this.#proceeded < MINIMUM && asker.kind !== 'nobody';
-    if (!isOfMinimum && (this.#proceededIn.get(room) ?? 0) >= FACTOR * busiest) return false;
+    if (!isOfMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
     this.#proceeded += 1;
-    countForMinute(this.#proceededIn, room);
+    countForMinute(this.#proceededIn, bucket);
     countForMinute(this.#proceededOf, keyOf(asker));
     return true;
   }
 }
 
-function roomOf(captchaId: string, { kind }: Asker): string {
+function bucketOf(captchaId: string, { kind }: Asker): string {
   return `${captchaId} ${kind}`;
 }
 

@@ -165,9 +165,7 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
   return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }
 
-/**
- * Picks the texts with a field in the graph; the result adds all else (the document has no types, 2.7) as `additional`.
- */
+/** Picks the texts with a field in the graph; the result adds all else (without types, 2.7) as `additional`. */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
   for (const name of names) {

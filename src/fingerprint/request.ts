@@ -65,7 +65,7 @@ export function toRequest(
   return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
 }
 
-/** The body (2.1), its keys sorted. Null and empty are left out, so that equal requests share a call. */
+/** The body (2.1), its keys in a fixed order; null and empty are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({

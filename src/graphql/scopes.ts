@@ -13,9 +13,8 @@ import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
 
 /**
- * Makes everything with the tag `risk` need the scope `risk:read`: without it such a field, a field of such a type and
- * a reference to it are null with FORBIDDEN. It is no directive, because gateways ignore unknown ones, or refuse the
- * supergraph.
+ * Everything with the tag `risk` needs the scope `risk:read`: without it such a field, a field of such a type and a
+ * reference to it are null with FORBIDDEN. It is no directive: gateways ignore unknown ones, or refuse the supergraph.
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

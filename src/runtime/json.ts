@@ -110,9 +110,7 @@ export function saidIn(message: unknown): string {
   return isPlain ? `: ${message}` : '';
 }
 
-/**
- * Where a body differs from its contract, for the log: paths and kinds of issue, no value; undefined without an error.
- */
+/** Where a body differs from its contract, for the log: paths and kinds of issue, no value; undefined without one. */
 export function describeIssues(error: z.ZodError | undefined): string | undefined {
   return error?.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; ');
 }

@@ -80,10 +80,7 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */
 const CROWDED = 0.9;
 
-/**
- * The open connections. One belongs to the caller of its first operation. All others, which anybody can open, are
- * closed first.
- */
+/** The open connections. One with an operation belongs to its caller; others, open to anybody, are closed first. */
 export class Connections {
   #open = 0;
   /** Those of them that belong to no caller. The oldest is the first. */

@@ -125,9 +125,7 @@ function fromIPv6(text: string): Found {
   return { ipAddrV4: bytes.join('.') };
 }
 
-/**
- * The requester: the person, else the network. Beside a person the address does not count: accounts cost a bot more.
- */
+/** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
 export function askerOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };

@@ -1,6 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/** The same for calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
+/** Sent with calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
 export const CLIENT_HEADERS = {
   'user-agent': `${packageJson.name}/${packageJson.version}`,
   'accept-encoding': 'identity',

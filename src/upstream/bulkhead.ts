@@ -41,9 +41,7 @@ export class Bulkhead {
     return true;
   }
 
-  /**
-   * Waits until the call may run, unless `signal` removes it; see `release`. @throws OVERLOADED if the queue is full
-   */
+  /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
   async wait(operation: object, signal: AbortSignal): Promise<void> {
     if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });

@@ -115,10 +115,7 @@ export class UpstreamPool {
 /** One request and its whole response. It handles the dispatch itself: `request()` of undici costs twice as much. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
   readonly #settled = Promise.withResolvers<UpstreamResponse>();
-  /**
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
-   *   no more sockets, or if its look-up fails; or the reason of the abort
-   */
+  /** Rejects with an UPSTREAM code, with OVERLOADED for a limit of this machine, or with the reason of the abort. */
   readonly response = this.#settled.promise;
   readonly #chunks: Buffer[] = [];
   readonly #pool: Pool;
