@@ -41,8 +41,8 @@ export class Deadline {
   }
 
   /**
-   * Did we, not the upstream, cause the delay? True if the event loop lagged for more than a quarter of the time, and for 250 ms
-   * or half of the deadline, or if the look-up took more than a quarter. Otherwise a bot could turn load into a captcha that proceeds.
+   * Did we, not the upstream, cause the delay? Yes, if the event loop lagged for over a quarter of the time and for 250
+   * ms or half of the deadline, or the look-up took over a quarter. Otherwise load could let a captcha proceed.
    */
   isOurDelay(lookupMs: number): boolean {
     const lagMs = this.#eventLoop.totalLagMs() - this.#lagBeforeMs;
