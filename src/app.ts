@@ -5,6 +5,7 @@ import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts
 import { VALIDATE_TEMPLATE } from './captcha/contract.ts';
 import { accountsOf } from './config/rules.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
+import { hashesOf } from './config/summary.ts';
 import type { Config } from './config/variables.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
 import { FingerprintClient, fingerprintProbe } from './fingerprint/client.ts';
@@ -13,7 +14,7 @@ import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/poli
 import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
 import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
-import { TokenHash } from './observability/logger.ts';
+import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
 import { openTracing } from './observability/tracing.ts';
@@ -41,10 +42,11 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
     const policyInUse = new PolicyInUse(policy, metrics);
+    metrics.recordContents(hashesOf(config));
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
-    const tokenHash = new TokenHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample: config.logSample, metrics, tokenHash, tracing };
+    const logHash = new LogHash(config.logHashKey);
+    const telemetry: Telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
@@ -125,7 +127,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
-      if (next.logHashKey !== undefined) tokenHash.replaceKey(next.logHashKey);
+      if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
+      metrics.recordContents(hashesOf(rotated));
       log.info('secrets rotated');
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';

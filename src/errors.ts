@@ -37,8 +37,8 @@ export const ERROR_CATALOGUE = {
     'The service behind this field refused our credentials or configuration. The operator of this subgraph has to act.',
   ),
   UPSTREAM_PROTOCOL_ERROR: permanent(
-    'operator',
-    'The service behind this field sent a response that its contract does not allow. The operator of this subgraph has to act.',
+    'upstream',
+    'The service behind this field sent a response that its contract does not allow. The operator of that service has to act.',
   ),
   OVERLOADED: transient('operator', 'This subgraph has reached one of its own limits. Try again shortly.'),
   QUOTA_EXCEEDED: transient(

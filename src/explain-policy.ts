@@ -13,7 +13,8 @@ import {
 import { SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
 
-const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal
+const USAGE = `npm run policy -- POLICY                    its rules, and what it decides about each signal;
+                                            exits with 3 if all get the same action, or a rule never acts
 npm run policy -- POLICY SIGNALS [CLIENT] [eventType=WORD]
                                             which rule acts, and why each rule before it does not
 npm run policy -- POLICY DEVICES            the same in short for each device of a file
@@ -37,7 +38,11 @@ try {
 function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
   const [what] = words;
-  if (what === undefined) return [...describe(policy, path), '', ...bySignal(policy)];
+  if (what === undefined) {
+    const { lines, flaws } = bySignal(policy);
+    if (flaws.length > 0) process.exitCode = 3;
+    return [...describe(policy, path, flaws), '', ...lines];
+  }
   if (words.length > 1 || !existsSync(what)) return explain(policy, parseQuestion(words));
   const text = textOf(what);
   const json = parseJson(text);

@@ -163,7 +163,8 @@ export type DeviceFieldError = {
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
  * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
- * `eventId`, and the whole reference is.
+ * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
+ * a variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
@@ -213,7 +214,8 @@ export type DeviceFingerprint = {
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
  * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
- * `eventId`, and the whole reference is.
+ * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
+ * a variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
  * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most

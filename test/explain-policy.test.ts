@@ -73,7 +73,7 @@ test('a file: where the decision depends on the question, and what shadow rules 
 
 test('it names the rules that act on nothing that was tried, and no others', async () => {
   const FOUR = ['EMULATOR', 'CLOUD_PHONE', 'VPN_ENABLED', 'SCREEN_SHARING', 'VOICE_CONNECTED'];
-  const { stdout } = await run(
+  const { code, stdout } = await run(
     withRules(
       { id: 'weak', when: { anyOf: ['VPN_ENABLED'], minLevel: 'HIGH' } },
       { id: 'other-effect', when: { effect: 'ALLOW', atLeast: 4 } },
@@ -89,12 +89,20 @@ test('it names the rules that act on nothing that was tried, and no others', asy
       { id: 'newer', when: { minLevel: 'HIGH', noneOf: SIGNAL_CATALOGUE.map(({ code }) => code) } },
     ),
   );
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^Policy .*\. Rules that never act: weak, other-effect, excluded, late, late-shadow\.\n/);
   expect(rowsOf(stdout, 'CLOUD_PHONE + NETWORK_PROXY + SCREEN_SHARING')).toEqual(['DENY three shadow (DENY) all']);
   expect(stdout.slice(stdout.indexOf('These rules'))).toBe(
     'These rules act on nothing that was tried:\n' +
       ['weak', 'other-effect', 'excluded'].map((id) => `  ${id}: its conditions never hold\n`).join('') +
       '  late: an earlier rule always decides: emulator, vpn\n  late-shadow: an earlier rule always decides: emulator\n',
   );
+});
+
+test('a policy with one action for every device: the first line says so, and exit code 3', async () => {
+  const { code, stdout } = await run(withRules({ id: 'a', when: { anyOf: ['EMULATOR'] } }).replace('ALLOW', 'DENY'));
+  expect(code).toBe(3);
+  expect(stdout).toMatch(/^Policy .*, otherwise DENY\. Every device that was tried gets DENY\.\n/);
 });
 
 test('a broken file: every mistake on stderr, and exit code 1', async () => {

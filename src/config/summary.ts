@@ -1,5 +1,6 @@
+import { createHash, scryptSync } from 'node:crypto';
 import { ANYONE, ROUTER } from './values.ts';
-import type { Config } from './variables.ts';
+import { type Config, VARIABLES, type Variable } from './variables.ts';
 
 /** What is on and what is off, in one line; `policy` is the id of the risk policy. */
 export function summaryOf(config: Config, policy: string): string {
@@ -39,4 +40,15 @@ export function exposureOf(config: Config): string | undefined {
   return config.allowDirectAccess
     ? 'Anyone who reaches this port may ask and read signals: set ROUTER_SECRETS in place of ALLOW_DIRECT_ACCESS.'
     : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
+}
+
+const ROWS: Readonly<Record<string, Variable>> = VARIABLES;
+
+/** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
+export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config) {
+  const { secret, open } = Object.groupBy(Object.entries(common), ([key]) => (ROWS[key]?.secret ? 'secret' : 'open'));
+  const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
+  // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
+  const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');
+  return { configuration, secrets };
 }

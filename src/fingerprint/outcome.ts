@@ -1,4 +1,4 @@
-import { DeviceTrustError, type Side } from '../errors.ts';
+import { DeviceTrustError } from '../errors.ts';
 import type { Drift } from '../observability/metrics.ts';
 import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
 import type {
@@ -68,33 +68,28 @@ export function toOutcome(
   if (envelope && envelope.code !== status) {
     throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   }
-  if (success) {
-    // What a device reports about itself wakes nobody, because whoever controls it could.
-    const isReport = success.error.issues.some(({ path }) => path.includes('device_basic'));
-    throw protocolError(unreadable ?? describeIssues(success.error), isReport ? 'upstream' : undefined);
-  }
-  // A 4xx in any other form can be a firewall's, and a bot can send what that refuses. So it does not count as a mistake of
-  // ours; if it is one, our own probe finds the account refused.
-  const side = !envelope && status >= 400 && status < 500 ? 'upstream' : undefined;
+  if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   const said = saidIn(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return toRejection(rejection.data.errors);
-    throw protocolError(describeIssues(error), side);
+    throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
-    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side });
+    // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
+    // mistake of ours; if it is one, our own probe finds the account refused.
+    throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
   if (status >= 500 || status === 429) {
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
   }
-  throw protocolError(`HTTP status ${status}${said}`, side);
+  throw protocolError(`HTTP status ${status}${said}`);
 }
 
-function protocolError(internal: string | undefined, side?: Side): DeviceTrustError {
-  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, side });
+function protocolError(internal: string | undefined): DeviceTrustError {
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
 }
 
 /** The outcome for a token or another argument that the service refuses (document, section 7, status 400). */
@@ -227,7 +222,8 @@ class Report {
       const value = object[key];
       const isText = typeof value === 'string';
       // A colon and a comma have two bytes, and so have the brackets.
-      const bytes = jsonBytes(key, this.#left) + (isText ? 2 : jsonBytes([value], this.#left));
+      const ofKey = jsonBytes(key, this.#left);
+      const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
       if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);
       else this.leftOut += 1;
     }

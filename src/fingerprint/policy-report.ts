@@ -24,18 +24,19 @@ const SIGNALS: readonly PolicySignal[] = [
   ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
-/** The rules in their order, with their conditions. */
-export function describe({ id, rules, otherwise }: RiskPolicy, source: string): string[] {
+/** The rules in their order, with their conditions, and in the first line what `bySignal` found suspicious. */
+export function describe({ id, rules, otherwise }: RiskPolicy, source: string, flaws: readonly string[]): string[] {
   const lines = rules.map(({ when, decision, isShadow }) => {
     const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
     return [decision.rule, `${decision.action}${isShadow ? ' (shadow)' : ''}`, conditions.join('; ')];
   });
-  const head = `Policy ${id}, ${source}: ${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}, otherwise ${otherwise.action}.`;
+  const count = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const head = [`Policy ${id}, ${source}: ${count}, otherwise ${otherwise.action}.`, ...flaws].join(' ');
   return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
 }
 
-/** What is decided about no signal, each alone, and as many as a rule asks for; and the rules that never act. */
-export function bySignal(policy: RiskPolicy): string[] {
+/** What is decided about no signal, each alone, and as many as a rule asks for; `flaws` says why it is probably not as meant. */
+export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readonly flaws: string[] } {
   const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
   const acted = new Set<string>();
   const rows = tried.flatMap(({ signals, outcomes }) =>
@@ -48,8 +49,13 @@ export function bySignal(policy: RiskPolicy): string[] {
     }),
   );
   const idle = policy.rules.filter(({ decision }) => !acted.has(decision.rule));
+  const actions = new Set(tried.flatMap(({ outcomes }) => outcomes.map(([action]) => action)));
+  const flaws = [
+    ...(actions.size === 1 ? [`Every device that was tried gets ${[...actions]}.`] : []),
+    ...(idle.length > 0 ? [`Rules that never act: ${idle.map(({ decision }) => decision.rule).join(', ')}.`] : []),
+  ];
   const head = ['signals', 'level', 'confidence', 'effect', 'action', 'rule', 'would act (shadow)', 'for'];
-  return [
+  const lines = [
     'Decisions about a device with no signal, with one, and with several if a rule acts on them for the first time:',
     '',
     ...table([head, ...rows]),
@@ -57,6 +63,7 @@ export function bySignal(policy: RiskPolicy): string[] {
     idle.length === 0 ? 'Every rule acts on something that was tried.' : 'These rules act on nothing that was tried:',
     ...idle.map((rule) => `  ${rule.decision.rule}: ${whyIdle(policy, rule)}`),
   ];
+  return { lines, flaws };
 }
 
 /** Which rule acts on a device, and why each one before it does not. */

@@ -116,6 +116,7 @@ export class PolicyInUse {
   constructor(policy: RiskPolicy, metrics: Metrics) {
     this.#policy = policy;
     this.#metrics = metrics;
+    metrics.recordContents({ policy: policy.id });
     const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
     metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
   }
@@ -123,6 +124,7 @@ export class PolicyInUse {
   /** Replaces the policy. Operations under way keep their own. */
   replace(policy: RiskPolicy): void {
     this.#policy = policy;
+    this.#metrics.recordContents({ policy: policy.id });
   }
 
   /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */

@@ -71,10 +71,12 @@ export class GraphQLContext {
     this.cost = new CostBudget(limits.maxCost);
   }
 
-  /** May the caller see what has the tag `risk` in the SDL? */
-  get maySeeRisk(): boolean {
-    const { scopes } = this.caller;
-    return scopes === undefined || scopes.has(RISK_SCOPE);
+  /** May the caller read what has the tag `risk` in the SDL? Then the log names the person for whom it does. */
+  mayReadRisk(): boolean {
+    const { scopes, subject } = this.caller;
+    if (scopes !== undefined && !scopes.has(RISK_SCOPE)) return false;
+    this.operation.reader = subject;
+    return true;
   }
 
   /** Asks about the device of the caller's client, whom trusted headers may describe. */

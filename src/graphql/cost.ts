@@ -50,7 +50,24 @@ export class CostBudget {
   spend(cost: number): void {
     this.#spent += cost;
   }
+
+  /** May an answer be as large as this one? What is too large is never written, because that is what costs. */
+  allows(answer: unknown): boolean {
+    const most = this.max / COST_IN_ANSWER;
+    const least = sizeOf(answer, (text) => text.length / CHARACTERS_PER_UNIT, most);
+    if (least > most || least * MAX_ESCAPE_LENGTH <= most) return least <= most;
+    return sizeOf(answer, (text) => JSON.stringify(text).length / CHARACTERS_PER_UNIT, most) <= most;
+  }
 }
+
+/**
+ * What a value of the answer costs, and each 16 characters of its texts and keys, as often as they stand there. Everything about 1,000
+ * devices has 190,000 of both, with their judgements 250,000.
+ */
+const COST_IN_ANSWER = 0.45;
+
+/** JSON can make so many characters of one: of a control character, for instance. */
+const MAX_ESCAPE_LENGTH = 6;
 
 /** What is checked before an operation is executed. */
 export type CostLimits = Pick<RequestLimits, 'maxCost' | 'maxRepresentations'>;
@@ -120,7 +137,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 }
 
 /** So many characters of a text that a caller sent cost as much as one more value. */
-export const CHARACTERS_PER_UNIT = 16;
+const CHARACTERS_PER_UNIT = 16;
 
 /** What a request costs with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
 export function checkCost(

@@ -2,6 +2,7 @@ import type { ASTNode, ASTVisitor, GraphQLFormattedError, ValidationContext } fr
 import { GraphQLError, getNamedType, isInputObjectType } from 'graphql';
 import { DeviceTrustError, ERROR_CATALOGUE, type ErrorCode, framesOf, isErrorCode } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
+import { propertiesOf } from '../runtime/json.ts';
 import { expectationOf } from './variables.ts';
 
 /** Errors as an answer has them. Apollo Server makes those that it finds by `formatError` as well. */
@@ -55,15 +56,27 @@ function reportError(operation: Operation, error: Error): void {
   log.error({ requestId, code, field, error: framesOf(original) }, ERROR_CATALOGUE[code].message);
 }
 
-/** The same errors in the order of the response, whichever happened first, so that equal requests get equal responses. */
-export function inOrder<Located extends Pick<GraphQLFormattedError, 'path'>>(errors: readonly Located[]): Located[] {
-  return [...errors].sort(({ path: a = [] }, { path: b = [] }) => {
+/**
+ * The same errors in the order of the fields in the data, whichever happened first, so that equal requests get equal responses.
+ * Below a field that became null, it is the order of the fields in the document.
+ */
+export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown): GraphQLFormattedError[] {
+  return errors.toSorted((first, second) => {
+    const { path: a = [] } = first;
+    const { path: b = [] } = second;
     const at = a.findIndex((step, index) => step !== b[index]);
-    if (at < 0) return a.length - b.length;
-    const [one, other] = [a[at] ?? '', b[at] ?? ''];
+    const [one, other] = [a[at], b[at]];
+    if (one === undefined || other === undefined) return a.length - b.length;
     if (typeof one === 'number' && typeof other === 'number') return one - other;
-    return String(one) < String(other) ? -1 : 1;
+    const parent = a.slice(0, at).reduce((value, step) => propertiesOf(value)[step], data);
+    for (const key in propertiesOf(parent)) if (key === one || key === other) return key === one ? -1 : 1;
+    return placeOf(first) - placeOf(second) || (one < other ? -1 : 1);
   });
+}
+
+/** Where in the document the field of an error is. No line is that long. */
+function placeOf({ locations: [place] = [] }: GraphQLFormattedError): number {
+  return place ? place.line * 1e6 + place.column : 0;
 }
 
 /** graphql-js wraps what a resolver throws, once for each level it passes. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   type DocumentNode,
   execute,
@@ -25,7 +26,7 @@ export interface KnownOperation {
   readonly kind: OperationKind;
   readonly cost: OperationCost;
   readonly variables: readonly DeclaredVariable[];
-  /** How often it was found again. */
+  /** How often it was executed. */
   uses: number;
   /** The operation as compiled code; undefined if graphql-js executes it. */
   compiled: CompiledQuery['query'] | undefined;
@@ -49,6 +50,8 @@ const CHARACTERS_PER_DOCUMENT = 500;
 
 /** Compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
+/** How many documents may wait to be compiled. One more is tried again after as many uses. */
+const MAX_WAITING = 50;
 
 /** Executes every operation, whichever way its document came in. */
 export class Execution {
@@ -59,6 +62,9 @@ export class Execution {
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_operation, source) => source.length + CHARACTERS_PER_DOCUMENT,
   });
+  /** The documents that wait to be compiled, and the end of the last one. */
+  #waiting = 0;
+  #compiled: Promise<unknown> = Promise.resolve();
 
   constructor(schema: GraphQLSchema, limits: CostLimits) {
     this.#schema = schema;
@@ -68,11 +74,7 @@ export class Execution {
   /** The operation of a document that was valid before. Undefined if it is new, or has no operation of this name. */
   find(source: string, operationName: string | null | undefined): KnownOperation | undefined {
     const found = this.#known.get(source);
-    if (!found || (operationName != null && operationName !== found.kind.name)) return undefined;
-    found.uses += 1;
-    if (found.uses === COMPILED_AT_USE && canBeCompiled(this.#schema, found))
-      found.compiled = compile(this.#schema, found);
-    return found;
+    return operationName == null || operationName === found?.kind.name ? found : undefined;
   }
 
   /**
@@ -132,12 +134,29 @@ export class Execution {
   /** Executes an operation that was not refused, and reports its errors. It does not throw. */
   async execute(known: KnownOperation, variables: Variables, context: GraphQLContext): Promise<Answer> {
     const { data, errors } = await this.#run(known, variables, context);
+    known.uses += 1;
+    if (known.uses === COMPILED_AT_USE) this.#compileLater(known);
     if (!errors) return { status: 200, result: { data: data ?? null } };
     reportErrors(context.operation, errors);
     const formatted = toErrors(errors);
     // Without data nothing was executed, because graphql-js refused a value of the request.
     if (data === undefined) return { status: 400, result: { errors: formatted } };
     return { status: 200, result: { errors: formatted, data } };
+  }
+
+  /** Compiles an operation once its answer is sent: one in each turn of the event loop. Where graphql-jit fails, graphql-js goes on. */
+  #compileLater(known: KnownOperation): void {
+    if (this.#waiting === MAX_WAITING) {
+      known.uses = 0;
+      return;
+    }
+    this.#waiting += 1;
+    const compileIt = async () => {
+      await setImmediate();
+      this.#waiting -= 1;
+      if (canBeCompiled(this.#schema, known)) known.compiled = compile(this.#schema, known);
+    };
+    this.#compiled = this.#compiled.then(compileIt).catch(() => {});
   }
 
   #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: GraphQLContext) {

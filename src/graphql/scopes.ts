@@ -44,7 +44,7 @@ function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean
 function restrict(field: GraphQLField<unknown, GraphQLContext>): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) =>
-    context.maySeeRisk ? resolve(source, args, context, info) : context.refuseField(forbidden);
+    context.mayReadRisk() ? resolve(source, args, context, info) : context.refuseField(forbidden);
 }
 
 /** The reference resolver of a type, which needs the scope if the type does. */
@@ -54,7 +54,7 @@ export function restrictReferences(
 ): GraphQLReferenceResolver<GraphQLContext> {
   if (!isRisk(type)) return resolve;
   return (reference, context, info) =>
-    context.maySeeRisk ? resolve(reference, context, info) : context.refuseField(forbidden);
+    context.mayReadRisk() ? resolve(reference, context, info) : context.refuseField(forbidden);
 }
 
 function forbidden(): DeviceTrustError {

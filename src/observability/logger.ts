@@ -8,7 +8,7 @@ import { propertiesOf } from '../runtime/json.ts';
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
   `
     account before caller cause client clientVersion code decision error errors field flaws health internal
-    leftOut ms operation outcomes policy policyText problems reason region rule requestId sample service shadow
+    leftOut ms operation outcomes person policy policyText problems reason region rule requestId sample service shadow
     status tokens traceId upstreamCalls upstreamMs upstreams url
   `.match(/\w+/g),
 );
@@ -154,8 +154,8 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** Makes the only form in which a token may be logged: 12 hexadecimal digits of a keyed hash, always the same for a token. */
-export class TokenHash {
+/** Makes the only form in which a token or a person may be logged: 12 hexadecimal digits of a keyed hash of this text. */
+export class LogHash {
   #key: string | Buffer = randomBytes(32);
 
   /** @param key without one a random one is made, and hashes of different processes cannot be compared */
@@ -167,7 +167,7 @@ export class TokenHash {
     this.#key = key;
   }
 
-  of(token: string): string {
-    return createHmac('sha256', this.#key).update(token).digest('hex').slice(0, 12);
+  of(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 12);
   }
 }

@@ -65,6 +65,7 @@ export function createMetrics() {
   const signals = new Map<string, Record<string, number>>();
   /** What brings metrics up to date that show a state. */
   const updates: (() => void)[] = [];
+  const contents: Record<string, string> = {};
   const countDecision = (
     { decision: { action, rule }, isShadow }: RuleDecision,
     { clientType, eventType = 'other' }: Decided,
@@ -82,6 +83,9 @@ export function createMetrics() {
       // A rotation can remove an account, and otherwise its series would stay as they were.
       for (const metric of [metrics.health, metrics.hasWorked, metrics.outages]) metric.reset();
       for (const update of updates) update();
+      metrics.time.set(Date.now() / 1_000);
+      metrics.contentInfo.reset();
+      for (const [content, hash] of Object.entries(contents)) metrics.contentInfo.set({ content, hash }, 1);
       metrics.droppedLines.reset();
       metrics.droppedLines.inc(linesDropped());
       for (const [code, levels] of signals)
@@ -131,6 +135,8 @@ export function createMetrics() {
     /** Is the newest content of these files in use? If not, the next start will refuse it. */
     recordNewestInUse: (file: 'secrets' | 'policy', isInUse: boolean) =>
       metrics.newestInUse.set({ file }, Number(isInUse)),
+    /** The hash of each content in use. */
+    recordContents: (hashes: Readonly<Record<string, string>>) => Object.assign(contents, hashes),
     recordFailedLookup: () => metrics.failedLookups.inc(),
     recordLostSpans: (reason: string, count: number) => metrics.lostSpans.inc({ reason }, count),
     recordQuotaStore: (isAway: boolean) => metrics.quotaStoreAway.set(Number(isAway)),
@@ -225,6 +231,8 @@ function defineMetrics(registry: Registry) {
     quotaRefusals: counter('quota_refused_total', 'Calls that were refused because the quota is used up', perWindow),
     quotaStoreAway: gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0'),
     newestInUse: gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', ['file']),
+    contentInfo: gauge('content_info', '1, with a hash of what is in use of this content', ['content', 'hash']),
+    time: gauge('time_seconds', 'The clock of this machine, in seconds since 1970'),
     failedLookups: counter('lookups_failed_total', 'Look-ups of host names that failed'),
     droppedLines: counter('log_lines_dropped_total', 'Log lines that could not be written'),
     lostSpans: counter('spans_lost_total', 'Spans that the receiver of traces did not get, by reason', ['reason']),

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
 import { DeviceTrustError, type Side } from '../errors.ts';
-import { type TokenHash, writeOperation } from './logger.ts';
+import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
 
@@ -13,7 +13,7 @@ export interface Telemetry {
   /** The fraction of the good operations that write a line. */
   readonly logSample: number;
   readonly metrics: Metrics;
-  readonly tokenHash: TokenHash;
+  readonly logHash: LogHash;
   readonly tracing: Tracing | undefined;
 }
 
@@ -52,6 +52,8 @@ export class Operation {
   /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
   responsesWeightLeft = MAX_RESPONSES_WEIGHT;
+  /** The person for whom what has the tag `risk` was read; undefined if nobody is named. */
+  reader: string | undefined;
   readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
@@ -167,7 +169,7 @@ export class Operation {
   }
 
   #writeLine(errors: readonly string[], ms: number): void {
-    const { log, logSample, tokenHash } = this.#telemetry;
+    const { log, logSample, logHash } = this.#telemetry;
     const isGood =
       errors.length === 0 &&
       ms < SLOW_MS &&
@@ -180,6 +182,7 @@ export class Operation {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
+      person: this.reader && logHash.of(this.reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
@@ -191,7 +194,7 @@ export class Operation {
       upstreamMs: Math.round(this.#callMs),
       ms: Math.round(ms),
       sample: isGood && logSample < 1 ? logSample : undefined,
-      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => tokenHash.of(token)) : undefined,
+      tokens: log.isLevelEnabled('debug') ? this.#tokens.map((token) => logHash.of(token)) : undefined,
     });
   }
 }

@@ -6,13 +6,12 @@ import Negotiator from 'negotiator';
 import { ROUTER } from '../config/values.ts';
 import { DeviceTrustError } from '../errors.ts';
 import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
-import { CHARACTERS_PER_UNIT } from '../graphql/cost.ts';
 import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
-import { MAX_RESPONSES_WEIGHT, Operation, type Telemetry } from '../observability/operation.ts';
+import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
-import { isObject, sizeOf } from '../runtime/json.ts';
+import { isObject } from '../runtime/json.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
@@ -142,41 +141,16 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
 }
 
 /** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
-function serialise({ errors, ...rest }: FormattedExecutionResult, context: GraphQLContext, maxBytes: number) {
-  const { cost } = context;
-  if (cost.isOverspent && rest.data) {
-    return tooMuch(`The answer costs more than ${cost.max}, because its lists are long. Ask for less in one request.`);
-  }
-  const result = errors ? { errors: inOrder(errors), ...rest } : rest;
-  // What may be too large is measured first, so that a long text under many aliases is never written.
-  if (maxSizeOf(context) <= maxBytes || fits(result, maxBytes)) {
-    const text = JSON.stringify(result);
-    const bytes = Buffer.byteLength(text);
-    if (bytes <= maxBytes) return { result, text, bytes };
-  }
+function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: GraphQLContext, maxBytes: number) {
+  const result = errors ? { errors: inOrder(errors, rest.data), ...rest } : rest;
+  if (cost.isOverspent || !cost.allows(result))
+    return tooMuch(
+      `The answer costs more than ${cost.max}, because its lists or values are long. Ask for less in one request.`,
+    );
+  const text = JSON.stringify(result);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= maxBytes) return { result, text, bytes };
   return tooMuch(`The answer is larger than ${maxBytes} bytes. Ask for fewer fields or references in one request.`);
-}
-
-/** So many bytes are the most that JSON makes of one character: an escape, such as that of a control character. */
-const MAX_BYTES_PER_CHARACTER = 6;
-
-/** How many bytes an answer can have: no more values than it costs, and no text longer than all that came in. */
-function maxSizeOf({ cost: { spent }, operation }: GraphQLContext): number {
-  const characters = MAX_RESPONSES_WEIGHT - operation.responsesWeightLeft + CHARACTERS_PER_UNIT * spent;
-  return spent * characters * MAX_BYTES_PER_CHARACTER;
-}
-
-/** Is this no larger as JSON? A long text is measured once, because the same one can stand there a thousand times. */
-function fits(result: FormattedExecutionResult, maxBytes: number): boolean {
-  const characters = maxBytes / MAX_BYTES_PER_CHARACTER;
-  if (sizeOf(result, (text) => text.length, characters) <= characters) return true;
-  const sizes = new Map<string, number>();
-  const bytesOf = (text: string) => {
-    const bytes = sizes.get(text) ?? Buffer.byteLength(JSON.stringify(text));
-    sizes.set(text, bytes);
-    return bytes;
-  };
-  return sizeOf(result, bytesOf, maxBytes) <= maxBytes;
 }
 
 function tooMuch(message: string) {

@@ -26,7 +26,7 @@ describe('what is accepted', () => {
 
   test('everything, with an issuer that is kept as it is written', () => {
     const audience = { id: 'a-b_c.d:1', actions: ['one', 'two'], subject: 'optional', captchaIds: [ID] };
-    const text = settings({ issuer: `${ISSUER}/`, lifetimeSeconds: 300, audiences: [audience] });
+    const text = settings({ issuer: `${ISSUER}/`, lifetimeSeconds: 240, audiences: [audience] });
     expect(parse(both(text)).attestation).toEqual(JSON.parse(text));
   });
 
@@ -38,7 +38,7 @@ describe('what is accepted', () => {
 
 const NAME = 'expected 1 to 64 letters, digits, ".", "_", ":" or "-"';
 const ADDRESS = 'issuer: expected an https address without user, query or fragment';
-const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 300';
+const LIFETIME = 'lifetimeSeconds: expected a whole number from 10 to 240';
 const SAME = 'audiences: expected no two entries with the same id';
 const SUBJECT = 'audiences.0.subject: expected required or optional';
 const CAPTCHA_ID = 'audiences.0.captchaIds.0: expected 32 visible ASCII characters';
@@ -50,7 +50,7 @@ test.each<[string, string, string]>([
   ['a list', '[]', 'expected an object'],
   ['no issuer', settings({ issuer: undefined }), `${ADDRESS}, but it is missing`],
   ['plain http', settings({ issuer: 'http://device-trust.test' }), ADDRESS],
-  ['a lifetime beyond 300', settings({ lifetimeSeconds: 301 }), LIFETIME],
+  ['a lifetime beyond 240', settings({ lifetimeSeconds: 241 }), LIFETIME],
   ['a lifetime as a text', settings({ lifetimeSeconds: '120' }), LIFETIME],
   ['no audience', audiences(), 'audiences: expected at least one entry'],
   ['an id twice', audiences(ORDERS, ORDERS), SAME],

@@ -55,6 +55,12 @@ describe.each(ROUTERS)('$file', ({ file, removes, secret, waits }) => {
     expect(rules).toContainEqual(secret);
   });
 
+  test('sends the same person to the service that acts, which compares the person of a proof with this one', () => {
+    const { request } = headers.subgraphs.orders;
+    expect(removes(request)).toEqual(['x-user-id', 'x-user-scopes']);
+    expect(rules).toEqual(expect.arrayContaining(request.slice(-2)));
+  });
+
   test('waits for us longer than we do for both services, and merges and repeats nothing', () => {
     expect(traffic_shaping).toMatchObject(waits);
     expect(OURS_MS).toBeLessThan(10_000);
@@ -67,7 +73,7 @@ test('Apollo Router needs a licence for nothing in its first file, and believes 
   const script = readFileSync(join(ROOT, 'deploy/router/apollo-router.rhai'), 'utf8');
   const taken = Array.from(script.matchAll(/headers\.values\("(.+?)"\)/g), ([, name]) => name);
   const edge = readFileSync(join(ROOT, 'deploy/router/haproxy-edge.cfg'), 'utf8');
-  const overwritten = [...taken, 'x-client-ip', 'x-ja4', 'traceparent'];
+  const overwritten = [...taken, 'x-client-ip', 'x-ja4', 'traceparent', 'b3', 'uber-trace-id'];
   expect(overwritten.filter((name) => !edge.includes(`del-header ${name}\n`))).toEqual([]);
 });
 

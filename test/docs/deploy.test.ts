@@ -9,7 +9,7 @@ import { exportsOf, readPage } from './markdown.ts';
 /** The tables and the commands of the operator's page; `test/deploy/monitoring.test.ts` has that of the metrics. */
 
 const page = readPage('deploy/README.md');
-const app = await startInSandboxMode({ logLevel: 'debug' });
+const app = await startInSandboxMode({ logLevel: 'debug', trustedHeaders: { subject: 'x-user-id' } });
 afterAll(() => app.stop());
 
 test('the tables of the configuration have every variable once, with its default', () => {
@@ -59,6 +59,7 @@ test.each(page.rowsOf('path', 'answer'))('%s answers %s', async (path = '', answ
 
 test('the example of a line of the log has every field of an operation, in the order in which it is written', async () => {
   const headers = {
+    'x-user-id': 'user-1',
     traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
     'apollographql-client-name': 'shop-web',
     'apollographql-client-version': '1.2.3',

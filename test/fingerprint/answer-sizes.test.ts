@@ -6,7 +6,7 @@ import { startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { SEALING_KEYS } from '../support/judgements.ts';
 import { ask } from '../support/requests.ts';
-import { pieces, times } from '../support/times.ts';
+import { times } from '../support/times.ts';
 import { startUpstream } from '../support/upstream.ts';
 
 /** However much the fingerprint service sends, one operation reads, keeps and writes a bounded part of it. */
@@ -166,18 +166,4 @@ describe('of one device', () => {
     expect(data.a.errors).toHaveLength(200);
     expect(failed).toMatchObject([{ path: ['b'], extensions: REFUSED }]);
   });
-});
-
-test.each([
-  ['under 100 aliases', 100, 1],
-  ['of 1,000 references under 100 aliases', 100, 1_000],
-])('a long text is never written as often as it is asked for %s', async (_what, fields, count) => {
-  const asked = referencesTo(Array(count).fill('long'));
-  for (const name of ['new', 'known', 'known', 'known', 'known']) {
-    const query = entitiesQuery(pieces(fields, (at) => `a${at}: version`)).replace('query', `query ${name}`);
-    const { status, data, errors: failed } = await ask(app.graphqlUrl, query, asked);
-    expect([status, data]).toEqual([200, null]);
-    expect(failed).toMatchObject([{ extensions: { code: 'OVERLOADED', retryable: false } }]);
-    expect(failed?.[0]?.message).toContain('The answer is larger than');
-  }
 });

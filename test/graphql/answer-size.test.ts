@@ -1,13 +1,20 @@
 import { expect, test } from 'vitest';
-import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
+import { ANDROID, SIGNAL } from '../faults/documented.ts';
+import { DEFAULTS } from '../support/app.ts';
+import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
+import { pieces, times } from '../support/times.ts';
 import { CAPABILITIES } from './capabilities.ts';
 
 const LIMIT = 4_000;
-const message = 'The answer is larger than 4000 bytes. Ask for fewer fields or references in one request.';
-const tooLarge = [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
+const overloaded = (message: string) => [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
+const tooLarge = overloaded('The answer is larger than 4000 bytes. Ask for fewer fields or references in one request.');
+const tooMuch = overloaded(
+  'The answer costs more than 119000, because its lists or values are long. Ask for less in one request.',
+);
 
 test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the log has the error', async () => {
   const small = await startServer(undefined, { maxAnswerBytes: LIMIT }, CAPABILITIES);
@@ -40,4 +47,39 @@ test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async
   expect((await of('\u0001'.repeat(600))).data?.deviceFingerprint.errors).toEqual([{ reason: '\u0001'.repeat(600) }]);
   expect((await of('\u0001'.repeat(700))).errors).toEqual(tooLarge);
   await small.stop();
+});
+
+/** A page with so many values of its own as the token says, each as long as a number can be, and ten signals. */
+const query: Capabilities['fingerprintClient']['query'] = async (request) => {
+  const json = { ...ANDROID, data: { ...ANDROID.data, signals: Array(10).fill(SIGNAL) } };
+  const a = Array(Number.parseInt(request.token, 10) || 0).fill(-1.2345678901234567e-200);
+  const deviceBasic: JudgedDevice['deviceBasic'] = {
+    __typename: 'Web',
+    browser: { additional: { a } },
+    device: {},
+    os: {},
+  };
+  return { ...toOutcome(request, { status: 200, json }, 0), deviceBasic };
+};
+
+const reports = (aliases: number) =>
+  entitiesQuery(`deviceBasic { ... on Web { browser { ${pieces(aliases, (at) => `a${at}: additional`)} } } }`);
+const tokens = (aliases: number, length = 1) =>
+  entitiesQuery(pieces(aliases, (at) => `${`a${at}`.padEnd(length, '_')}: token`));
+
+test.each([
+  ['everything about 1,000 pages', undefined, ENTITIES_QUERY, times(1_000, () => '20')],
+  ['950 numbers under 270 aliases', undefined, reports(270), ['950']],
+  ['950 numbers under 290 aliases', tooMuch, reports(290), ['950']],
+  ['950 numbers under 600 aliases for 14 references', tooMuch, reports(600), times(14, () => '950')],
+  ['45,000 characters under 90 aliases', undefined, tokens(90), ['x'.repeat(45_000)]],
+  ['45,000 characters under 100 aliases', tooMuch, tokens(100), ['x'.repeat(45_000)]],
+  ['7,500 escapes under 90 aliases', undefined, tokens(90), ['\u0001'.repeat(7_500)]],
+  ['7,500 escapes under 100 aliases', tooMuch, tokens(100), ['\u0001'.repeat(7_500)]],
+  ['90 names of 250 characters for 160 references', undefined, tokens(90, 250), times(160, () => 't')],
+  ['90 names of 250 characters for 180 references', tooMuch, tokens(90, 250), times(180, () => 't')],
+])('what stands in an answer costs each time that it stands there: %s', async (_what, expected, document, of) => {
+  const server = await startServer(undefined, {}, { ...CAPABILITIES, limits: DEFAULTS, fingerprintClient: { query } });
+  expect((await ask(server.graphqlUrl, document, referencesTo(of))).errors).toEqual(expected);
+  await server.stop();
 });

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parsePolicy } from '../../src/fingerprint/policy.ts';
 import { errorEnvelope } from '../faults/documented.ts';
-import { startInSandboxMode } from '../support/app.ts';
+import { DEFAULTS, startInSandboxMode } from '../support/app.ts';
 import {
   CAPTCHA_INPUT,
   CAPTCHA_MUTATION,
@@ -52,6 +53,25 @@ describe('from the first scrape on', () => {
   });
 });
 
+test('a hash of each content in use tells a replica that differs from the others, and its clock is shown', async () => {
+  const replica = (pod: string, others = {}) =>
+    startSandboxed({ routerSecrets: [SECRET], otelResourceAttributes: { pod }, ...others });
+  const hashesOf = async ({ metricsUrl }: typeof app): Promise<string[]> =>
+    (await (await fetch(metricsUrl)).text()).match(/(?<=^device_trust_content_info\{).+(?=\} 1$)/gm) ?? [];
+  const one = await replica('a');
+  const first = await hashesOf(one);
+  const differences = (hashes: string[]) =>
+    hashes.filter((hash) => !first.includes(hash)).map((hash) => hash.slice(9, 15));
+  expect(first).toEqual(Array(3).fill(expect.stringMatching(/^content="\w+",hash="[\da-f]{12}"$/)));
+  expect(differences(await hashesOf(await replica('b')))).toEqual([]);
+  expect(differences(await hashesOf(await replica('c', { maxCost: 1_000 })))).toEqual(['config']);
+  one.rotate({ ...DEFAULTS, routerSecrets: [SECRET, `${SECRET}!`] });
+  one.usePolicy(parsePolicy('{"rules":[{"id":"a","when":{"effect":"RISK"},"then":"DENY"}],"otherwise":"ALLOW"}'));
+  expect(differences(await hashesOf(one))).toEqual(expect.arrayContaining(['secret', 'policy']));
+  const time = (await readMetrics(one)).value('device_trust_time_seconds');
+  expect(Math.abs(Date.now() / 1_000 - Number(time))).toBeLessThan(30);
+});
+
 describe('an operation', () => {
   const failing = queryForTokens(['sandbox:web', 'sandbox:error:500', 'sandbox:error:401', 'sandbox:error:500#2']);
   const references = (...tokens: readonly string[]) => ({
@@ -90,9 +110,9 @@ describe('an operation', () => {
 
   test.each([
     ['a firewall refuses what a client sent', 403, '<html>', 'upstream'],
-    ['a proxy refuses it', 400, '', 'upstream'],
+    ['a proxy answers for the service', 200, '<html>', 'upstream'],
     ['the service refuses our credentials, as documented', 401, errorEnvelope(401, 'Invalid bearer token'), 'operator'],
-    ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'operator'],
+    ['the service answers with an undocumented error in its own form', 409, errorEnvelope(409, 'Conflict'), 'upstream'],
   ])('for which %s (%i) names who has to act', async (_when, status, body, side) => {
     reply = answer(status, body);
     const gain = await gainOf(live.app, () => send(live.app, { query: queryForTokens(['a']) }));

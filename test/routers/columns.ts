@@ -16,7 +16,7 @@ import { freePort } from '../support/ports.ts';
 import { ROOT, startCommand } from '../support/process.ts';
 import type { Graph } from './graph.ts';
 
-/** Every router with its file of `deploy/router/`. The rules for our subgraph are repeated for the others, which a company has of its own. */
+/** Every router with its file of `deploy/router/`. The rules for `orders` are repeated for `users`, as a company repeats them for its services. */
 
 /** A router that runs. */
 export interface Router {
@@ -60,7 +60,7 @@ function found(program: NonNullable<Column['program']>): string {
 
 const fileOf = (name: string) => join(ROOT, 'deploy/router', name);
 
-/** The file of a router, with the same headers for the neighbours, and with what a company adds. */
+/** The file of a router, with what a company adds. */
 function merged(file: string, more: object): string {
   const config = parse(readFileSync(fileOf(file), 'utf8'));
   // The cost is shown, so that the figures of the documentation can be compared with it.
@@ -70,7 +70,7 @@ function merged(file: string, more: object): string {
   // The worst rule that a company can have beside ours: the files say that it gives us nothing of a client.
   const everything = { matching: '.*' };
   config.headers.all = { request: [config.version ? { op: 'propagate', ...everything } : { propagate: everything }] };
-  for (const name of ['users', 'orders']) subgraphs[name] = subgraphs['device-trust'];
+  subgraphs.users = subgraphs.orders;
   return stringify({ ...config, ...more });
 }
 
@@ -140,6 +140,9 @@ const APOLLO_PROGRAM = {
   command: 'router',
   how: 'install protoc, and cargo install --locked apollo-router@2.13.1',
 };
+/** As a company that traces has it, in every notation: a trace that gets past the edge is continued. */
+const propagation = { trace_context: true, zipkin: true, jaeger: true };
+const telemetry = { exporters: { tracing: { propagation } } };
 const APOLLO: Column = {
   name: 'Apollo Router',
   program: APOLLO_PROGRAM,
@@ -154,7 +157,7 @@ const APOLLO: Column = {
       ['--config', '{folder}/router.yaml', '--supergraph', '{folder}/graph', ...listen],
       {
         files: {
-          'router.yaml': merged('apollo-router.yaml', { health_check: { listen: `127.0.0.1:${health}` } }),
+          'router.yaml': merged('apollo-router.yaml', { health_check: { listen: `127.0.0.1:${health}` }, telemetry }),
           graph: at(supergraphSdl),
         },
         // The script is found from the folder in which the router starts.
@@ -184,8 +187,12 @@ const HIVE_ROUTER: Column = {
       audiences: ['shop'],
       allowed_algorithms: ['ES256'],
     };
+    const exporters = [{ kind: 'otlp', protocol: 'http', endpoint: 'http://127.0.0.1:9' }];
     return run(found(HIVE_PROGRAM), [], {
-      files: { 'router.yaml': merged('hive-router.yaml', { jwt }), graph: at(supergraphSdl) },
+      files: {
+        'router.yaml': merged('hive-router.yaml', { jwt, telemetry: { tracing: { exporters } } }),
+        graph: at(supergraphSdl),
+      },
       env: {
         ROUTER_SECRET: secret,
         HOST: '127.0.0.1',
@@ -269,7 +276,8 @@ const hiveGateway = (name: string, planner: Pick<GatewayConfigSupergraph, 'unifi
       supergraph: at(supergraphSdl),
       logging: false,
       propagateHeaders: {
-        fromClientToSubgraphs: (given) => fromClientToSubgraphs({ ...given, subgraphName: 'device-trust' }),
+        fromClientToSubgraphs: (given) =>
+          fromClientToSubgraphs({ ...given, subgraphName: given.subgraphName.replace('users', 'orders') }),
       },
       plugins: () => [...config.plugins(), verified],
     });

@@ -38,6 +38,8 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'unsafe keys': browser(`{"a":[${much('{"__proto__":{}}')}]}`),
   'deep lists': browser(`{"a":${'['.repeat(120_000)}${']'.repeat(120_000)}}`),
   'large numbers': browser(`{"a":[${much('1e999')}]}`),
+  'long numbers': browser(`{${Array.from({ length: 950 }, (_, at) => `"k${at}":${-(1 + at / 951) * 1e-200}`)}}`),
+  'keys that are numbers': browser(`{${Array.from({ length: 900 }, (_, at) => `"${at * 1_000}":1`)}}`),
   escapes: browser(`{"name":"${'\\u0001'.repeat(40_000)}"}`),
   'undocumented objects': spliced({ ...ANDROID, more: null }, 'more', `[${much('{}')}]`),
   'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,

@@ -123,8 +123,29 @@ describe('the line', () => {
   });
 });
 
+const KEY = 'a-key-of-16-characters-or-more';
+
+test('the line names by a keyed hash the person for whom risk was read, and nobody else', async () => {
+  const trustedHeaders = { subject: 'x-user-id', scopes: 'x-user-scopes' };
+  const audited = await startSandboxed({ logHashKey: KEY, trustedHeaders });
+  const ask = (query: string, scopes = 'risk:read', variables = {}) =>
+    send(audited, { query, variables }, { 'x-user-id': 'user-1', 'x-user-scopes': scopes });
+  const device = (field: string) =>
+    `{ deviceFingerprint(token: "sandbox:web") { ... on DeviceFingerprint { ${field} } } }`;
+  const { judgement } = JSON.parse((await ask(device('judgement { __typename sealed }'))).text).data.deviceFingerprint;
+  await ask(ENTITIES_QUERY, 'risk:read', { representations: [judgement] });
+  await ask(device('clientType'));
+  await ask(device('decision { action }'), 'openid');
+  // printf 'user-1' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
+  expect(operationsOf(audited).map(({ person }) => person)).toEqual([
+    '7ebb8e8bcd56',
+    '7ebb8e8bcd56',
+    undefined,
+    undefined,
+  ]);
+});
+
 describe('tokens in the line', () => {
-  const KEY = 'a-key-of-16-characters-or-more';
   // printf 'sandbox:web' | openssl dgst -sha256 -hmac "$LOG_HASH_KEY" | cut -c 1-12
   const [WEB, IOS] = ['a1256d353fd6', 'f46290dd2739'];
 

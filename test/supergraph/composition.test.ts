@@ -13,6 +13,7 @@ import {
   isUnionType,
   Kind,
   parse,
+  print,
   visit,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
@@ -129,6 +130,14 @@ describe.each(Object.entries(COMPOSERS))('composed by %s', (_name, { complaints,
     const both = [...services.slice(0, 1), { name: 'other', url: 'http://other:4004/graphql', typeDefs }];
     expect(complaints(both)).toEqual([]);
     expect(typesOf(contract(both, ['risk', 'billed']))).toMatchObject({ Query: [expect.any(String)] });
+  });
+
+  test('for browsers, a field of another team that returns a device and has no tag is refused', () => {
+    const untagged = services.map(({ typeDefs, ...service }) => ({
+      ...service,
+      typeDefs: parse(print(typeDefs).replace(/(Fingerprint: DeviceFingerprint) @tag\(name: "risk"\)/, '$1')),
+    }));
+    expect(() => contract(untagged, ['risk', 'billed'])).toThrow('Session.deviceFingerprint');
   });
 
   test('beside a neighbour with types of plain names, nothing of theirs is in ours, and nothing of ours in theirs', () => {

@@ -87,7 +87,7 @@ const UNKNOWN_KEY: Readonly<Record<string, Make>> = {
 
 const EXPIRED: Readonly<Record<string, Make>> = {
   expired: (ours) => ours.sign({ iat: now() - 150, exp: now() - 30 }),
-  'older than an attestation may be, with a late end': (ours) => ours.sign({ iat: now() - 400, exp: now() + 400 }),
+  'older than 240 s, so that its id may be forgotten soon': (ours) => ours.sign({ iat: now() - 250, exp: now() + 50 }),
 };
 
 const listOf = (makers: Readonly<Record<string, Make>>, verdict: Forgery['verdict']): Forgery[] =>

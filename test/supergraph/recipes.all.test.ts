@@ -1,16 +1,14 @@
-import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { startProcess } from '../support/process.ts';
+import { PYTHON, recipesIn, run } from './recipes.ts';
 import { createSigner, ISSUER, startKeyServer } from './signer.ts';
 
-/** The recipe for each language, over the tokens that the order subgraph is tested with. Go and Java are tried where they are installed. */
+/** The recipe for each language, over the tokens that the order subgraph is tested with. */
 
 const RECIPES = join(import.meta.dirname, 'recipes');
-const PYTHON = process.env['PYTHON'] ?? '/usr/bin/python3';
 const built = await mkdtemp(join(tmpdir(), 'device-trust-recipes-'));
 const ours = await createSigner();
 const keyServer = await startKeyServer([ours.publicJwk]);
@@ -19,47 +17,10 @@ afterEach(() => {
 });
 afterAll(() => Promise.all([keyServer.stop(), rm(built, { recursive: true })]));
 
-/** Each language, with what builds its program, and the program. */
-const LANGUAGES: Readonly<Record<string, { build: readonly string[]; program: readonly string[] }>> = {
-  Python: {
-    build: [PYTHON, '-c', 'import jwt, cryptography'],
-    program: [PYTHON, join(RECIPES, 'verify_attestation.py')],
-  },
-  Go: {
-    build: ['go', 'build', '-C', join(RECIPES, 'go'), '-o', join(built, 'verify'), '.'],
-    program: [join(built, 'verify')],
-  },
-  Java: {
-    build: [
-      ...['mvn', '-q', '-B', '-f', join(RECIPES, 'java/pom.xml')],
-      ...['dependency:copy-dependencies', `-DoutputDirectory=${join(built, 'java')}`],
-    ],
-    program: ['java', '-cp', join(built, 'java/*'), join(RECIPES, 'java/VerifyAttestation.java')],
-  },
-};
-
-/** Runs a command to its end. The status is null if there is no such program. */
-const run = ([command = '', ...words]: readonly string[], options = {}) =>
-  spawnSync(command, words, { encoding: 'utf8', ...options });
-const isMissing = (language: string) =>
-  language !== 'Python' && run([LANGUAGES[language]?.build[0] ?? '', 'version']).error;
-
-describe.for(Object.entries(LANGUAGES))('the recipe for %s', ([language, { build, program }]) => {
-  const skip = Boolean(isMissing(language));
+describe.for(recipesIn(RECIPES, built))('the recipe for $language', ({ build, isMissing: skip, ...recipe }) => {
   const { status, stderr } = skip ? { status: 0, stderr: '' } : run(build);
-
-  /** What the program says about each token, for an order of `user-1`; and why it ended, if it did not end well. */
-  async function verify(tokens: readonly string[], options = {}, jwksUrl = keyServer.jwksUrl) {
-    const [command = '', ...words] = program;
-    const child = spawn(command, [...words, jwksUrl, ISSUER, 'orders']);
-    const ended = new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
-    // It may end before it has read everything.
-    child.stdin.on('error', () => {});
-    const lines = tokens.map((token) => JSON.stringify({ token, action: 'placeOrder', person: 'user-1', ...options }));
-    child.stdin.end(`${lines.join('\n')}\n`);
-    const [stdout, stderr, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-    return { verdicts: stdout.match(/.+/g)?.map((line) => JSON.parse(line)) ?? [], stderr, code };
-  }
+  const verify = (tokens: readonly string[], options = {}, jwksUrl = keyServer.jwksUrl) =>
+    recipe.verify(jwksUrl, ISSUER, tokens, options);
 
   test('can be built', () => {
     expect(status, `${build[0]} fails; "apt-get install -y python3-jwt" brings the library for Python\n${stderr}`).toBe(

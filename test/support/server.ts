@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
 import type { Capabilities } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
-import { loggerOptions, TokenHash } from '../../src/observability/logger.ts';
+import { LogHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
@@ -27,7 +27,8 @@ const NO_CAPABILITIES: Capabilities = {
   captchaClient: { validate: refuse },
   attestations: { check: () => undefined },
   judgements: new Judgements([], { recordJudgement: () => {} }),
-  limits: DEFAULTS,
+  // So that an answer may have all its 8 MiB in one text.
+  limits: { ...DEFAULTS, maxCost: 2 * DEFAULTS.maxCost },
 };
 
 /** Starts the server on a free port, with the defaults of the configuration, over a schema made of these modules or our own. */
@@ -42,7 +43,7 @@ export async function startServer(
     ...DEFAULTS,
     eventLoop: { isOverloaded: () => false },
     isUpstreamReady: () => true,
-    telemetry: { log, logSample: 1, metrics: createMetrics(), tokenHash: new TokenHash(undefined), tracing: undefined },
+    telemetry: { log, logSample: 1, metrics: createMetrics(), logHash: new LogHash(undefined), tracing: undefined },
     ...overrides,
   });
   const url = await server.listen('127.0.0.1', 0);

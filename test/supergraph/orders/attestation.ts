@@ -10,12 +10,17 @@ export interface AttestationConfig {
   readonly subject: 'required' | 'optional';
 }
 
-/** Insert `jti` under a unique constraint, in the transaction that acts. Otherwise a proof can be used several times. */
+/**
+ * Insert `jti` under a unique constraint, in the transaction that acts, and keep it for `MEMORY_S`. Otherwise a proof can be used several
+ * times.
+ */
 export interface Proof {
   readonly jti: string;
   readonly assurance: 'verified' | 'unverified';
 }
 
+/** How long each `jti` is kept, in s. A minute more than a proof is good for, because clocks can differ by 5 s on each side. */
+export const MEMORY_S = 300;
 /** Longer than any attestation, in characters. */
 const MAX_LENGTH = 2_048;
 const CLAIMS = ['iss', 'aud', 'action', 'assurance', 'captcha_id', 'jti', 'iat', 'exp'];
@@ -30,7 +35,7 @@ export function createVerifier({ jwksUrl, issuer, audience, subject }: Attestati
   const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
   // Nothing of this is up to the token (RFC 8725).
   const pinned = { algorithms: ['ES256'], typ: 'captcha-attestation+jwt', issuer, audience };
-  const times = { clockTolerance: 5, maxTokenAge: 300 }; // s
+  const times = { clockTolerance: 5, maxTokenAge: MEMORY_S - 60 }; // s
   const requiredClaims = subject === 'required' ? [...CLAIMS, 'sub'] : CLAIMS;
 
   function proofOf(claims: JWTPayload, action: string, person: string): Proof | 'INVALID' {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { v7 as uuidV7 } from 'uuid';
+import { MEMORY_S } from './attestation.ts';
 import type { Judgement } from './device-trust.ts';
 import type { Item } from './goods.ts';
 
@@ -31,8 +32,6 @@ const TABLES = `
   CREATE INDEX IF NOT EXISTS checkouts_by_device ON checkouts (device_id, order_id);
   CREATE TABLE IF NOT EXISTS spent_attestations (jti TEXT PRIMARY KEY, at BIGINT NOT NULL);
 `;
-/** No attestation is accepted that is older, with clocks that differ: 300 s and 5 s. */
-const SPENT_MS = 305_000;
 const CHECKOUT = `SELECT id, customer_id AS "customerId", item, price_cents AS "priceCents", started_at AS "startedAt",
   asked_at AS "askedAt", decision, not_judged AS "notJudged", sealed, outcome, captcha, order_id AS "orderId"
   FROM checkouts`;
@@ -135,7 +134,7 @@ export function openDatabase(file: string) {
       database.exec('BEGIN IMMEDIATE');
       try {
         if (place.run(captcha, orderId, id, decision).changes === 0) return 'CHANGED';
-        forget.run(Date.now() - SPENT_MS);
+        forget.run(Date.now() - MEMORY_S * 1_000);
         if (jti !== undefined && spend.run(jti, Date.now()).changes === 0) return 'SPENT';
         database.exec('COMMIT');
         return 'PLACED';

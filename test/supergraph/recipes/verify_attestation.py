@@ -11,7 +11,8 @@ import jwt
 
 MAX_LENGTH = 2_048  # characters
 CLOCK_TOLERANCE = 5  # s
-MAX_AGE = 300  # s
+MEMORY = 300  # s, for which you keep each `jti`
+MAX_AGE = MEMORY - 60  # s; clocks can differ by CLOCK_TOLERANCE on each side
 CLAIMS = ["iss", "aud", "action", "assurance", "captcha_id", "jti", "iat", "exp"]
 log = logging.getLogger(__name__)
 
@@ -52,7 +53,7 @@ class Keys:
 def verify(token, action, person, keys, issuer, audience, subject_required=True):
     """
     Gives the claims of a proof. Raises Refused if the token is none, OSError, ValueError or PyJWKSetError if the keys cannot be fetched,
-    and LookupError if its key may be a new one: let the client try again after these. Insert `jti` under a unique constraint, in the transaction that acts. Without `subject_required` a proof that names nobody
+    and LookupError if its key may be a new one: let the client try again after these. Insert `jti` under a unique constraint, in the transaction that acts, and keep it for MEMORY. Without `subject_required` a proof that names nobody
     is good for everybody.
     """
     if len(token) > MAX_LENGTH:

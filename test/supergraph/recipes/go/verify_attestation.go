@@ -21,7 +21,8 @@ import (
 const (
 	maxLength      = 2_048 // characters
 	clockTolerance = 5 * time.Second
-	maxAge         = 300 * time.Second
+	memory         = 300 * time.Second    // for which you keep each jti
+	maxAge         = memory - time.Minute // clocks can differ by clockTolerance on each side
 )
 
 // A token that is no proof. The log says why: never tell it to a client.
@@ -33,7 +34,7 @@ var (
 // ErrTryAgain says that the key of a token may be a new one. Let the client try again.
 var ErrTryAgain = errors.New("TRY_AGAIN")
 
-// Claims are those of a proof. Insert ID under a unique constraint, in the transaction that acts. Without Subject it is good for everybody.
+// Claims are those of a proof. Insert ID under a unique constraint, in the transaction that acts, and keep it for memory. Without Subject it is good for everybody.
 type Claims struct {
 	Issuer    string   `json:"iss"`
 	Audience  string   `json:"aud"`

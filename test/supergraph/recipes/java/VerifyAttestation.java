@@ -21,7 +21,8 @@ import java.util.Set;
 public final class VerifyAttestation {
   private static final int MAX_LENGTH = 2_048; // characters
   private static final int CLOCK_TOLERANCE = 5; // s
-  private static final int MAX_AGE = 300; // s
+  private static final int MEMORY = 300; // s, for which you keep each jti
+  private static final int MAX_AGE = MEMORY - 60; // s; clocks can differ by CLOCK_TOLERANCE on each side
   private static final List<String> TEXTS = List.of("iss", "aud", "action", "assurance", "captcha_id", "jti");
   private static final System.Logger LOG = System.getLogger("attestation");
 
@@ -86,8 +87,8 @@ public final class VerifyAttestation {
   }
 
   /**
-   * Gives the claims of a proof. Insert {@code jti} under a unique constraint, in the transaction that acts. Without {@code subjectRequired}
-   * a proof that names nobody is good for everybody.
+   * Gives the claims of a proof. Insert {@code jti} under a unique constraint, in the transaction that acts, and keep it for {@code MEMORY}.
+   * Without {@code subjectRequired} a proof that names nobody is good for everybody.
    *
    * @throws Refused if the token is no proof
    * @throws TryAgain if its key may be a new one

@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import { recipesIn } from '../supergraph/recipes.ts';
+import { solveChallenge } from '../support/challenges.ts';
+import { queryForTokens } from '../support/graphql.ts';
+import { ROOT } from '../support/process.ts';
+import { ask } from '../support/requests.ts';
+import { times } from '../support/times.ts';
+import { endAll, ISSUER, last, QUOTA, ROUTER_SECRET, startLast, startThis, store, urls } from './releases.ts';
+
+/** The last release and this one, next to each other and one after the other: an upgrade, and a rollback. */
+
+afterAll(endAll);
+const [before, now, after] = await Promise.all([startLast(), startThis(), startLast()]).catch(async (error) => {
+  await endAll();
+  throw error;
+});
+const SIDES = [
+  ['the last release', before, now],
+  ['this release', now, before],
+] as const;
+
+const HEADERS = { 'router-authorization': ROUTER_SECRET, 'x-user-id': 'user-1', 'x-user-scopes': 'risk:read' };
+const JUDGEMENT = `sealed judgedAt subject eventType clientType device { id } ipInfo { ip } decision { action rule policy }
+  deviceBasic { ... on Mobile { os { name version } model } ... on Web { browser { name version } } }
+  signals { code level confidence effect }`;
+const JUDGE = `query ($token: String!, $references: [_Any!]!) {
+  deviceFingerprint(token: $token) { ... on DeviceFingerprint { judgement { ${JUDGEMENT} } } }
+  _entities(representations: $references) { ... on DeviceJudgement { ${JUDGEMENT} } }
+}`;
+const ATTEST = 'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { attestation } }';
+
+/** Judges a device, and opens what was sealed before. */
+async function judge({ url }: typeof now, token: string, ...sealed: readonly string[]) {
+  const references = sealed.map((text) => ({ __typename: 'DeviceJudgement', sealed: text }));
+  const { data, errors } = await ask(url, JUDGE, { token, references }, HEADERS);
+  return { errors, judgement: data?.deviceFingerprint?.judgement, opened: data?._entities };
+}
+async function attest({ url }: typeof now): Promise<string> {
+  const input = { ...(await solveChallenge(urls.GLB)), audience: 'orders', action: 'placeOrder' };
+  return (await ask(url, ATTEST, { input }, HEADERS)).data?.validateCaptcha.attestation;
+}
+/** The recipe for Node, as a release has it. */
+async function verifierOf(folder: string, { jwksUrl }: typeof now) {
+  const { createVerifier } = await import(join(folder, 'test/supergraph/orders/attestation.ts'));
+  const verify = createVerifier({ jwksUrl, issuer: ISSUER, audience: 'orders', subject: 'required' });
+  return (token: string) => verify(token, 'placeOrder', 'user-1').catch(String);
+}
+const PROOF = expect.objectContaining({ assurance: 'verified', jti: expect.any(String) });
+
+test.each(SIDES)('%s starts with the whole configuration of the other one', (_name, { stderr }) => {
+  expect(stderr()).toBe('');
+});
+
+describe.each([
+  ['the last release', last],
+  ['this release', ROOT],
+])('a proof of either release is one to the recipe of %s', { concurrent: true }, (_name, folder) => {
+  const proofs = () => Promise.all([before, now].map(attest));
+
+  test('for Node', async () => {
+    const verify = await verifierOf(folder, now);
+    expect(await Promise.all((await proofs()).map(verify))).toEqual([PROOF, PROOF]);
+  });
+
+  for (const recipe of recipesIn(join(folder, 'test/supergraph/recipes'), join(last, 'built', folder)))
+    test.skipIf(recipe.isMissing)(`for ${recipe.language}`, async () => {
+      const [command = '', ...words] = recipe.build;
+      await promisify(execFile)(command, words);
+      const { verdicts, stderr } = await recipe.verify(now.jwksUrl, ISSUER, await proofs());
+      expect([verdicts, stderr]).toEqual([[PROOF, PROOF], '']);
+    });
+});
+
+describe.each(SIDES)('what %s seals', (_name, by, other) => {
+  test.each(['android:EMULATOR', 'ios', 'web:ANTIDETECT_BROWSER'])('of %s opens as it was', async (device) => {
+    const { judgement, errors } = await judge(by, `sandbox:${device}`);
+    expect([errors, judgement]).toEqual([undefined, expect.objectContaining({ sealed: expect.any(String) })]);
+    expect((await judge(other, 'sandbox:web', judgement.sealed)).opened).toEqual([judgement]);
+  });
+});
+
+const countOf = (account: string) => `device-trust:fingerprint:day:${account}`;
+
+test('both count a quota together, from where others have left it', async () => {
+  await store.set(countOf('pk_sandbox_na'), QUOTA - 50, 'EX', 86_400);
+  const tokens = times(10, (at) => `sandbox:ios#${at}`);
+  const codes: string[] = [];
+  for (const { url } of [before, now, now, before, before, now, before, now]) {
+    const { errors = [] } = await ask(url, queryForTokens(tokens, 'pk_sandbox_na'), {}, HEADERS);
+    codes.push(...errors.map(({ extensions }) => extensions.code));
+  }
+  expect(codes).toEqual(Array(30).fill('QUOTA_EXCEEDED'));
+});
+
+test('an upgrade and a rollback under load fail no request, refuse no seal and no proof, and count each call once', async () => {
+  const verifiers = await Promise.all([last, ROOT].map((folder) => verifierOf(folder, after)));
+  const counted = Number(await store.get(countOf('pk_sandbox_glb')));
+  let replicas = [before];
+  let [turn, judged, isOver] = [0, 0, false];
+  const failed: unknown[] = [];
+  const next = () => replicas[++turn % replicas.length] ?? now;
+  const load = times(4, async () => {
+    for (let sealed: string[] = []; !isOver; judged += 1) {
+      const { errors, judgement, opened } = await judge(next(), 'sandbox:ios', ...sealed);
+      if (errors || opened?.includes(null)) failed.push(errors ?? 'a seal');
+      sealed = [judgement?.sealed];
+      const token = await attest(next());
+      for (const verify of verifiers) {
+        const proof = await verify(token);
+        if (proof.assurance !== 'verified') failed.push(proof);
+      }
+    }
+  });
+  const moreLoad = async () => {
+    const enough = judged + 100;
+    await expect.poll(() => judged).toBeGreaterThan(enough);
+  };
+  // As a Deployment with `maxSurge: 1` and `maxUnavailable: 0` does it.
+  for (const [old, its] of [
+    [before, now],
+    [now, after],
+  ] as const) {
+    replicas = [old, its];
+    await moreLoad();
+    old.signal('SIGTERM');
+    await expect.poll(() => old.statusOf('/readyz')).toBe(503);
+    replicas = [its];
+    expect(await old.ended).toBe(0);
+    await moreLoad();
+  }
+  isOver = true;
+  await Promise.all(load);
+  expect(failed).toEqual([]);
+  expect(Number(await store.get(countOf('pk_sandbox_glb')))).toBe(counted + judged);
+});
