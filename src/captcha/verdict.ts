@@ -122,12 +122,9 @@ interface FailOpen {
 }
 
 /** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
-export function indeterminate(
-  given: NoVerdict,
-  { policy, hasWorked, isDown, takeAllowance }: FailOpen,
-): CaptchaVerdict {
-  const { code, type, isUnreadable } = given;
-  const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
+export function indeterminate(none: NoVerdict, { policy, hasWorked, isDown, takeAllowance }: FailOpen): CaptchaVerdict {
+  const { code, type, isUnreadable } = none;
+  const cause = none.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : none.cause;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
   const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
   const isAllowed = isOutage && takeAllowance();

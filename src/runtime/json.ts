@@ -75,11 +75,7 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
 }
 
 /** The values in a JSON value of any depth, plus the weight of each text and key. It stops counting beyond `most`. */
-export function sizeOf(
-  value: unknown,
-  weigh: (text: string) => number,
-  most: number = Number.POSITIVE_INFINITY,
-): number {
+export function sizeOf(value: unknown, weigh: (text: string) => number, most = Number.POSITIVE_INFINITY): number {
   let size = 0;
   const open = [value];
   while (open.length > 0 && size <= most) {

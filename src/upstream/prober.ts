@@ -42,11 +42,9 @@ export interface ProbeOptions {
 }
 
 /** Sends a probe on a connection of its own. If `signal` ends it, its result shows nothing. */
-export async function sendProbe(
-  { origin, path, headers, body, classify }: Probe,
-  { dns, eventLoop, timeoutMs }: ProbeOptions,
-  signal: AbortSignal,
-): Promise<ProbeResult> {
+export async function sendProbe(probe: Probe, options: ProbeOptions, signal: AbortSignal): Promise<ProbeResult> {
+  const { origin, path, headers, body, classify } = probe;
+  const { dns, eventLoop, timeoutMs } = options;
   const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
