@@ -101,8 +101,7 @@ function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
   const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status) {
+  if (envelope && envelope.code !== status)
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
-  }
   return evidenceOfStatus(status, unreadable);
 }

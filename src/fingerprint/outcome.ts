@@ -65,9 +65,7 @@ export function toOutcome(
     return device;
   }
   const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status) {
-    throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
-  }
+  if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   const said = saidIn(envelope?.message);
   if (status === 400) {
@@ -82,9 +80,8 @@ export function toOutcome(
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
-  if (status >= 500 || status === 429) {
+  if (status >= 500 || status === 429)
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
-  }
   throw protocolError(`HTTP status ${status}${said}`);
 }
 

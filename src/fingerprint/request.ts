@@ -85,9 +85,8 @@ function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   for (const [name, key] of DOCUMENTED) if (given[name] != null) metadata[key] = given[name];
   const additional = given.additional ?? {};
   for (const key of Object.keys(additional).sort()) {
-    if (DOCUMENTED_KEYS.has(key)) {
+    if (DOCUMENTED_KEYS.has(key))
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
-    }
     if (additional[key] !== null) metadata[key] = withSortedKeys(additional[key]);
   }
   return metadata;

@@ -45,9 +45,8 @@ function signals(
   { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
   context: GraphQLContext,
 ): Signal[] | null {
-  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1))
     return context.refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
-  }
   if (!all || (minLevel == null && minConfidence == null)) return all ?? null;
   return all.filter(
     ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),

@@ -106,9 +106,8 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
 
 function explain(type: GraphQLInputType, value: unknown): string {
   const nullable = getNullableType(type);
-  if (!isInputObjectType(nullable) || kindOf(value) !== 'an object') {
+  if (!isInputObjectType(nullable) || kindOf(value) !== 'an object')
     return `expected ${expectationOf(type)}, but got ${kindOf(value)}`;
-  }
   const fields = nullable.getFields();
   const required = Object.values(fields).filter((field) => isNonNullType(field.type));
   const missing = required.filter(({ name }) => !Object.hasOwn(propertiesOf(value), name)).map(({ name }) => name);

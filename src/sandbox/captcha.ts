@@ -43,9 +43,8 @@ export async function validateChallenge(
   const claimed = challengeIn(form);
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
-  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey)) {
+  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey))
     return failed('illegal sign_token', claimed.lot_number);
-  }
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
 }
 

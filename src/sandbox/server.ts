@@ -74,9 +74,8 @@ async function route(request: IncomingMessage, region: Region, memory: Memory): 
   const query = new URLSearchParams(search);
   const publicKey = publicKeyIn(path);
   if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
-  if ((method === 'POST' || method === 'GET') && path === '/validate') {
+  if ((method === 'POST' || method === 'GET') && path === '/validate')
     return validateChallenge(request, query, region, memory);
-  }
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory);
   return errorResponse(404);
 }

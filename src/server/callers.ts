@@ -142,8 +142,7 @@ class KnownCaller implements Caller {
 function find(known: readonly KnownSender[], presented: string): KnownSender | undefined {
   const bytes = Buffer.from(presented);
   let found: KnownSender | undefined;
-  for (const sender of known) {
+  for (const sender of known)
     if (sender.secret.length === bytes.length && timingSafeEqual(sender.secret, bytes)) found = sender;
-  }
   return found;
 }

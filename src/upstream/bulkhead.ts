@@ -43,9 +43,8 @@ export class Bulkhead {
 
   /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
   async wait(operation: object, signal: AbortSignal): Promise<void> {
-    if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
+    if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
-    }
     const waiting = Promise.withResolvers<void>();
     const queue = this.#queues.get(operation) ?? new Set();
     this.#queues.set(operation, queue.add(waiting));
