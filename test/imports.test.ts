@@ -18,6 +18,7 @@ const RULES = `
   captcha: config/variables, upstream, observability, runtime, errors, schema.generated
   graphql: config/values, config/variables, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
+  print-schema: graphql/schema
   server: graphql, config/values, config/variables, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   start-sandbox: sandbox, config

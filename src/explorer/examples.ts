@@ -14,11 +14,13 @@ const DEVICE: Example = {
   document: `# What is this device, and is it risky?
 query DeviceFingerprint($token: String!, $metadata: DeviceMetadataInput) {
   deviceFingerprint(token: $token, metadata: $metadata, eventType: "login") {
+    __typename
     ... on DeviceFingerprint {
       decision { action rule }
       signals { name level confidence effect meaning }
       clientType
       deviceBasic {
+        __typename
         ... on Mobile { model os { name version } }
         ... on Web { browser { name version } os { name version } }
       }
@@ -35,6 +37,7 @@ const JUDGEMENT: Example = {
   document: `# What does a service ask once, and store with what it decides?
 query JudgeDevice($token: String!) {
   deviceFingerprint(token: $token, eventType: "checkout") {
+    __typename
     ... on DeviceFingerprint { judgement { sealed decision { action rule } } }
   }
 }`,
@@ -49,6 +52,7 @@ const STORED_JUDGEMENT: Example = {
   document: `# What was judged then? A router asks this for the reference that a service returns.
 query StoredJudgement($representations: [_Any!]!) {
   _entities(representations: $representations) {
+    __typename
     ... on DeviceJudgement { judgedAt eventType decision { action rule policy } signals { name level } device { id } }
   }
 }`,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { buildSubgraphSchema, type GraphQLSchemaModule } from '@apollo/subgraph';
-import type { GraphQLSchema } from 'graphql';
+import { concatAST, type GraphQLSchema } from 'graphql';
 import { gql } from 'graphql-tag';
 import { countLists } from './cost.ts';
 import { isolateRepresentations } from './entities.ts';
@@ -20,6 +20,9 @@ const MODULES: GraphQLSchemaModule[] = [
   { typeDefs: typeDefs('fingerprint.graphql'), resolvers: fingerprintResolvers },
   { typeDefs: typeDefs('captcha.graphql'), resolvers: captchaResolvers },
 ];
+
+/** Our SDL. */
+export const SUBGRAPH_DOCUMENT = concatAST(MODULES.map(({ typeDefs }) => typeDefs));
 
 /** Our schema. It keeps nothing of a request. */
 export const SUBGRAPH_SCHEMA = buildSchema();

@@ -49,6 +49,17 @@ export function codeIn(text: string): string[] {
   return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
+/** Every GraphQL operation of a page: a block of its own, a template in TypeScript, or in the body of a command. */
+export function operationsOf({ blocks }: Page): string[] {
+  return blocks.flatMap(({ language, text }) => {
+    if (language === 'graphql') return text.startsWith('extend schema') ? [] : [text];
+    const bodies = [...text.matchAll(/"query":("(?:[^"\\]|\\.)*")/g)].map(([, query = '']): string =>
+      JSON.parse(query),
+    );
+    return [...bodies, ...[...text.matchAll(/gql`([^`]+)`/g)].map(([, template = '']) => template)];
+  });
+}
+
 /** What the first block of `export` lines of a page sets. */
 export function exportsOf({ blocks }: Page): Readonly<Record<string, string>> {
   const text = blocks.find((block) => block.language === 'sh' && block.text.startsWith('export '))?.text ?? '';

@@ -1,9 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { buildSchema, isAbstractType, Kind, parse, TypeInfo, validate, visit, visitWithTypeInfo } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { operationsWith } from '../../src/explorer/examples.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { ROOT, shell } from '../support/process.ts';
-import { readPage } from './markdown.ts';
+import { operationsOf, readPage } from './markdown.ts';
 
 /** Every page: its links lead somewhere, and its scripts are there. And the commands of the sandbox. */
 
@@ -40,6 +42,31 @@ describe.each(PAGES)('%s', (path) => {
     const named = path === 'CHANGELOG.md' ? [] : [...text.matchAll(/npm run ([a-z][a-z:]*)/g)];
     expect(named.map(([, script = '']) => script).filter((script) => !(script in scripts))).toEqual([]);
   });
+});
+
+test('each operation is valid and has what generators of code ask for: a name, and `__typename` of every union and interface', async () => {
+  const schema = buildSchema(readFileSync(join(ROOT, 'test/graphql/services.graphql'), 'utf8'));
+  const explored = await operationsWith(async () => ({}));
+  const documents = [...PAGES.flatMap((path) => operationsOf(readPage(path))), ...explored.map((one) => one.document)];
+  expect(documents.length).toBeGreaterThan(14);
+  const types = new TypeInfo(schema);
+  const flaws = documents.flatMap((text) => {
+    const document = parse(text);
+    const found = validate(schema, document).map(({ message }) => message);
+    const visitor = visitWithTypeInfo(types, {
+      OperationDefinition: ({ name }) => {
+        if (!name) found.push('no name');
+      },
+      SelectionSet: ({ selections }) => {
+        const type = types.getParentType();
+        const hasName = selections.some((one) => one.kind === Kind.FIELD && one.name.value === '__typename');
+        if (isAbstractType(type) && !hasName) found.push(`${type.name} without __typename`);
+      },
+    });
+    visit(document, visitor);
+    return found.map((flaw) => `${flaw} in ${text}`);
+  });
+  expect(flaws).toEqual([]);
 });
 
 test('the commands of the page of the sandbox answer: two signals, and a pass', async ({ onTestFinished }) => {

@@ -4,6 +4,7 @@ import { CriticalityLevel, diff } from '@graphql-inspector/core';
 import { buildSchema } from 'graphql';
 import { afterAll, expect, test } from 'vitest';
 import { sdlOf } from '../supergraph/compose.ts';
+import { shell } from '../support/process.ts';
 import { startRecorded } from './support.ts';
 
 /**
@@ -41,4 +42,13 @@ test('no change against the committed contract breaks a client', async () => {
 
 test('the committed contract is the one that is served; `npm run contract` records a change', async () => {
   await expect(`${sdl.trim()}\n`).toMatchFileSnapshot(CONTRACT);
+});
+
+test.each([
+  ['api', ''],
+  ['services', '-- services'],
+])('`npm run schema` prints the committed %s.graphql, without directives of federation', async (name, words) => {
+  const printed = await shell(`npm run -s schema ${words}`);
+  expect(() => buildSchema(printed)).not.toThrow();
+  await expect(printed).toMatchFileSnapshot(join(import.meta.dirname, `${name}.graphql`));
 });

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createGatewayRuntime, type GatewayConfigSupergraph, type GatewayPlugin } from '@graphql-hive/gateway-runtime';
 import { unifiedGraphHandler } from '@graphql-hive/router-runtime';
@@ -14,6 +14,7 @@ import { listen } from '../supergraph/listen.ts';
 import { subgraphHeaders } from '../supergraph/test-secrets.ts';
 import { freePort } from '../support/ports.ts';
 import { ROOT, startCommand } from '../support/process.ts';
+import { find, type Program } from '../support/programs.ts';
 import type { Graph } from './graph.ts';
 
 /** Every router with its file of `deploy/router/`. The rules for `orders` are repeated for `users`, as a company repeats them for its services. */
@@ -39,7 +40,7 @@ interface Changes {
 export interface Column {
   readonly name: string;
   /** The variable that names its executable, and how to get that; undefined if npm brings it. */
-  readonly program?: { readonly variable: string; readonly command: string; readonly how: string };
+  readonly program?: Program;
   /** Is there an edge in front, which verifies the JWT? */
   readonly hasEdge?: true;
   /** Starts it with a supergraph, perhaps with another secret, and with another address of our subgraph. */
@@ -48,13 +49,7 @@ export interface Column {
 
 export const HAPROXY = { variable: 'HAPROXY', command: 'haproxy', how: 'apt-get install -y haproxy' };
 
-/** The path of an executable: what its variable says, or the first on PATH. Undefined if there is none. */
-export function find({ variable, command }: NonNullable<Column['program']>): string | undefined {
-  const { [variable]: named, PATH = '' } = process.env;
-  return (named ? [named] : PATH.split(delimiter).map((folder) => join(folder, command))).find(existsSync);
-}
-
-function found(program: NonNullable<Column['program']>): string {
+function found(program: Program): string {
   return find(program) ?? program.command;
 }
 

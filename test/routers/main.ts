@@ -1,13 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ROOT } from '../support/process.ts';
-import { find, HAPROXY, ROUTERS } from './columns.ts';
+import { find, hint } from '../support/programs.ts';
+import { HAPROXY, ROUTERS } from './columns.ts';
 
 /** `npm run test:routers`: tries what is found, and says how to get the rest. Ends with 1 if no router is there. */
 
 const missing = [HAPROXY, ...ROUTERS.flatMap(({ program }) => program ?? [])].filter((program) => !find(program));
-for (const { variable, command, how } of missing)
-  process.stderr.write(`There is no ${command} on PATH, and ${variable} names none: ${how}\n`);
+for (const program of missing) process.stderr.write(`${hint(program)}\n`);
 const hasRouter = ROUTERS.some(({ program }) => program && find(program));
 const isLoad = process.argv[2] === 'load';
 const vitest = [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/routers/vitest.config.ts'];

@@ -25,7 +25,7 @@ mutation SolvedCaptcha($input: ValidateCaptchaInput!) {
 
 const WITHOUT_SCOPE = `query WithoutScope {
   checkouts(first: 1) { item }
-  deviceFingerprint(token: "sandbox:android:EMULATOR") { ... on DeviceFingerprint { clientType signals { code } } }
+  deviceFingerprint(token: "sandbox:android:EMULATOR") { __typename ... on DeviceFingerprint { clientType signals { code } } }
 }`;
 
 /**

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { ROOT } from '../support/process.ts';
 
 /** The recipe for each language as a program that reads tokens, and prints a verdict on each. */
 
@@ -29,9 +30,17 @@ export function recipesIn(folder: string, built: string) {
       ],
       program: ['java', '-cp', join(built, 'java/*'), join(folder, 'java/VerifyAttestation.java')],
     },
+    Rust: {
+      // Its libraries take a minute, so what is built of them is kept.
+      build: [
+        ...['cargo', 'install', '-q', '--debug', '--locked', '--path', join(folder, 'rust')],
+        ...['--target-dir', join(ROOT, 'node_modules/.cache/cargo'), '--root', join(built, 'rust')],
+      ],
+      program: [join(built, 'rust/bin/verify')],
+    },
   };
   return Object.entries(languages).map(([language, { build, program }]) => {
-    /** Go and Java are tried where they are installed. An older release can lack a recipe. */
+    /** Go, Java and Rust are tried where they are installed. An older release can lack a recipe. */
     const isMissing =
       language !== 'Python' &&
       (run([build[0] ?? '', 'version']).error !== undefined || !existsSync(join(folder, language.toLowerCase())));
