@@ -27,7 +27,6 @@ import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
-/** The running subgraph. */
 export type App = Awaited<ReturnType<typeof createApp>>;
 
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
@@ -46,9 +45,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     metrics.recordContents(hashesOf(config));
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
-    const { logSample } = config;
     const logHash = new LogHash(config.logHashKey);
-    const telemetry: Telemetry = { log, logSample, metrics, logHash, tracing };
+    const telemetry: Telemetry = { log, logSample: config.logSample, metrics, logHash, tracing };
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
@@ -82,18 +80,15 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       timeoutMs: config.captchaTimeoutMs,
       quota: quotas.captcha,
     });
-    closers.push(
-      () => fingerprint.close(),
-      () => captcha.close(),
-    );
+    for (const service of [fingerprint, captcha]) closers.push(() => service.close());
     const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
     const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
 
     const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
-    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha.accounts, metrics });
+    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha, metrics });
     const jwks = () => attestations.jwks;
     const capabilities = {
-      applications: fingerprint.accounts,
+      applications: fingerprint,
       fingerprintClient,
       policyInUse,
       judgements,

@@ -39,22 +39,18 @@ function fail(what: string, thrown: unknown): never {
 // written at the exit.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
-/**
- * npm passes on a signal that this process has already got with its process group, from a terminal or from systemd. Under npm,
- * a signal within this time after the first one is the same signal, in ms.
- */
+/** npm passes on a signal that its process group has already got: within this time it is the same one, in ms. */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
 
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
 const MAX_STOP_MS = 10_000;
 
-// Handled from the beginning, because process 1 of a container does not get a signal that nothing handles.
+// PID 1 ignores unhandled signals.
 let stoppingSince: number | undefined;
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     const now = performance.now();
     if (stoppingSince !== undefined) {
-      // A second signal ends the process at once.
       if (now - stoppingSince >= SAME_SIGNAL_MS) process.exit(128 + constants.signals[signal]);
       return;
     }
@@ -153,7 +149,7 @@ function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Valu
     },
   });
 }
-// Apart from each other, so that a mistake in one does not keep the other from being replaced.
+// Watched separately: a bad policy must not block a secret rotation.
 watch('secrets', config, readConfig, app.rotate);
 const readNext = () => readPolicy(config.riskPolicyFile);
 watch('policy', policy, readNext, (next) => {

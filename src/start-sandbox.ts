@@ -28,6 +28,5 @@ const sandbox = await startSandbox({ host, port: port.data }).catch((error: unkn
 });
 for (const [region, url] of Object.entries(sandbox.urls)) process.stdout.write(`Sandbox of region ${region}: ${url}\n`);
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
   process.once(signal, () => sandbox.stop().then(() => process.exit(0)));
-}

@@ -5,7 +5,6 @@ import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
-import type { Accounts } from '../upstream/accounts.ts';
 import type { Captcha } from './client.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
@@ -40,22 +39,16 @@ function createSigner(keys: readonly AttestationKey[]) {
 }
 
 export type AttestationSettings = NonNullable<Config['attestation']>;
-/** A service that verifies attestations. Without `captchaIds` the challenges of every captcha id count there. */
 type Audience = AttestationSettings['audiences'][number];
 
-interface Attesting {
-  readonly settings: AttestationSettings;
-  readonly keys: readonly AttestationKey[];
-}
-
+type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
-  readonly captchas: Pick<Accounts<CaptchaAccount>, 'find'>;
+  readonly captchas: { readonly find: (id: string | null | undefined) => CaptchaAccount | undefined };
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
-/** What a checked input asks for. */
 interface Attestable {
   readonly audience: Audience;
   /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
@@ -68,10 +61,10 @@ export class AttestationIssuer {
   readonly #options: Options;
   #signer: ReturnType<typeof createSigner> | undefined;
 
-  constructor(attesting: Attesting | undefined, options: Options) {
-    this.#settings = attesting?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
+  constructor(config: AttestationConfig | undefined, options: Options) {
+    this.#settings = config?.settings ?? { issuer: '', lifetimeSeconds: 0, audiences: [] };
     this.#options = options;
-    this.#signer = attesting && createSigner(attesting.keys);
+    this.#signer = config && createSigner(config.keys);
     for (const { id } of this.#settings.audiences)
       for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
   }

@@ -30,7 +30,6 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-/** A configured captcha id, prepared for calls. */
 export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
   readonly captchaKey: string;
@@ -46,9 +45,8 @@ export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: C
 }
 
 /**
- * Asks about a made-up challenge with a correct signature: the service can reject the challenge, but it has no reason to
- * reject us. Its values are random and look like a widget's, so that no cache answers, and no firewall learns to refuse probes
- * alone: then the service would seem to be down.
+ * A made-up challenge with a correct signature: the service may reject it, but not us. Random values like a widget's
+ * keep caches from answering and firewalls from refusing probes alone.
  */
 export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
@@ -71,7 +69,7 @@ interface Purpose {
 }
 
 interface Options {
-  readonly upstream: Pick<UpstreamClient<Captcha>, 'accounts' | 'ask' | 'health'>;
+  readonly upstream: Pick<UpstreamClient<Captcha>, 'ask' | 'find' | 'health' | 'ids'>;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
   readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
@@ -86,19 +84,15 @@ export class CaptchaClient {
     this.#options = options;
   }
 
-  /**
-   * Verifies one solved challenge.
-   *
-   * @throws DeviceTrustError BAD_USER_INPUT, or OVERLOADED or QUOTA_EXCEEDED at a limit of our own; the reason of a cancellation
-   */
+  /** Verifies one challenge. @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation */
   async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
     const { captchaFailOpen: policy, metrics, upstream } = this.#options;
-    const captcha = upstream.accounts.find(input.captchaId);
+    const captcha = upstream.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { id } = captcha;
     let verdict = await this.#verify(input, captcha, purpose, operation);
-    // The call may have gone on although its caller has left.
+    // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const hasWorked = upstream.health.find(id)?.status.hasWorked ?? false;
@@ -112,13 +106,12 @@ export class CaptchaClient {
   }
 
   /**
-   * Is this captcha id down, and is every other one that would do instead? A bot could name whichever is down, and so avoid
-   * the challenges of one that is well. One that never worked or is refused is not in use, and nobody gets a challenge of it. One of
-   * which nothing is known yet may be well.
+   * Is this captcha id down, and every other one that would do? A bot could name whichever is down, and so avoid the
+   * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
-    const { accounts, health } = this.#options.upstream;
-    const accepted = audience ? (audience.captchaIds ?? accounts.ids) : accounts.ids.slice(0, 1);
+    const { ids, health } = this.#options.upstream;
+    const accepted = audience ? (audience.captchaIds ?? ids) : ids.slice(0, 1);
     const statusOf = (id: string) => health.find(id)?.status;
     const isInUse = (status: ReturnType<typeof statusOf>) =>
       status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
@@ -171,10 +164,7 @@ export class CaptchaClient {
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
-/**
- * Refuses values that no widget gives. With control characters or characters beyond ASCII, a bot could make the service fail and its
- * own request proceed. A lone surrogate would be replaced, so that two different lot numbers would have the same signature.
- */
+/** Refuses values that no widget gives: they could make the service fail, or give two lot numbers one signature. */
 function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCaptchaInput): void {
   for (const [name, value] of Object.entries({ lotNumber, captchaOutput, passToken })) {
     if (VALUE.test(value)) continue;

@@ -118,7 +118,6 @@ export type CaptchaResponse =
   | (z.infer<typeof passBody>['captcha_args'] & { readonly kind: 'pass' })
   /** It says that the challenge was passed, but not entirely as documented. */
   | (Exception & { readonly kind: 'flawed pass'; readonly lot_number: unknown })
-  /** It is none of the documented responses. */
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
@@ -126,10 +125,8 @@ export type CaptchaResponse =
  * documented family needs no `status`. Otherwise a rejection in another form, or an exception that a client caused, would be an
  * unusable response, which a policy may let proceed.
  */
-export function readResponse({
-  json: body,
-  unreadable,
-}: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
+export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
+  const { json: body, unreadable } = received;
   if (unreadable !== undefined) return { kind: 'unreadable', reason: unreadable };
   const { status, result, reason, captcha_args: args } = propertiesOf(body);
   const { used_type, user_ip, lot_number } = propertiesOf(args);
@@ -146,8 +143,7 @@ export function readResponse({
 }
 
 /**
- * Does this body reject the challenge? `fail` is documented (2.3), but any result that is not the pass counts, and so does a
- * status that begins with it, or a documented reason of a failure (7.1). An exception has no result (2.4).
+ * Does this reject? `fail` (2.3), any result but the pass, a status like it or a reason of 7.1; no exception has one.
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
@@ -156,7 +152,6 @@ function isRejection(body: unknown): boolean {
   return typeof result === 'string' && result !== '' ? result !== 'success' : /^\s*success/i.test(word);
 }
 
-/** The fields of an exception (7.2); undefined if the body is none. */
 function readException(body: unknown): Exception | undefined {
   const { status, code: given, desc, msg } = propertiesOf(body);
   const code = typeof given === 'number' ? String(given) : (textOf(given) ?? '').trim();

@@ -6,15 +6,9 @@ const FACTOR = 2;
 const MINIMUM = 10;
 
 /**
- * What one asker may have in one minute, of what passes and of what proceeds. Many people share a network. An asker is `nobody` if
- * a header that should say who it is does not, and `anybody` if no such header is configured.
+ * What one requester may pass or proceed in a minute. `nobody`: its header is missing; `anybody`: none is configured.
  */
-const PER_MINUTE = {
-  person: 3,
-  network: 12,
-  nobody: Number.POSITIVE_INFINITY,
-  anybody: Number.POSITIVE_INFINITY,
-};
+const PER_MINUTE = { person: 3, network: 12, nobody: Number.POSITIVE_INFINITY, anybody: Number.POSITIVE_INFINITY };
 
 /** Who asks. */
 export interface Asker {
@@ -32,33 +26,28 @@ interface Minute {
 }
 
 /**
- * How many captchas may proceed without a verdict while their service is down: as many as people come. Only what the service
- * has verified counts as people, so a bot has to solve challenges to get more. Each kind of asker has a room of its own, fed by its own
- * passes, because networks cost a bot less than accounts do, and having no name costs nothing. What proceeds is remembered whether or not the outage goes on, so one
- * that comes and goes lets no more through than one that stays.
+ * How many captchas may proceed while their service is down: as many as people come, counted by verified passes, so a
+ * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and these
+ * more than no name. What proceeded counts beyond an outage, so one that comes and goes lets no more through.
  */
 export class FailOpenBudget {
-  /** The minutes with passes of the last hour, by room. */
+  /** The minutes with passes of the last hour, by bucket. */
   readonly #minutes = new Map<string, Minute[]>();
-  /** What proceeded within the last minute, by room. */
+  /** What proceeded within the last minute, by bucket. */
   readonly #proceededIn = new Map<string, number>();
   /** The same by asker. */
   readonly #proceededOf = new Map<string, number>();
   #proceeded = 0;
 
-  /**
-   * Records that an asker was verified.
-   *
-   * @param now on a clock that stands still in an outage of the captcha id, in ms
-   */
+  /** Records that an asker was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
   recordPass(captchaId: string, asker: Asker, now: number): void {
-    const room = roomOf(captchaId, asker);
-    const minutes = this.#minutes.get(room) ?? [];
+    const bucket = bucketOf(captchaId, asker);
+    const minutes = this.#minutes.get(bucket) ?? [];
     let minute = minutes.at(-1);
     if (!minute || now - minute.startedAt >= MINUTE_MS) {
       minute?.byAsker.clear();
       minute = { startedAt: now, passes: 0, byAsker: new Map() };
-      this.#minutes.set(room, [...withinHour(minutes, now), minute]);
+      this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
     }
     const own = minute.byAsker.get(keyOf(asker)) ?? 0;
     if (own >= PER_MINUTE[asker.kind]) return;
@@ -66,25 +55,21 @@ export class FailOpenBudget {
     minute.passes += 1;
   }
 
-  /**
-   * May one more captcha proceed? If so it is counted.
-   *
-   * @param now see `recordPass`
-   */
+  /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
   take(captchaId: string, asker: Asker, now: number): boolean {
     if ((this.#proceededOf.get(keyOf(asker)) ?? 0) >= PER_MINUTE[asker.kind]) return false;
-    const room = roomOf(captchaId, asker);
-    const busiest = Math.max(0, ...withinHour(this.#minutes.get(room) ?? [], now).map(({ passes }) => passes));
+    const bucket = bucketOf(captchaId, asker);
+    const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
     const isOfMinimum = this.#proceeded < MINIMUM && asker.kind !== 'nobody';
-    if (!isOfMinimum && (this.#proceededIn.get(room) ?? 0) >= FACTOR * busiest) return false;
+    if (!isOfMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
     this.#proceeded += 1;
-    countForMinute(this.#proceededIn, room);
+    countForMinute(this.#proceededIn, bucket);
     countForMinute(this.#proceededOf, keyOf(asker));
     return true;
   }
 }
 
-function roomOf(captchaId: string, { kind }: Asker): string {
+function bucketOf(captchaId: string, { kind }: Asker): string {
   return `${captchaId} ${kind}`;
 }
 

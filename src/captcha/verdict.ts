@@ -9,7 +9,6 @@ import type {
 import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
-/** The three outcomes of a verification. */
 export type CaptchaVerdict =
   | (CaptchaPassed & { __typename: 'CaptchaPassed' })
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
@@ -58,10 +57,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
   return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
 }
 
-/**
- * A 4xx blames the request. Our requests differ only in what the client sent, and how often, so a bot can provoke a firewall's 403
- * or a rate limit's 429 at will.
- */
+/** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */
 export function isBlamed(status: number): boolean {
   return status >= 400 && status < 500;
 }
@@ -95,10 +91,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
-/**
- * What the response to a call shows, for `Reading`. Only a verdict shows that the service is well: its edge may refuse what is
- * malformed while everything behind it is down. A client can cause what blames it, so that is no failure.
- */
+/** What a call shows. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
@@ -108,7 +101,6 @@ export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
 const UNDOCUMENTED: ProbeResult = { evidence: 'inconclusive', reason: 'an undocumented judgement' };
 
-/** A verification that ended without a verdict. */
 export function noVerdict(
   cause: CaptchaIndeterminateCause,
   { code = null, type = null, isUnreadable = false }: Partial<NoVerdict> = {},
@@ -119,7 +111,6 @@ export function noVerdict(
 /** When a request may proceed without a verdict. With `faults` it may in an outage that our own probes have confirmed. */
 export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
-/** What decides `proceed` when there is no verdict. */
 interface FailOpen {
   readonly policy: FailOpenPolicy;
   /** Has the captcha id worked in this process? One that never did is wrongly configured, whatever its failures look like. */
@@ -131,12 +122,9 @@ interface FailOpen {
 }
 
 /** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
-export function indeterminate(
-  given: NoVerdict,
-  { policy, hasWorked, isDown, takeAllowance }: FailOpen,
-): CaptchaVerdict {
-  const { code, type, isUnreadable } = given;
-  const cause = given.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : given.cause;
+export function indeterminate(none: NoVerdict, { policy, hasWorked, isDown, takeAllowance }: FailOpen): CaptchaVerdict {
+  const { code, type, isUnreadable } = none;
+  const cause = none.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : none.cause;
   const isFault = cause === 'SERVICE' || cause === 'TRANSPORT';
   const isOutage = policy !== 'never' && isFault && isDown && !isUnreadable;
   const isAllowed = isOutage && takeAllowance();

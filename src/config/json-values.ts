@@ -22,7 +22,6 @@ export const looksLikeWord = (key: string) => /^[a-z_-]{1,24}$/i.test(key);
 
 const NO_OBJECT = 'expected an object';
 
-/** An object with these keys and no others. */
 const entryOf = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: (issue) =>
@@ -100,7 +99,6 @@ const serviceName = textThat(
   `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
   (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
 );
-/** What a service may be allowed to see. */
 const SCOPES = [RISK_SCOPE] as const;
 const scopes = z
   .array(z.enum(SCOPES, { error: expecting(SCOPES.join()) }), { error: 'expected a list of scopes' })
@@ -137,7 +135,6 @@ const ofEachKey = Object.fromEntries(Object.keys(METADATA_KEYS).map((key) => [ke
   MetadataKey,
   typeof metadatum
 >;
-/** A header for each key of the metadata, and one for an IP address of either kind. */
 const metadata = entryOf({
   ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
   ...ofEachKey,
@@ -194,10 +191,7 @@ const isKeyBytes = (text: string) =>
   /^[\w-]{42}[AEIMQUYcgkosw048]$/.test(text) && new Set(Buffer.from(text, 'base64url')).size > 1;
 const bytes = textThat('32 random bytes as base64url', isKeyBytes);
 
-/**
- * A JWK with the members of this shape. Those in which tools say what a key is for (RFC 7517, section 4; `ext` is of Web
- * Cryptography) have to fit. All others are ignored, as section 4 demands.
- */
+/** A JWK of this shape. The purposes of RFC 7517, section 4, and `ext` have to fit; other members are ignored. */
 const jwkOf = <Shape extends z.ZodRawShape>(alg: string, use: string, operations: readonly string[], shape: Shape) => {
   const error = `expected a list with ${operations.join(' and ')}`;
   const list = z.array(z.unknown(), { error }).refine((all) => operations.every((one) => all.includes(one)), error);

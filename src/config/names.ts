@@ -12,10 +12,7 @@ const KNOWN = ROWS.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`
 const REMOVED =
   /^(MAX_(TOKENS|DEPTH|ALIASES|DIRECTIVES|CONNECTION_AGE_MS|EVENT_LOOP_DELAY_MS)|UPSTREAM_(CHECK_GRACE_MS|MAX_QUEUE|TRACEPARENT))=/;
 
-/**
- * Variables of OpenTelemetry that have an effect although they are none of ours: two that turn traces off, and those that
- * `@opentelemetry/exporter-trace-otlp-http` reads by itself. Traces are exported as JSON, and nothing else is.
- */
+/** Variables of OpenTelemetry with an effect: two turn traces off, and the OTLP exporter reads the others itself. */
 const HONOURED =
   /^OTEL_(SDK_DISABLED=(true|false)|TRACES_EXPORTER=otlp|(TRACES|METRICS|LOGS)_EXPORTER=none|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
 
@@ -39,15 +36,13 @@ export function unusedNames(env: Environment): string[] {
   });
 }
 
-/** Do the variables of OpenTelemetry turn traces off? */
 export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {
   return /^\s*true\s*$/i.test(OTEL_SDK_DISABLED) || /^\s*none\s*$/i.test(OTEL_TRACES_EXPORTER);
 }
 
 /**
- * Is a name probably a known one that was mistyped? It has the same letters, as PROT has those of PORT; or it differs in one letter
- * of eight, and in two at most; or it lacks the unit, or has `_FILE` although it is no secret. Names of one word need the same letters,
- * because other words resemble them by chance, as POST and PORTS do.
+ * Is a name a known one that was mistyped: the same letters, one letter of eight but two at most, no unit, or `_FILE`
+ * although it is no secret? Of one word only the letters count, because POST and PORTS resemble PORT by chance.
  */
 function isNear(name: string, known: string): boolean {
   const distance = leven(name, known, { maxDistance: 3 });

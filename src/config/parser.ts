@@ -17,12 +17,7 @@ export class ConfigError extends Error {
   }
 }
 
-/**
- * Reads the configuration from environment variables; an empty one counts as not set.
- *
- * @param readFile returns the text of the file that a `NAME_FILE` names
- * @throws ConfigError with every mistake at once; none shows a secret
- */
+/** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
 export function parseConfig(env: Environment, readFile: (path: string) => string): Config {
   const problems = unknownNames(env);
   const placeholders: string[] = [];

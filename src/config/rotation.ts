@@ -1,6 +1,5 @@
 import { ConfigError } from './parser.ts';
 
-/** How often a value is read again, in ms. */
 const INTERVAL_MS = 2_000;
 
 interface Options<Value> {
@@ -12,9 +11,8 @@ interface Options<Value> {
 }
 
 /**
- * Reads a value that has a JSON text again and again, and reports a change once two reads in a row agree about it: a file that is
- * half-written is another one at the next read. Only values in files can have changed. It polls, because file events miss how
- * a mounted secret changes: one symbolic link replaces another.
+ * Reads a value again and again, and reports a change once two reads agree: a file may be half-written. It polls,
+ * because file events miss how a mounted secret changes: one symbolic link replaces another.
  */
 export function watchConfig<Value>(first: Value, { read, onChange, onProblems }: Options<Value>): void {
   let reported = JSON.stringify(first);

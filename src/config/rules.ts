@@ -5,7 +5,6 @@ import { type Config, VARIABLES } from './variables.ts';
 
 /** What concerns several variables. */
 
-/** The key of the address of a service in a region. */
 const urlKey = (service: 'fingerprint' | 'captcha', region: Region) => `${service}Url${region}` as const;
 
 type Accounts = Pick<Config, 'fingerprintApplications' | 'captchaConfigurations' | ReturnType<typeof urlKey>>;

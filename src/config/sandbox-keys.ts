@@ -1,7 +1,4 @@
-/**
- * The keys of sandbox mode. They never change, so that a judgement that was stored opens after a restart, and a service verifies
- * an attestation with the public keys that it fetched before. Everybody can read them here, so live mode refuses them.
- */
+/** The keys of sandbox mode, the same after each restart. They are public here, so live mode refuses them. */
 
 const bytes = Buffer.from('public-sandbox-key-worth-nothing').toString('base64url');
 const x = 'pxZZBNO8zzb3AyHiP-W5L2D6YjBpERrZJ2zsf9BTSao';

@@ -2,11 +2,9 @@ import { z } from 'zod';
 
 /** The kinds of value, apart from JSON. No message repeats the value, which can be a secret. */
 
-/** What a variable may contain. */
 export interface Kind {
   /** Completes the sentence "expected …". */
   readonly expected: string;
-  /** Turns the text of the variable into its value. */
   readonly schema: z.ZodType<unknown, string>;
   /** The value if the variable is not set and has no default; undefined for most. */
   readonly absent?: unknown;
@@ -27,7 +25,6 @@ export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 /** The scope that is needed for whatever has the tag `risk`. */
 export const RISK_SCOPE = 'risk:read';
 
-/** The regions that both upstreams have. */
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;
 
 export type Region = (typeof REGIONS)[number];
@@ -82,7 +79,6 @@ export const visibleText = (min: number, max: number) => {
   return { expected, schema: textThat(expected, (text) => new RegExp(`^[!-~]{${min},${max}}$`).test(text)) };
 };
 
-/** A secret that the operator makes up. */
 export const ownSecret = { ...visibleText(16, 256), secret: true } as const;
 
 export const ownSecrets = {
@@ -141,7 +137,6 @@ export const storeAddress = {
 const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
 const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
 
-/** The attributes of a resource, by name. */
 export const resourceAttributes = {
   expected: PAIRS,
   schema: z.string().transform((text, context): Readonly<Record<string, string>> => {

@@ -9,7 +9,6 @@ export interface Variable extends kind.Kind {
   readonly default?: string;
 }
 
-/** A deadline in ms. */
 const milliseconds = kind.whole(1, 60_000);
 
 /** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */

@@ -4,7 +4,6 @@
 export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
-  /** What is sent with it; without it nothing. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -100,7 +99,6 @@ export async function solvedInput(issueChallenge: IssueChallenge): Promise<Reado
   return Object.fromEntries(FIELD_NAMES.map(([sandbox, schema]) => [schema, challenge[sandbox]]));
 }
 
-/** The name of each field in the sandbox's response and in the schema. */
 const FIELD_NAMES = [
   ['captcha_id', 'captchaId'],
   ['lot_number', 'lotNumber'],
@@ -110,11 +108,8 @@ const FIELD_NAMES = [
 ] as const;
 
 /**
- * Shell commands that ask a running subgraph in sandbox mode something, each with a title.
- *
- * @param graphqlUrl of the subgraph
- * @param challengeUrl where the sandbox issues a captcha challenge
- * @param secrets with any, the first command sets one, and the others send it. None is printed, because terminals are recorded.
+ * Shell commands for a running subgraph in sandbox mode, each with a title. With secrets the first command sets one,
+ * which the others send. None is printed, because terminals are recorded.
  */
 export function exampleCommands(
   graphqlUrl: string,

@@ -35,13 +35,7 @@ export function renderApolloSandbox(operations: readonly Example[]): string {
 </html>`;
 }
 
-/**
- * The HTML of GraphiQL, with a tab for each of these operations. The page has several megabytes, so its package is loaded at
- * the first call.
- *
- * @param endpoint path of the GraphQL endpoint
- * @throws if the package is not installed, as in a production image
- */
+/** GraphiQL with a tab for each operation. Its large package is loaded at the first call. @throws if it is not installed */
 export async function renderGraphiql(endpoint: string, operations: readonly Example[]): Promise<string> {
   const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
   const json = (values: object) => JSON.stringify(values, null, 2);
@@ -60,12 +54,7 @@ export async function renderGraphiql(endpoint: string, operations: readonly Exam
 /** GraphiQL moves a tab that gets the focus if its font came late, from under the mouse: the first click on each was lost. */
 const STEADY_TABS = '<style>.graphiql-tab { transform: none !important; }</style>';
 
-/**
- * A script that runs before GraphiQL restores the tabs of the last visit. A challenge can be verified once,
- * and a session ends, so each tab gets new ones.
- *
- * @param tabs without any `<`
- */
+/** Gives the tabs of the last visit fresh challenges before GraphiQL restores them. `tabs` contain no `<`. */
 function refreshScript(tabs: readonly { query: string; variables: string; headers?: string }[]): string {
   return `<script>
   try {

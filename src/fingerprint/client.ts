@@ -10,12 +10,9 @@ import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-/** From a request to its outcome: the loader that shares calls, and the call. */
-
 /**
- * Makes the loader of one GraphQL operation, in which equal requests share a call. It is never shared itself, because
- * outcomes belong to one client. The service judges one token per call, so a batch is as many calls, and the operation waits
- * for all of them anyway. Beyond `maxCalls` different requests, each further one fails with OVERLOADED.
+ * The loader of one operation, never shared: outcomes belong to one client. Equal requests share a call, and one call
+ * asks about one token. Each different request beyond `maxCalls` fails with OVERLOADED.
  */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
@@ -51,11 +48,7 @@ export class FingerprintClient {
     this.#options = options;
   }
 
-  /**
-   * Asks about one token, with one call. An empty token needs none, because its outcome is known.
-   *
-   * @throws DeviceTrustError with one of the UPSTREAM codes, OVERLOADED or QUOTA_EXCEEDED, or the reason of a cancellation
-   */
+  /** Asks about one token. An empty one needs no call: its outcome is known. @throws see `UpstreamClient.ask` */
   async query(request: FingerprintRequest, operation: CallOperation): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
@@ -68,7 +61,7 @@ export class FingerprintClient {
       },
       onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
     };
-    // What is none of the documented outcomes throws. Each of these shows that the service works.
+    // Each documented outcome shows that the service works. All else throws.
     const outcome = await upstream.ask({ account, body, operation }, (response) => ({
       result: toOutcome(request, response, Date.now(), observer),
       evidence: 'well',
@@ -108,8 +101,7 @@ function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
   const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status) {
+  if (envelope && envelope.code !== status)
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
-  }
   return evidenceOfStatus(status, unreadable);
 }

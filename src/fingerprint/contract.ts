@@ -12,7 +12,6 @@ export function queryPath(publicKey: string): string {
   return QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(publicKey));
 }
 
-/** A documented key of the metadata. */
 export type MetadataKey = Exclude<keyof DeviceMetadataInput, 'additional'>;
 
 /** The documented metadata keys (2.2): our names, each with the document's. */
@@ -35,10 +34,7 @@ export const METADATA_KEYS: Readonly<Record<MetadataKey, string>> = {
   tlsCipher: 'tls_cipher',
 };
 
-/**
- * The service takes any `event_type` (2.1). Here it is a name, for rules and sealed judgements: without control characters, lone
- * surrogates and line separators (Unicode categories Cc, Cs, Zl and Zp).
- */
+/** `event_type` (2.1) is a name here: no control characters, lone surrogates or line separators (Cc, Cs, Zl, Zp). */
 export const EVENT_TYPE = {
   expected: 'a text of 1 to 256 printable characters',
   pattern: /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]{1,256}$/u,

@@ -4,19 +4,13 @@ import { isRfc3339 } from '../runtime/rfc3339.ts';
 import type { DeviceJudgement, Signal } from '../schema.generated.ts';
 import { type JudgedDevice, toSignal } from './outcome.ts';
 
-/**
- * What a sealed judgement contains, as compact JSON. It is kept for years, so whatever was sealed once must open as long as
- * its key exists: a change of the format is a new version beside this one, and `test/fixtures` has texts of each version.
- */
+/** Sealed judgements open for years: a change is a new version beside this one, with texts in `test/fixtures`. */
 
 /** Everything that a judgement says. It has neither the token nor the metadata. */
 export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
   Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
 
-/**
- * The catalogue as it was when records of version 1 were first sealed: the names of the signals of each level and confidence.
- * It never changes, because a record that has a signal by its name alone means these. Any other signal is written with both.
- */
+/** The catalogue of version 1, which never changes: these signals are written by name, all others in full. */
 const SIGNALS_OF_VERSION_1 = {
   'HIGH 0.6': 'IP_MALICIOUS_ATTACK',
   'HIGH 0.8':
@@ -66,7 +60,6 @@ const version1 = z.strictObject({
   client: z.enum(['ANDROID', 'IOS', 'WEB_H5', 'OTHER']),
   /** Of an app: the name and version of the system, the architecture and the model. */
   mobile: z.tuple([text.nullable(), text.nullable(), text, text]).optional(),
-  /** Of a page. */
   web: z
     .strictObject({
       browser: z.strictObject({ name, version: name, major: name, additional }),

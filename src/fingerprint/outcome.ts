@@ -49,12 +49,7 @@ export type FingerprintOutcome = JudgedDevice | Rejection;
 type Rejection = DeviceFingerprintRejected & { __typename: 'DeviceFingerprintRejected' };
 type Detail = FingerprintData['detail'];
 
-/**
- * Turns a response into a type of the graph (document, sections 2 and 7).
- *
- * @param respondedAt when the response arrived, in ms since 1970
- * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR
- */
+/** Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code */
 export function toOutcome(
   question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
@@ -70,9 +65,7 @@ export function toOutcome(
     return device;
   }
   const envelope = anyEnvelope.safeParse(json).data;
-  if (envelope && envelope.code !== status) {
-    throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
-  }
+  if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   if (success) throw protocolError(unreadable ?? describeIssues(success.error));
   const said = saidIn(envelope?.message);
   if (status === 400) {
@@ -87,9 +80,8 @@ export function toOutcome(
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
   // 429 is not documented. It can only mean that a later request may succeed.
-  if (status >= 500 || status === 429) {
+  if (status >= 500 || status === 429)
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
-  }
   throw protocolError(`HTTP status ${status}${said}`);
 }
 
@@ -165,10 +157,7 @@ function toDeviceBasic(detail: Detail, report: Report): JudgedDevice['deviceBasi
   return { __typename: 'Mobile', os: { name, version }, architecture, model };
 }
 
-/**
- * Picks the keys of a free-form object that have a field in the graph, and returns what adds all others as `additional`. The document
- * gives them no type (2.7), so a value that is not a string goes into `additional` as well, and the response stays usable.
- */
+/** Picks the texts with a field in the graph; the result adds all else (without types, 2.7) as `additional`. */
 function pick<Name extends string>(object: Record<string, unknown>, names: readonly Name[], report: Report) {
   const picked: Partial<Record<Name, string>> = {};
   for (const name of names) {
@@ -181,7 +170,6 @@ function pick<Name extends string>(object: Record<string, unknown>, names: reado
   };
 }
 
-/** A signal with what the catalogue knows about it. */
 export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>): Signal {
   const { code = null, effect = null, meaning = null } = SIGNALS_BY_NAME.get(signal.name) ?? {};
   return { ...signal, code, effect, meaning };
@@ -199,16 +187,10 @@ function observeDrift({ detail, signals }: FingerprintData, observer: Observer):
   }
 }
 
-/**
- * What is kept of a device's report about itself, in bytes of JSON with the keys of `additional`. Pages report some 20 values in 500.
- * A sealed judgement of 8 KiB has room for it beside the longest event type and person, and every signal unlike the catalogue.
- */
+/** Bytes of JSON that are kept of a report; pages report some 500. So every judgement fits into the 8 KiB of a seal. */
 const MAX_BYTES = 960;
 
-/**
- * Bounds what a device reports about itself. Who controls a page writes it, and must not decide whether its judgement is read: what is
- * beyond the limit, or too deep, is left out, and a long text is cut.
- */
+/** Bounds what a page says of itself, so that it cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
   /** How many values were left out, or cut. */

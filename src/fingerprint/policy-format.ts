@@ -78,7 +78,6 @@ const policySchema = objectOf('an object with rules and otherwise', {
 /** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
-/** What the file of a policy says. */
 export type PolicyContent = z.output<typeof policySchema>;
 
 /** Everything that is wrong with a policy, with a sentence for each mistake. */
@@ -94,9 +93,8 @@ export class PolicyError extends Error {
 
 /** The content of a policy in a text of JSON. @throws PolicyError with every mistake at once */
 export function readContent(text: string): PolicyContent {
-  if (text.length > MAX_CHARACTERS) {
+  if (text.length > MAX_CHARACTERS)
     throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
-  }
   const { json, repeatedKeys } = jsonIn(text);
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
   const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
@@ -122,9 +120,8 @@ function jsonIn(text: string) {
 function sentencesOf(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
   const { message, input } = issue;
   const where = placeOf(issue.path, ids);
-  if (issue.code === 'unrecognized_keys') {
+  if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => sentence(where, `no key but ${message}`, key, message.split(', ')));
-  }
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 

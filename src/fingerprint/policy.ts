@@ -10,7 +10,6 @@ import { LEVEL_RANK } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
 
-/** A policy that is ready to decide. */
 export interface RiskPolicy {
   /** The first 12 hexadecimal digits of the SHA-256 of its content, whatever the order of keys and spaces in its file. */
   readonly id: string;
@@ -20,7 +19,6 @@ export interface RiskPolicy {
   readonly otherwise: DeviceRiskDecision;
 }
 
-/** A rule that is ready to be matched. */
 export interface Rule {
   readonly when: Condition;
   /** The number of different signals that have to count: `atLeast`, or 1, or 0 if no key says which signals count. */
@@ -83,7 +81,6 @@ export function decide(
   return policy.otherwise;
 }
 
-/** Does everything hold that a rule asks for? */
 export function matches({ when, needs }: Rule, { clientType, eventType, signals }: PolicyInput): boolean {
   if (when.clientType && !when.clientType.includes(clientType)) return false;
   if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
@@ -108,10 +105,7 @@ function isOneOf(codes: readonly SignalCode[] | undefined, code: PolicySignal['c
   return codes !== undefined && code != null && codes.includes(code);
 }
 
-/**
- * The policy that is used without a file. It refuses only what somebody has put on a blacklist: no signal of a machine is
- * proof enough to refuse a person, and a phone of a hobbyist is rooted, unlocked and runs a ROM of its own all at once.
- */
+/** The built-in policy. It denies only blacklists: one phone of a hobbyist is rooted, unlocked and has its own ROM. */
 export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */

@@ -1,14 +1,14 @@
 import { badUserInput } from '../errors.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
-import { type Account, type Accounts, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
 /** From the arguments of `deviceFingerprint` to what is sent. */
 
 /** What trusted headers say about the client of a question: an entry for each header that is configured. */
 export type TrustedMetadata = readonly {
-  /** What the header decides about. */
   readonly keys: readonly MetadataKey[];
   /** Undefined if the header is absent or malformed. */
   readonly found: Partial<Record<MetadataKey, string>> | undefined;
@@ -16,33 +16,22 @@ export type TrustedMetadata = readonly {
   readonly isReplaceable: boolean;
 }[];
 
-/**
- * Metadata as trusted headers complete it.
- *
- * @param onDropped called with each key of an argument that a header overrules
- */
-export function withTrusted(
-  given: DeviceMetadataInput | null | undefined,
-  trusted: TrustedMetadata,
-  onDropped: (key: MetadataKey) => void,
-): DeviceMetadataInput {
+/** Metadata as trusted headers complete it, and the keys of those arguments that a header overrules. */
+export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
   const metadata = { ...given };
+  const dropped: MetadataKey[] = [];
   for (const { keys, found, isReplaceable } of trusted) {
     if (!found && isReplaceable) continue;
     for (const key of keys) {
-      if (metadata[key] != null) onDropped(key);
+      if (metadata[key] != null) dropped.push(key);
       metadata[key] = found?.[key] ?? null;
     }
   }
-  return metadata;
+  return { metadata, dropped };
 }
 
 /** An application as it is configured, with the address of its region. */
-interface ConfiguredApplication extends Pick<Account, 'region'> {
-  readonly publicKey: string;
-  readonly secret: string;
-  readonly baseUrl: string;
-}
+type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
@@ -51,7 +40,6 @@ export function prepareApplication({ publicKey: id, secret, region, baseUrl }: C
   return { id, region, origin, path, headers };
 }
 
-/** A query that is ready to be sent. */
 export interface FingerprintRequest {
   readonly application: Account;
   readonly token: string;
@@ -62,14 +50,10 @@ export interface FingerprintRequest {
   readonly key: string;
 }
 
-/**
- * Turns the arguments of `deviceFingerprint` into a request.
- *
- * @throws DeviceTrustError BAD_USER_INPUT for an unknown application, an event type that is no name, or metadata that names a key twice
- */
+/** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, bad event type, a key named twice */
 export function toRequest(
   args: QueryDeviceFingerprintArgs,
-  applications: Pick<Accounts<Account>, 'find'>,
+  applications: Pick<UpstreamClient, 'find'>,
 ): FingerprintRequest {
   const application = applications.find(args.publicKey);
   if (!application)
@@ -81,10 +65,7 @@ export function toRequest(
   return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
 }
 
-/**
- * The request body (document, 2.1), its keys in a fixed order. What is null or empty is left out, so that requests which differ only in
- * that share a call. Throws like `toRequest`.
- */
+/** The body (2.1), its keys in a fixed order; null and empty are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {
   const wireMetadata = metadata && toMetadata(metadata);
   return JSON.stringify({
@@ -101,14 +82,11 @@ const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) =>
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   const metadata: Record<string, unknown> = {};
-  for (const [name, key] of DOCUMENTED) {
-    if (given[name] != null) metadata[key] = given[name];
-  }
+  for (const [name, key] of DOCUMENTED) if (given[name] != null) metadata[key] = given[name];
   const additional = given.additional ?? {};
   for (const key of Object.keys(additional).sort()) {
-    if (DOCUMENTED_KEYS.has(key)) {
+    if (DOCUMENTED_KEYS.has(key))
       throw badUserInput('metadata.additional', 'keys that have no field of their own', `the documented key ${key}`);
-    }
     if (additional[key] !== null) metadata[key] = withSortedKeys(additional[key]);
   }
   return metadata;

@@ -100,8 +100,7 @@ export class Judgements {
  * encrypts with it. `jose` takes four times as long, and one request may open hundreds of them. The tests compare both.
  */
 
-/** The initial value of RFC 3394, section 2.2.3.1. */
-const WRAP_IV = Buffer.alloc(8, 0xa6);
+const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1
 const AUTH_TAG = { authTagLength: 16 };
 
 function encrypt(text: string, header: string, key: KeyObject): string {
@@ -114,10 +113,7 @@ function encrypt(text: string, header: string, key: KeyObject): string {
   return compact(header, [wrappedKey, iv, ciphertext, cipher.getAuthTag()]);
 }
 
-/**
- * The text that one of these keys has encrypted. Undefined for anything else, without saying why. The header has to be that of a
- * key, byte for byte, so nothing of what a caller sent is parsed before it is authenticated.
- */
+/** The text that a key has encrypted, else undefined. The header is compared byte for byte, not parsed. */
 function decrypt(jwe: string, keys: ReadonlyMap<string, KeyObject>): string | undefined {
   const [header = '', ...parts] = jwe.split('.', 6);
   const key = keys.get(header);

@@ -2,10 +2,7 @@ import type { DeviceSignalEffect, SignalCode, SignalDefinition, SignalLevel } fr
 
 type Row = readonly [level: SignalLevel, confidence: number, meaning: string];
 
-/**
- * The signal catalogue, one row for each signal: its level and confidence (fingerprint document, 2.9), and its meaning
- * in our words. `Record<SignalCode, …>` makes the compiler report a signal that is missing here or in the schema.
- */
+/** The catalogue: level and confidence (2.9), and the meaning in our words. The compiler names a missing row. */
 const ROWS: Readonly<Record<SignalCode, Row>> = {
   BEING_DEBUGGED: ['HIGH', 1, 'A debugger can attach to the device or already has.'],
   DEBUG_MODE_OR_TEST_APP: ['LOW', 1, 'Debug mode is on, or the app is a debug or cracked build from outside a store.'],

@@ -7,18 +7,14 @@ import {
   type ValueNode,
   visit,
 } from 'graphql';
-import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
-/**
- * Compiling takes about 60 µs for each field and blocks the event loop, and the code takes some 1.5 KB for each. The cost counts
- * every field, in fragments as well; everything about one token costs 107.
- */
+/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. Everything about one token costs 107. */
 const MAX_COST = 250;
 /** Everything about a device has some 1,500 characters. */
 const MAX_CHARACTERS = 8_192;
 
-/** An operation that may be compiled. */
 interface Candidate {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
@@ -82,12 +78,10 @@ function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
 const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
 /** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
-export function compile(
-  schema: GraphQLSchema,
-  { document, definition }: Candidate,
-): CompiledQuery['query'] | undefined {
+export function compile(schema: GraphQLSchema, { document, definition }: Candidate) {
   const isQuery = definition.operation === 'query';
-  const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), asQuery(document), undefined, {
+  const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };
+  const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), visit(document, asQuery), undefined, {
     disablingCapturingStackErrors: true,
     // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
     // scalars are serialised all the same.
@@ -96,7 +90,6 @@ export function compile(
   return isCompiledQuery(compiled) ? compiled.query : undefined;
 }
 
-/** Each schema with its mutations as queries, which is made once. */
 const known = new WeakMap<GraphQLSchema, GraphQLSchema>();
 
 function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
@@ -104,8 +97,4 @@ function mutationsAsQueries(schema: GraphQLSchema): GraphQLSchema {
     known.get(schema) ?? new GraphQLSchema({ ...schema.toConfig(), query: schema.getMutationType(), mutation: null });
   known.set(schema, made);
   return made;
-}
-
-function asQuery(document: DocumentNode): DocumentNode {
-  return visit(document, { OperationDefinition: (node) => ({ ...node, operation: OperationTypeNode.QUERY }) });
 }

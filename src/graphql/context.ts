@@ -7,16 +7,17 @@ import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { createFingerprintLoader, type FingerprintClient } from '../fingerprint/client.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
 import type { PolicyInUse } from '../fingerprint/policy.ts';
-import type { FingerprintRequest, TrustedMetadata } from '../fingerprint/request.ts';
+import { type TrustedMetadata, toRequest, withTrusted } from '../fingerprint/request.ts';
 import { type Judgements, noSealingKeys } from '../fingerprint/sealed-judgement.ts';
 import type { Operation } from '../observability/operation.ts';
 import type {
   CaptchaValidation,
   DeviceJudgement,
   DeviceRiskDecision,
+  QueryDeviceFingerprintArgs,
   ValidateCaptchaInput,
 } from '../schema.generated.ts';
-import type { Account, Accounts } from '../upstream/accounts.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { CostBudget, type RequestLimits } from './cost.ts';
 
 /** Who sent a GraphQL request, and what this caller may see. */
@@ -36,11 +37,10 @@ export interface Caller {
 /** What resolvers can do, for the whole process. A context binds it to one request. */
 export interface Capabilities {
   readonly fingerprintClient: Pick<FingerprintClient, 'query'>;
-  readonly applications: Pick<Accounts<Account>, 'find'>;
+  readonly applications: Pick<UpstreamClient, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'forOperation'>;
   readonly captchaClient: Pick<CaptchaClient, 'validate'>;
   readonly attestations: Pick<AttestationIssuer, 'check'>;
-  /** Seals and opens judgements. */
   readonly judgements: Judgements;
   readonly limits: RequestLimits;
 }
@@ -79,22 +79,23 @@ export class GraphQLContext {
     return true;
   }
 
+  /** Asks about the device of the caller's client, whom trusted headers may describe. */
+  device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const { metadata, dropped } = withTrusted(args.metadata, this.caller.metadata);
+    for (const key of dropped) this.operation.recordDroppedMetadata(key);
+    return this.lookUp({ ...args, metadata });
+  }
+
   /** Asks about a token. Equal requests share one call. */
-  async lookUp(request: FingerprintRequest): Promise<FingerprintOutcome> {
+  async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
+    const request = toRequest(args, this.capabilities.applications);
     this.operation.recordLookup(request.token);
     const outcome = await this.loader.load(request);
     this.operation.recordOutcome(outcome.__typename);
     return outcome;
   }
 
-  get applications(): Capabilities['applications'] {
-    return this.capabilities.applications;
-  }
-
-  /**
-   * The judgement of a device that `lookUp` returned. It has the time of the answer and the decision of `decide`, which is made
-   * when it is selected or sealed. It is refused without a key to seal it with.
-   */
+  /** The judgement of a device that `lookUp` returned; refused without a key to seal it with. */
   judge(device: JudgedDevice): DeviceJudgement | null {
     const known = this.judged.get(device);
     if (known) return known;
@@ -111,12 +112,7 @@ export class GraphQLContext {
     return judgement;
   }
 
-  /**
-   * Verifies a captcha.
-   *
-   * @throws DeviceTrustError OVERLOADED beyond the limit of a request; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN if it
-   *   cannot be attested as the input asks
-   */
+  /** Verifies a captcha. @throws OVERLOADED beyond the limit; NOT_CONFIGURED, BAD_USER_INPUT or FORBIDDEN */
   async validateCaptcha(input: ValidateCaptchaInput): Promise<CaptchaVerdict> {
     const { limits, attestations, captchaClient } = this.capabilities;
     this.captchas += 1;
@@ -141,11 +137,7 @@ export class GraphQLContext {
     return attest ? attest() : this.refuseField(neither);
   }
 
-  /**
-   * Refuses a field of an object, which becomes null.
-   *
-   * @throws the error that is given; nothing once the request has 100 of them, as the last one says
-   */
+  /** Sets a field to null. @throws the error; nothing once the request has 100 of them, as the last one says */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refusedFields += 1;
     if (this.refusedFields > MAX_REFUSED_FIELDS) return null;

@@ -13,10 +13,7 @@ const MAX_FRAGMENTS = 50;
 const MAX_NAME_LENGTH = 256;
 const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
-/**
- * Why a document must not even be parsed; undefined if it may be. No client's comes near these limits. It counts the word in the
- * text, so a document that has `fragment` in its strings that often is refused as well.
- */
+/** Why a document must not be parsed; undefined if it may. The word `fragment` counts in its strings as well. */
 export function flawOfDocument(source: string): DeviceTrustError | undefined {
   if (Buffer.byteLength(source) > MAX_BYTES || hasMore(source, LINE_END, MAX_LINES - 1)) {
     const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;

@@ -1,19 +1,12 @@
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import type { FingerprintOutcome, JudgedDevice } from '../fingerprint/outcome.ts';
-import { toRequest, withTrusted } from '../fingerprint/request.ts';
 import { LEVEL_RANK, SIGNAL_CATALOGUE } from '../fingerprint/signal-catalogue.ts';
 import type { DeviceFingerprintSignalsArgs, Resolvers, Signal } from '../schema.generated.ts';
 import type { GraphQLContext } from './context.ts';
 
-/** How the device fingerprint part of the graph is answered. */
 export const fingerprintResolvers: Resolvers<GraphQLContext> = {
   Query: {
-    deviceFingerprint: (_root, args, context) => {
-      const { caller, operation } = context;
-      const onDropped = (key: string) => operation.recordDroppedMetadata(key);
-      const metadata = withTrusted(args.metadata, caller.metadata, onDropped);
-      return context.lookUp(toRequest({ ...args, metadata }, context.applications));
-    },
+    deviceFingerprint: (_root, args, context) => context.device(args),
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
@@ -23,7 +16,7 @@ export const fingerprintResolvers: Resolvers<GraphQLContext> = {
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      return context.lookUp(toRequest({ token, publicKey }, context.applications)).then(acceptedDevice);
+      return context.lookUp({ token, publicKey }).then(acceptedDevice);
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, context) => context.decide(device as JudgedDevice),
@@ -52,20 +45,16 @@ function signals(
   { minLevel, minConfidence }: Partial<DeviceFingerprintSignalsArgs>,
   context: GraphQLContext,
 ): Signal[] | null {
-  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1)) {
+  if (minConfidence != null && !(minConfidence >= 0 && minConfidence <= 1))
     return context.refuseField(() => badUserInput('minConfidence', 'a number from 0 to 1', 'one outside'));
-  }
   if (!all || (minLevel == null && minConfidence == null)) return all ?? null;
   return all.filter(
     ({ level, confidence }) => LEVEL_RANK[level] >= LEVEL_RANK[minLevel ?? 'LOW'] && confidence >= (minConfidence ?? 0),
   );
 }
 
-/** How the captcha part of the graph is answered. */
 export const captchaResolvers: Resolvers<GraphQLContext> = {
-  Mutation: {
-    validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input),
-  },
+  Mutation: { validateCaptcha: (_root, { input }, context) => context.validateCaptcha(input) },
   CaptchaPassed: { attestation: (verdict, _args, context) => context.attest(verdict) },
   CaptchaFailed: { attestation: (verdict, _args, context) => context.attest(verdict) },
   CaptchaIndeterminate: { attestation: (verdict, _args, context) => context.attest(verdict) },

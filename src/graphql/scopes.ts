@@ -13,11 +13,8 @@ import { DeviceTrustError } from '../errors.ts';
 import type { GraphQLContext } from './context.ts';
 
 /**
- * Changes the schema so that everything with the tag `risk` needs the scope `risk:read`. Without it, such a field and a field
- * of such a type is null with FORBIDDEN, and so is a reference to such a type, by `restrictReferences`. A new field needs nothing
- * but its tag.
- *
- * It is done here and not by a directive, because gateways ignore directives that they do not know, or refuse the supergraph.
+ * Everything with the tag `risk` needs the scope `risk:read`: without it such a field, a field of such a type and a
+ * reference to it are null with FORBIDDEN. It is no directive: gateways ignore unknown ones, or refuse the supergraph.
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

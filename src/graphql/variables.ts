@@ -24,7 +24,6 @@ const MAX_PROBLEMS = 5;
 /** No more problems are looked for after so many: graphql-js makes an error object, with suggestions, for each. */
 const MAX_COUNTED = 20;
 
-/** A variable that an operation declares. */
 export interface DeclaredVariable {
   readonly name: string;
   readonly type: GraphQLInputType;
@@ -45,19 +44,11 @@ export function dropUndeclared(declared: readonly DeclaredVariable[], variables:
   for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
 }
 
-/**
- * Checks the variables of an operation before it is executed. graphql-js checks them too, but its messages quote the whole
- * value, and here values are tokens, telephone numbers and e-mail addresses.
- *
- * @throws DeviceTrustError BAD_USER_INPUT that names every problem, up to five
- */
-export function checkVariables(
-  declared: readonly DeclaredVariable[],
-  variables: Readonly<Record<string, unknown>>,
-): void {
+/** Checks variables: the messages of graphql-js quote values, such as tokens and addresses. @throws BAD_USER_INPUT */
+export function checkVariables(declared: readonly DeclaredVariable[], given: Readonly<Record<string, unknown>>): void {
   const problems: string[] = [];
   for (const { name, type, hasDefault } of declared) {
-    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
     if (value === undefined) {
       if (isNonNullType(type) && !hasDefault) problems.push(`$${name}: expected ${type}, but got nothing`);
     } else if (value === null) {
@@ -115,9 +106,8 @@ function typeAt(type: GraphQLInputType, path: readonly (string | number)[]): Gra
 
 function explain(type: GraphQLInputType, value: unknown): string {
   const nullable = getNullableType(type);
-  if (!isInputObjectType(nullable) || kindOf(value) !== 'an object') {
+  if (!isInputObjectType(nullable) || kindOf(value) !== 'an object')
     return `expected ${expectationOf(type)}, but got ${kindOf(value)}`;
-  }
   const fields = nullable.getFields();
   const required = Object.values(fields).filter((field) => isNonNullType(field.type));
   const missing = required.filter(({ name }) => !Object.hasOwn(propertiesOf(value), name)).map(({ name }) => name);

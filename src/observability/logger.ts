@@ -4,10 +4,7 @@ import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pi
 import { framesOf } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
-/**
- * The only fields of a log line. The logger leaves out every other field, so that a forgotten `{ token }` in a call to it
- * does not become a leak.
- */
+/** The only fields of a line: all others are left out, so that a forgotten `{ token }` is no leak. */
 const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
   `
     account before caller cause client clientVersion code decision error errors field flaws health internal
@@ -18,11 +15,7 @@ const ALLOWED_FIELDS: ReadonlySet<string> = new Set(
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/**
- * A logger that writes to stdout. Each call chooses what it logs: never a request, a response or a header.
- *
- * @param pretty writes lines for people instead of JSON, if pino-pretty is installed
- */
+/** A logger to stdout; `pretty` writes for people, if pino-pretty is there. No call logs a request or a header. */
 export async function createLogger({ level, pretty }: { level: string; pretty: boolean }): Promise<Logger> {
   const limit = new RepeatLimit();
   // Before the buffer's own listener, so that the last counts get into it.
@@ -77,10 +70,7 @@ function allowed(fields: Fields): Fields {
   return line;
 }
 
-/**
- * Writes the line of an operation: the same as `log.info(fields, 'operation')`, in a third of the time, because every
- * operation has one. A field that is undefined is left out.
- */
+/** The same as `log.info(fields, 'operation')` in a third of the time. A field that is undefined is left out. */
 export function writeOperation(log: Logger, fields: Fields): void {
   if (!log.isLevelEnabled('info')) return;
   // Sound: pino documents that a logger keeps its stream under this symbol, and leaves it out of its type.
@@ -94,9 +84,8 @@ const LINES_PER_CAUSE = 10;
 const WINDOW_MS = 1_000;
 
 /**
- * Limits how many warnings of the same cause are written in a second, because in an outage each operation has one. A cause is
- * the message with the fields `account` and `cause`. These are words of ours or of the configuration, so a caller
- * cannot make further causes. When the second is over, one line for each cause says how many were left out.
+ * Limits how many warnings of one cause are written in a second: in an outage each operation has one. A cause is the
+ * message with `account` and `cause`, which no caller makes. Then a line for each says how many were left out.
  */
 export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
@@ -126,10 +115,7 @@ export class RepeatLimit {
   }
 }
 
-/**
- * The buffer is written when it holds this many characters, or after this many ms. A pipe holds 64 KiB; what does not fit
- * into it waits in this process's memory until the other end reads.
- */
+/** The buffer is written at this many characters, or after this many ms. What a pipe does not take waits in memory. */
 const MAX_BUFFERED_CHARACTERS = 16 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 
@@ -141,9 +127,8 @@ export const linesDropped = () => allDropped;
 const MAX_PENDING_BYTES = 1024 * 1024;
 
 /**
- * Writes log lines in batches, because one write for each line would be a good part of what an operation costs. The rest of
- * the buffer is written when the process exits. A log that cannot be written is no reason to stop serving: its lines are
- * dropped and counted. The process listens to the errors of the stream.
+ * Writes lines in batches, which spares a good part of what an operation costs, and the rest at the exit. What the
+ * stream does not take is dropped and counted. The process listens to the errors of the stream.
  */
 export function bufferLines(stream: Writable): { write(line: string): void } {
   let lines = 0;

@@ -14,7 +14,6 @@ export interface Telemetry {
   readonly logSample: number;
   readonly metrics: Metrics;
   readonly logHash: LogHash;
-  /** Undefined unless traces are exported. */
   readonly tracing: Tracing | undefined;
 }
 
@@ -26,14 +25,8 @@ export interface OperationKind {
   readonly name: string | undefined;
 }
 
-/** A decision of the risk policy. */
-interface Decision {
-  readonly action: string;
-  readonly rule: string;
-  readonly policy: string;
-  /** The shadow rules that match before it. */
-  readonly shadow: readonly string[];
-}
+/** A decision of the risk policy, and the shadow rules that match before it. */
+type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
 /** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
 export const MAX_RESPONSES_WEIGHT = 4 * 1024 * 1024;
@@ -52,16 +45,12 @@ const SLOW_MS = 2_000;
 /** With any other outcome somebody was refused, or let through without a verdict. */
 const GOOD_OUTCOMES: ReadonlySet<string> = new Set(['DeviceFingerprint', 'DeviceJudgement', 'CaptchaPassed']);
 
-/**
- * One GraphQL operation from its parsed body to its response. It can be cancelled, and it is the only place that collects what
- * happened: when the operation ends, that becomes one log line, one set of metrics and one span.
- */
+/** One operation, from its body to its response. Its end becomes one log line, one set of metrics and one span. */
 export class Operation {
   /** Identifies the operation in the log: the router's `x-request-id` if it is short and plain. */
   readonly requestId: string;
   /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
-  /** What further responses may weigh. */
   responsesWeightLeft = MAX_RESPONSES_WEIGHT;
   /** The person for whom what has the tag `risk` was read; undefined if nobody is named. */
   reader: string | undefined;
@@ -145,7 +134,6 @@ export class Operation {
     this.#telemetry.metrics.recordDroppedMetadata(key, 1);
   }
 
-  /** Records the data and the errors of the response. */
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
     this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
     this.#hasData = data != null && Object.values(data).some(holdsData);
@@ -216,12 +204,11 @@ function decidedIn(decisions: readonly Decision[]) {
   if (decisions.length === 0) return {};
   const words = (of: (decision: Decision) => string | readonly string[]) =>
     [...new Set(decisions.flatMap(of))].join(' ');
-  const shadow = words((one) => one.shadow) || undefined;
   return {
     decision: words((one) => one.action),
     rule: words((one) => one.rule),
     policy: words((one) => one.policy),
-    shadow,
+    shadow: words((one) => one.shadow) || undefined,
   };
 }
 

@@ -41,7 +41,6 @@ export interface OperationSpan {
 interface CallTarget {
   readonly service: string;
   readonly region: string;
-  /** Scheme, host and port. */
   readonly origin: string;
   /** The path as the service's document has it, with names in braces in the place of ids. */
   readonly pathTemplate: string;
@@ -50,13 +49,11 @@ interface CallTarget {
 /** Returns what ends the span, with the HTTP status of the response; undefined if there was none. */
 export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
 
-/** What is traced of an operation when it ends. */
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
   readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
   /** The code of its first error, and who has to act; undefined without an error. */
   readonly failure: { readonly code: string; readonly side: Side } | undefined;
-  /** The HTTP status of the response. */
   readonly status: number;
 }
 
@@ -69,10 +66,8 @@ type TracingOptions = Pick<
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Starts to export spans over OTLP/HTTP, if there is a receiver. The packages that do it are slow to load, so they are loaded
- * only then. Names and attributes are those of OpenTelemetry's semantic conventions for GraphQL servers and for HTTP. Left out
- * are the document, which can hold tokens; the client's address; and `url.full`, which would hold the public key or the captcha
- * id and the path of the configured address.
+ * Exports spans over OTLP/HTTP, with packages that are loaded only for it. Names follow OpenTelemetry's conventions.
+ * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
 export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
   const { otlpEndpoint } = options;
@@ -157,10 +152,7 @@ function meterOf(dropped: (count: number) => void): Meter {
   return Object.assign(createNoopMeter(), { createCounter: () => ({ add }) });
 }
 
-function samplerOf(
-  { otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions,
-  sdk: typeof Sdk,
-): Sdk.Sampler {
+function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: TracingOptions, sdk: typeof Sdk) {
   let sampler: Sdk.Sampler = new sdk.TraceIdRatioBasedSampler(ratio);
   if (name.endsWith('always_on')) sampler = new sdk.AlwaysOnSampler();
   if (name.endsWith('always_off')) sampler = new sdk.AlwaysOffSampler();

@@ -6,11 +6,9 @@ type OnAddresses = (error: Error | null, addresses: readonly LookupAddress[]) =>
 /** Asks the system for all addresses of a host name, of both families. */
 export type Lookup = (hostname: string, done: OnAddresses) => void;
 
-/** What is told about look-ups. */
 export interface LookupObserver {
   /** A look-up failed with this code; `isFirst` unless the one before failed as well. */
   failed(hostname: string, code: string, isFirst: boolean): void;
-  /** A look-up succeeded after one that failed. */
   recovered(hostname: string): void;
 }
 
@@ -23,10 +21,7 @@ const MAX_AGE_MS = 5 * 60_000;
 /** How long anybody waits for a look-up, in ms. The look-up itself cannot be aborted. */
 const LOOKUP_TIMEOUT_MS = 1_500;
 
-/**
- * The host names that this process connects to, with their addresses. The system works on two look-ups at a time, so a
- * look-up for each new socket would make hundreds of calls wait, and be late for no fault of the upstream.
- */
+/** Host names with their addresses. The system works on two look-ups at a time: one for each socket would be late. */
 export class DnsCache {
   readonly #names = new Map<string, HostName>();
   readonly #lookup: Lookup;
@@ -39,9 +34,7 @@ export class DnsCache {
 
   /** One host name. It is looked up when somebody first asks for its addresses. */
   nameFor(hostname: string): HostName {
-    const known = this.#names.get(hostname);
-    if (known) return known;
-    const name = new HostName(hostname, this.#lookup, this.#observer);
+    const name = this.#names.get(hostname) ?? new HostName(hostname, this.#lookup, this.#observer);
     this.#names.set(hostname, name);
     return name;
   }
@@ -76,9 +69,8 @@ export class HostName {
   }
 
   /**
-   * Gives the addresses: at once if they are known, otherwise after the look-up, or with the error ETIMEDOUT if that
-   * takes longer than 1.5 s. Only the error ENOTFOUND is about the name. Every other one is about this machine or its
-   * look-ups.
+   * Gives the addresses: at once if they are known, else after the look-up, or ETIMEDOUT after 1.5 s. Only ENOTFOUND is
+   * about the name; any other error is about this machine.
    */
   resolve(done: OnAddresses): void {
     if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
@@ -150,9 +142,8 @@ function lookupError(hostname: string, code: string): Error {
 }
 
 /**
- * The look-up of the system, which also reads its file of hosts. glibc reads its configuration at the first look-up. If
- * the process has no descriptor left by then, it answers ENOTFOUND for every name, and from then on EMFILE. So
- * the first look-up happens here, when the process starts.
+ * The look-up of the system, with its file of hosts. glibc reads its configuration at the first one, which is here:
+ * without a descriptor left it would answer ENOTFOUND for every name.
  */
 function openSystemLookup(): Lookup {
   dnsLookup('localhost', () => {});

@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 
-/**
- * From `getBuiltinModule`, because an import of `node:http` reads all of its exports, and one of them loads the undici inside
- * Node, which makes a start about 30 ms slower.
- */
+/** An import of `node:http` would load the undici inside Node, which makes a start about 30 ms slower. */
 export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** Makes a server listen; port 0 takes a free one. Resolves with its scheme, host and port, without a trailing slash. */
@@ -20,15 +17,11 @@ export async function listenOn(server: Server, host: string, port: number): Prom
 /** A target in origin-form, or in absolute-form with a host that counts instead of the header (RFC 9112, section 3.2.2). */
 const TARGET = /^(?:https?:\/\/([^/?]*))?([^?]*)/i;
 
-/** The path of a request without its query. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   return TARGET.exec(url)?.[2] || '/';
 }
 
-/**
- * Is a request for an address or a name without a dot, such as `localhost`? Any other name can be one of another site, whose
- * look-up was changed to this machine so that its page may read what we answer (DNS rebinding).
- */
+/** Is the host an address or a name without a dot? Any other may be another site's (DNS rebinding). */
 export function hasLocalName({ url = '', headers }: IncomingMessage): boolean {
   const host = TARGET.exec(url)?.[1] ?? headers.host ?? '';
   const name = host.replace(/:\d+$/, '');

@@ -26,12 +26,7 @@ export function parseJson(json: string | Uint8Array): unknown {
 
 const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
 
-/**
- * Reads JSON that a person wrote, with the keys that stand twice in an object: JSON.parse takes the last one, and the first one would
- * be gone without a word.
- *
- * @throws SyntaxError, whose message quotes the text
- */
+/** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
   const json: unknown = JSON.parse(text);
   const repeatedKeys: string[] = [];
@@ -79,15 +74,8 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
-/**
- * The size of a JSON value: one for each value in it, and what each text and key weighs. It takes any depth. Once the size is more than
- * `most`, nothing more is counted.
- */
-export function sizeOf(
-  value: unknown,
-  weigh: (text: string) => number,
-  most: number = Number.POSITIVE_INFINITY,
-): number {
+/** The values in a JSON value of any depth, plus the weight of each text and key. It stops counting beyond `most`. */
+export function sizeOf(value: unknown, weigh: (text: string) => number, most = Number.POSITIVE_INFINITY): number {
   let size = 0;
   const open = [value];
   while (open.length > 0 && size <= most) {
@@ -105,29 +93,20 @@ export function sizeOf(
   return size;
 }
 
-/**
- * The bytes of a value as JSON; infinite if it nests too deep to be written, or is far larger than `most`. The latter is found without
- * writing it, because each value and character has at least one byte.
- */
+/** The bytes of a value as JSON; infinite, without writing it, if it nests too deep or is far larger than `most`. */
 export function jsonBytes(value: unknown, most: number): number {
   const least = typeof value === 'string' ? value.length : sizeOf(value, ({ length }) => length, most);
   if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/**
- * What a service says beside a failure, for the log; empty unless it is two to ten plain words. Anything else may repeat what was
- * sent: tokens, addresses and numbers of telephones are no words, and one word alone can be a name.
- */
+/** Two to ten plain words that a service says, for the log; else empty: one word or anything else may be personal. */
 export function saidIn(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';
 }
 
-/**
- * Where a body differs from its contract, for the log; undefined without an error. It names paths and kinds of issue,
- * and no value: what was received may be personal data.
- */
+/** Where a body differs from its contract, for the log: paths and kinds of issue, no value; undefined without one. */
 export function describeIssues(error: z.ZodError | undefined): string | undefined {
   return error?.issues.map(({ path, code }) => `${path.join('.') || 'body'}: ${code}`).join('; ');
 }

@@ -25,13 +25,7 @@ export function issueChallenge(query: URLSearchParams, region: Region, { challen
   return { status: 200, body: { captcha_id: captchaId, ...challenge } };
 }
 
-/**
- * Verifies a challenge (captcha document, 4). The document leaves the order of the checks open; README.md states this one:
- * the configuration, the form, each parameter, the signature, and the challenge last, so that a request without the key
- * reveals nothing about it.
- *
- * @throws if the client disconnects before the body is read
- */
+/** Verifies a challenge (4), in the order of README.md: without the key it reveals nothing. Throws on a disconnect. */
 export async function validateChallenge(
   request: IncomingMessage,
   query: URLSearchParams,
@@ -49,9 +43,8 @@ export async function validateChallenge(
   const claimed = challengeIn(form);
   const code = findInvalidParameter(claimed);
   if (code !== undefined) return exception(code);
-  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey)) {
+  if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey))
     return failed('illegal sign_token', claimed.lot_number);
-  }
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
 }
 

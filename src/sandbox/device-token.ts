@@ -32,7 +32,6 @@ const NEWER = new Map(Object.entries({ NEWER_SIGNAL: 'MEDIUM', NEWER_LEVEL: 'CRI
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 500;
 
-/** The longest delay of a token, in ms. */
 const MAX_DELAY_MS = 60_000;
 
 const DEVICE =

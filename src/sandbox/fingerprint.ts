@@ -71,7 +71,6 @@ const MESSAGES = {
   500: 'Internal server error',
 } as const;
 
-/** An error without details (section 7). */
 export function errorResponse(status: keyof typeof MESSAGES): JsonResponse {
   return envelope(status, MESSAGES[status], {});
 }
@@ -90,10 +89,7 @@ function envelope(code: number, message: string, data: object): JsonResponse {
   return { status: code, body: { code, message, data } };
 }
 
-/**
- * The rules for the body of a query (fingerprint document, 2.1 and 2.2), and the error of each. The document has only two of
- * these errors (section 7). Both have the style of pydantic, so the others have pydantic's types and texts.
- */
+/** The errors of a body (2.1, 2.2). Two are documented (7) in the style of pydantic, so the others have its texts. */
 const REASONS: Readonly<Record<string, string>> = {
   missing: 'Field required',
   string_type: 'Input should be a valid string',
@@ -123,12 +119,7 @@ const query = z.strictObject(
   'dict_type',
 );
 
-/**
- * The device token of a valid body, or all of its field errors. An error of the whole body is one of a field named `body` or
- * `Content-Type`.
- *
- * @param body undefined if it was too long
- */
+/** The token, or the field errors: `body` or `Content-Type` for the whole. Without a `body` it was too long. */
 function parseQuery(
   contentType: string | undefined,
   body: Buffer | undefined,

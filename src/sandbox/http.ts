@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** The parts of HTTP that both services share. */
 
-/** A response: the HTTP status and the JSON object in the body. */
 export interface JsonResponse {
   readonly status: number;
   readonly body: object;

@@ -20,7 +20,6 @@ const CAPACITY = 10_000;
 
 /** What the sandbox remembers of all regions, so that a challenge in the wrong one is recognised as one of another captcha id. */
 export class Memory {
-  /** By lot number. */
   readonly challenges = new LRUCache<string, IssuedChallenge>({ max: CAPACITY });
   /** Digests of the tokens for one query, because a token may be as long as a body. */
   readonly usedTokens = new LRUCache<string, true>({ max: CAPACITY });

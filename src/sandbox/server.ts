@@ -7,7 +7,6 @@ import { errorResponse, queryFingerprint } from './fingerprint.ts';
 import { type JsonResponse, send } from './http.ts';
 import { Memory } from './memory.ts';
 
-/** A running sandbox. */
 export interface Sandbox {
   /** The base address of each region, without a trailing slash. Each serves both services. */
   readonly urls: Readonly<Record<Region, string>>;
@@ -22,10 +21,7 @@ export interface Sandbox {
 
 const CHALLENGES_PATH = '/sandbox/challenges';
 
-/**
- * Starts both upstream services, with a server for each region, in the order of REGIONS: the first on `port`, and so on. Port 0 takes three
- * free ports. They answer every client that reaches `host`. Rejects with the error of the socket if a server cannot listen; no other server keeps listening then.
- */
+/** Starts both services, a server for each region from `port` on; 0 takes free ports. None is left after an error. */
 export async function startSandbox({ host = '127.0.0.1', port }: { host?: string; port: number }): Promise<Sandbox> {
   const memory = new Memory();
   const servers: Server[] = [];
@@ -78,9 +74,8 @@ async function route(request: IncomingMessage, region: Region, memory: Memory): 
   const query = new URLSearchParams(search);
   const publicKey = publicKeyIn(path);
   if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, memory);
-  if ((method === 'POST' || method === 'GET') && path === '/validate') {
+  if ((method === 'POST' || method === 'GET') && path === '/validate')
     return validateChallenge(request, query, region, memory);
-  }
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, memory);
   return errorResponse(404);
 }

@@ -6,10 +6,8 @@ import { Listener } from './listener.ts';
 
 /** What operators ask: is the process alive and ready, and what has it counted? */
 
-/** Where Prometheus reads the metrics. */
 export const METRICS_PATH = '/metrics';
 
-/** Prometheus and an orchestrator need a few. */
 const MAX_CONNECTIONS = 64;
 const KEEP_ALIVE_MS = 5_000;
 

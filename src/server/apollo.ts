@@ -29,19 +29,13 @@ interface Options {
   readonly plugins: readonly ApolloServerPlugin<GraphQLContext>[];
 }
 
-/**
- * Up to this cost the trace of an operation has its fields: each takes 8 µs and 36 bytes, and a list can be 20 times as long as the
- * cost assumes. Everything about a device costs 107. Beyond it the trace has the duration alone.
- */
+/** Up to this cost a trace has its fields: each takes 8 µs and 36 bytes. Beyond it the trace has the duration alone. */
 const MAX_TRACED_COST = 2_000;
 
 /** Asks for an inline trace in the response. */
 export const TRACE_HEADER = 'apollo-federation-include-trace';
 
-/**
- * Starts Apollo Server on a schema. It parses and validates every document that is new, and runs plugins: no persisted queries,
- * no stack traces, nothing reported to Apollo.
- */
+/** Starts Apollo Server, which parses and validates new documents and runs plugins. It reports nothing to Apollo. */
 export async function startApollo(
   schema: GraphQLSchema,
   { log, execution, allowsIntrospection, inlineTraces, plugins }: Options,
@@ -82,10 +76,7 @@ export async function startApollo(
   return apollo;
 }
 
-/**
- * Answers each operation of a valid document by the execution. Where a trace with fields is asked for, or a company has plugins of its own,
- * Apollo Server executes what the execution lets through, because only then does it call the plugins for each field.
- */
+/** Answers by the execution. Apollo Server executes itself for traces of fields and for a company's plugins. */
 function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<GraphQLContext> {
   return {
     async requestDidStart() {

@@ -7,14 +7,12 @@ import { isService } from './callers.ts';
 export interface Reservation {
   /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
   take(amount: number): boolean;
-  /** Gives everything back. */
   release(): void;
 }
 
 /**
- * A capacity that all callers share, and what each of them holds of it. The router may hold everything. Services hold half of it
- * at most, or all of it if there is no router, and one service half of that. So nobody can take it from the router, and no
- * service from all others.
+ * A capacity that all callers share. The router may hold all of it; services hold half at most (all of it without a
+ * router), and one service half of that. So nobody takes it from the router, and no service from the others.
  */
 export class SharedCapacity {
   readonly #total: number;
@@ -61,10 +59,7 @@ export class SharedCapacity {
   }
 }
 
-/**
- * How many bytes bodies may take together until their operations are over, and how many answers until they are read. A container
- * of 512 MiB has space for both several times over, and no usual load comes near them: 4,096 requests with 16 KiB each.
- */
+/** The bytes of bodies under way, and of unread answers. A container of 512 MiB has space for both several times. */
 export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
 /** Gives back what an answer holds once the client has taken its last byte, or is gone. */
@@ -85,10 +80,7 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
 /** From this part of the limit on, a new connection replaces the oldest one without an operation. */
 const CROWDED = 0.9;
 
-/**
- * The open connections of a server. One belongs to the caller of its first operation, and stays. All others can be held by
- * anyone who reaches the port, so they are closed first: clients that open connections without end close their own.
- */
+/** The open connections. One with an operation belongs to its caller; others, open to anybody, are closed first. */
 export class Connections {
   #open = 0;
   /** Those of them that belong to no caller. The oldest is the first. */

@@ -7,7 +7,7 @@ import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
-  createAskerReader,
+  askerOf,
   createMetadataReader,
   type MetadataReader,
   scopesOf,
@@ -34,7 +34,6 @@ const BEARER = /^bearer +([!-~]+)$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-/** Who has to present a secret. */
 interface KnownSender {
   readonly name: string;
   /** Undefined if scopes belong to the person on whose behalf this sender asks. */
@@ -47,7 +46,6 @@ export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
   readonly #trustsLoopback: boolean;
   readonly #metadataOf: MetadataReader | undefined;
-  readonly #askerOf: ReturnType<typeof createAskerReader>;
   #routers: readonly KnownSender[] = [];
   #services: readonly KnownSender[] = [];
 
@@ -59,7 +57,6 @@ export class Callers {
     // Prometheus sees an increase only in a series that was there before.
     const known = this.#metadataOf?.(undefined).flatMap(({ keys }) => keys) ?? [];
     for (const key of known) metrics.recordDroppedMetadata(key, 0);
-    this.#askerOf = createAskerReader(trustedHeaders);
     this.replaceSecrets(options);
   }
 
@@ -93,10 +90,10 @@ export class Callers {
 
   /** A sender with the person that the trusted headers of a request name, and with what this person may see. */
   #callerOf({ name, scopes }: Pick<KnownSender, 'name' | 'scopes'>, request: IncomingMessage | undefined): Caller {
-    const { subject: header } = this.#trustedHeaders;
-    const subject = header !== undefined && request ? subjectOf(request, header) : undefined;
+    const headers = this.#trustedHeaders;
+    const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
     const readMetadata = () => this.#metadataOf?.(request) ?? [];
-    return new KnownCaller(name, subject, scopes ?? this.#scopesOfPerson(request), readMetadata, this.#askerOf);
+    return new KnownCaller(name, subject, scopes ?? this.#scopesOfPerson(request), readMetadata, headers);
   }
 
   /** Undefined if scopes are not enforced. */
@@ -113,7 +110,7 @@ class KnownCaller implements Caller {
   readonly subject: string | undefined;
   readonly scopes: ReadonlySet<string> | undefined;
   readonly #readMetadata: () => TrustedMetadata;
-  readonly #askerOf: ReturnType<typeof createAskerReader>;
+  readonly #headers: TrustedHeaders;
   #metadata: TrustedMetadata | undefined;
 
   constructor(
@@ -121,13 +118,13 @@ class KnownCaller implements Caller {
     subject: string | undefined,
     scopes: ReadonlySet<string> | undefined,
     readMetadata: () => TrustedMetadata,
-    askerOf: ReturnType<typeof createAskerReader>,
+    headers: TrustedHeaders,
   ) {
     this.name = name;
     this.subject = subject;
     this.scopes = scopes;
     this.#readMetadata = readMetadata;
-    this.#askerOf = askerOf;
+    this.#headers = headers;
   }
 
   /** Headers are read when somebody asks for them, because most operations do not. */
@@ -137,7 +134,7 @@ class KnownCaller implements Caller {
   }
 
   get asker(): Asker {
-    return this.#askerOf(this);
+    return askerOf(this, this.#headers);
   }
 }
 
@@ -145,8 +142,7 @@ class KnownCaller implements Caller {
 function find(known: readonly KnownSender[], presented: string): KnownSender | undefined {
   const bytes = Buffer.from(presented);
   let found: KnownSender | undefined;
-  for (const sender of known) {
+  for (const sender of known)
     if (sender.secret.length === bytes.length && timingSafeEqual(sender.secret, bytes)) found = sender;
-  }
   return found;
 }

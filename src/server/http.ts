@@ -8,13 +8,10 @@ type Headers = Readonly<Record<string, string>>;
 /** The content type of JSON that does not answer an operation. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/**
- * A body of more characters is encoded before it is sent. node:http joins a text with the headers and copies both, which is
- * cheaper for a small body, and takes three times the memory of a large one.
- */
+/** A longer body is encoded first: node:http copies a text together with the headers, three times its memory. */
 const MAX_SENT_AS_TEXT = 65_536;
 
-/** What a piece of a body takes at least. */
+/** Minimum bytes charged per chunk of a body. */
 const BYTES_PER_PIECE = 256;
 /** A client may send its bytes one by one, as chunks, and each takes some microseconds. More pieces must hold as much as they take. */
 const MAX_SMALL_PIECES = 4_096;
@@ -106,10 +103,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
   });
 }
 
-/**
- * Sends a whole response, which nobody may store unless the headers say so. It ends the connection of a request with a body that was not
- * read, which may have no end. Does nothing if the client has disconnected.
- */
+/** Sends a response. A request body that was not read ends its connection. Nothing happens after a disconnect. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -150,7 +144,6 @@ export function sendText(response: ServerResponse, status: number, text: string,
   send(response, status, { ...headers, 'content-type': 'text/plain; charset=utf-8' }, `${text}\n`);
 }
 
-/** Sends a refusal in the shape of a GraphQL error. */
 export function sendRefusal(response: ServerResponse, { status, code, message, headers }: RequestRefused): void {
   send(response, status, { ...headers, 'content-type': JSON_TYPE }, errorBody(code, message));
 }

@@ -16,15 +16,9 @@ const MAX_CONNECTION_AGE_MS = 300_000;
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/**
- * How many requests of a connection may wait for the answer to an earlier one. Node takes up to 64 KiB of them at once, some 2,400,
- * and all other connections wait for that long. Routers send the next request after an answer.
- */
+/** Pipelined requests of a connection. Node takes some 2,400 at once, for which all other connections wait. */
 const MAX_WAITING = 32;
-/**
- * A request with so many headers is refused, because Node leaves out what comes after them, and with it a repetition that has to be seen.
- * Without a limit a head of 16 KiB holds nine times its size until it is complete.
- */
+/** More headers are refused, because Node drops the rest; without a limit a head takes nine times its 16 KiB. */
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
 const LINGER_MS = 2_000;
@@ -49,7 +43,6 @@ export interface ListenerOptions {
   readonly hasRouter?: () => boolean;
   /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
-  /** Answers a request. */
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
@@ -99,7 +92,6 @@ export class Listener {
     this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
-  /** Starts to listen; see `listenOn`. */
   listen(host: string, port: number): Promise<string> {
     return listenOn(this.#server, host, port);
   }
@@ -181,10 +173,7 @@ export class Listener {
   }
 }
 
-/**
- * A client that has closed its side waits for its answer or is gone, which looks the same until something is written to it. If it
- * is gone, its machine answers with a reset, and the next write closes the socket, which cancels the operation.
- */
+/** After a half-close an answer is due or the client is gone: a write shows it, and a reset cancels the operation. */
 function showWhetherClientIsThere(socket: Socket): void {
   const timer = setInterval(() => {
     // Never within an answer: each is written whole, and shows as much while a part of it waits here.

@@ -15,7 +15,6 @@ import { type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 
-/** Where GraphQL is served. */
 export const GRAPHQL_PATH = '/graphql';
 
 /** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
@@ -28,7 +27,6 @@ const KEEP_ALIVE_MS = 75_000;
 /** How long requests under way may take to finish once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 
-/** Pages for people, by path. */
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
 /** What is configured of the parts of a server, and what it is told of the process. */
@@ -40,7 +38,7 @@ export interface ServerOptions
   readonly shutdownGraceMs: number;
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
-  /** Pages for people in development. With them, introspection is allowed, and pages of other ports of this machine may ask. */
+  /** Pages for people in development. They allow introspection and requests from pages of this machine. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
@@ -99,14 +97,9 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     if (health.answer(path, response)) return;
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
     const render = wantsPage && explorer?.get(path);
-    if (render) {
-      return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
-    }
-    if (path === GRAPHQL_PATH) {
-      throw new RequestRefused(405, 'Send the operation with POST: device tokens do not belong in URLs.', {
-        allow: 'POST',
-      });
-    }
+    if (render) return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
+    const inUrl = 'Send the operation with POST: device tokens do not belong in URLs.';
+    if (path === GRAPHQL_PATH) throw new RequestRefused(405, inUrl, { allow: 'POST' });
     if (path === JWKS_PATH) return sendJwks(request, response, options.jwks?.());
     if (explorer && path === '/' && request.method === 'GET')
       return send(response, 302, { location: GRAPHQL_PATH }, '');
@@ -124,10 +117,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     },
     /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
     replaceSecrets: (secrets: CallerSecrets) => callers.replaceSecrets(secrets),
-    /**
-     * Fails readiness and goes on answering for the grace period with `connection: close`, so that a router moves to other
-     * replicas. Then accepts no new connection, lets requests under way finish for 7 s at most, and closes every socket.
-     */
+    /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
     stop: async () => {
       const isServing = health.unready === undefined;
       health.unready = 'draining';

@@ -30,12 +30,7 @@ const MAX_PORT = 65_535;
 /** An IPv4 address in IPv6 (RFC 4291, section 2.5.5.2), as a URL writes it. */
 const MAPPED = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/;
 
-/**
- * The lines of a header. It reads the raw headers, because Node joins some repeated headers and keeps only the first of others,
- * and neither can be recognised afterwards.
- *
- * @param name in lower case
- */
+/** The lines of a header, in lower case, from the raw ones: Node joins some repeated headers and drops others. */
 function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
   const lines: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -72,7 +67,6 @@ export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMe
 /** What a header says: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
-/** Prepares the headers once. */
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
@@ -98,10 +92,7 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
     }));
 }
 
-/**
- * The client's address in the value of a header, without its port. An IPv4 address that is written as an IPv6 one becomes an
- * IPv4 one. Equal addresses give equal texts (RFC 5952). Undefined if the value is malformed.
- */
+/** The client's address without its port, in the form of RFC 5952, IPv4 in IPv6 as IPv4; undefined if malformed. */
 export function clientAddressOf(
   text: string,
   { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
@@ -117,10 +108,7 @@ export function clientAddressOf(
   return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
 }
 
-/**
- * An entry of a list, where 1 is the last one. Whatever stands left of it was written by the client, so nothing there can make
- * the header malformed.
- */
+/** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
 function fromTheRight(list: string, position: number): string | undefined {
   const appended = list.split(',').slice(-position);
   const entries = appended.map((entry) => entry.trim());
@@ -137,33 +125,17 @@ function fromIPv6(text: string): Found {
   return { ipAddrV4: bytes.join('.') };
 }
 
-const [ANYBODY, NOBODY]: readonly [Asker, Asker] = [
-  { kind: 'anybody', id: '' },
-  { kind: 'nobody', id: '' },
-];
-
-/**
- * Prepares who asks, for the headers that are configured: the person; without one the network of the client's address; else nobody.
- * A person's address does not count beside the person: people share addresses, and accounts cost a bot more than addresses do.
- */
-export function createAskerReader({
-  subject: subjectHeader,
-  metadata: { ipAddr, ipAddrV4, ipAddrV6 } = {},
-}: TrustedHeaders): (caller: Pick<Caller, 'subject' | 'metadata'>) => Asker {
-  const hasAddress = Boolean(ipAddr ?? ipAddrV4 ?? ipAddrV6);
-  if (subjectHeader === undefined && !hasAddress) return () => ANYBODY;
-  return (caller) => {
-    if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
-    const known = Object.assign({}, ...caller.metadata.map(({ found }) => found));
-    const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
-    return network === undefined ? NOBODY : { kind: 'network', id: network };
-  };
+/** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
+export function askerOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
+  const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
+  if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
+  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'anybody', id: '' };
+  const known: NonNullable<Found> = Object.assign({}, ...caller.metadata.map(({ found }) => found));
+  const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
+  return network === undefined ? { kind: 'nobody', id: '' } : { kind: 'network', id: network };
 }
 
-/**
- * An IPv4 address, or the first 56 bits of an IPv6 address, which are what one household is given (RFC 6177). It is the same however the
- * address is written. Undefined for any other text: a header for `ipAddrV6` alone is passed on unchecked.
- */
+/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */
 function networkOf(address: string): string | undefined {
   const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
   if (ipAddrV6 === undefined) return ipAddrV4;

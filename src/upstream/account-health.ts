@@ -4,7 +4,6 @@ import { type Probe, Prober, type ProberOptions } from './prober.ts';
 
 /** What an account tells its service. */
 export interface AccountObserver {
-  /** Its status has changed. */
   report(health: AccountHealth, before: HealthStatus): void;
   /** It is down, so every other account has to be known as well. It says so about once a second. */
   probeIfStale(): void;
@@ -54,8 +53,7 @@ export class AccountHealth {
   }
 
   /**
-   * Admits a call. In an outage and in a pause one a second is admitted: a service may refuse nothing but our probes. The others
-   * are refused at once, so that nobody waits.
+   * Admits a call. In an outage and in a pause only one a second: a service may refuse nothing but our probes.
    *
    * @param canBeSent does no limit of our own keep this call from the service? Otherwise it would show nothing.
    * @returns is it the half-open call of this second?
@@ -78,10 +76,7 @@ export class AccountHealth {
     this.#nextHalfOpenAt = 0;
   }
 
-  /**
-   * Pauses the account for so long, in ms, after a 429, unless probes show that it responds. Not if it responded within the last
-   * second, because then the service does not limit the account, but what one caller sends.
-   */
+  /** Pauses the account after a 429, unless it responded within the last second: then one caller is limited. */
   pause(ms: number): void {
     this.prober.start();
     const now = performance.now();
@@ -101,13 +96,12 @@ export class AccountHealth {
   #change(evidence: Evidence, reason?: string): void {
     const before = this.#status;
     const after = statusAfter(before, evidence, reason);
-    const { state } = after;
     this.#status = after;
-    if (before.state !== state) {
-      if (state === 'outage') this.#outageSince = performance.now();
+    if (after.state !== before.state) {
+      if (after.state === 'outage') this.#outageSince = performance.now();
       if (before.state === 'outage') this.#outagesMs += performance.now() - this.#outageSince;
-    }
-    if (state !== before.state || after.reason !== before.reason) this.#observer.report(this, before);
+    } else if (after.reason === before.reason) return;
+    this.#observer.report(this, before);
   }
 }
 

@@ -1,9 +1,6 @@
 import packageJson from '../../package.json' with { type: 'json' };
 
-/**
- * The headers of every request to a service: the same in calls and in probes, so that nothing can treat them differently. They tell
- * its operator who asks. Without an `Accept-Encoding` it could choose any coding (RFC 9110, 12.5.3), and none is decoded here.
- */
+/** Sent with calls and probes. Without `Accept-Encoding` a service may choose any coding (RFC 9110, 12.5.3). */
 export const CLIENT_HEADERS = {
   'user-agent': `${packageJson.name}/${packageJson.version}`,
   'accept-encoding': 'identity',
@@ -20,31 +17,4 @@ export interface Account {
   readonly path: string;
   /** May hold a secret. Never logged. */
   readonly headers: Readonly<Record<string, string>>;
-}
-
-/**
- * The configured accounts of one upstream service, by id. The first one is the default. A rotation of secrets replaces
- * all of them at once; a call under way keeps the account with which it began.
- */
-export class Accounts<Configured extends Pick<Account, 'id'>> {
-  #byId: ReadonlyMap<string, Configured> = new Map();
-
-  constructor(accounts: readonly Configured[]) {
-    this.replace(accounts);
-  }
-
-  /** The ids of all accounts, the default one first. */
-  get ids(): string[] {
-    return [...this.#byId.keys()];
-  }
-
-  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
-  find(id: string | null | undefined): Configured | undefined {
-    const [first] = this.#byId.values();
-    return id == null ? first : this.#byId.get(id);
-  }
-
-  replace(accounts: readonly Configured[]): void {
-    this.#byId = new Map(accounts.map((account) => [account.id, account]));
-  }
 }

@@ -1,6 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
 
-/** A call that waits for its turn. */
 type Waiting = PromiseWithResolvers<void>;
 
 /**
@@ -9,9 +8,7 @@ type Waiting = PromiseWithResolvers<void>;
  * our own because no library has turns, or lets a call leave as soon as its client disconnects.
  */
 export class Bulkhead {
-  /** Calls that may run at once. */
   readonly maxInFlight: number;
-  /** Calls that may wait for one of those to end. */
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
@@ -44,17 +41,10 @@ export class Bulkhead {
     return true;
   }
 
-  /**
-   * Waits in the queue until the call may run. Then it ends with `release`.
-   *
-   * @param operation the operation for which the call is made
-   * @param signal removes the call from the queue
-   * @throws DeviceTrustError OVERLOADED if the queue is full; the reason of the signal
-   */
+  /** Waits until the call may run, or `signal` removes it; see `release`. @throws OVERLOADED if the queue is full */
   async wait(operation: object, signal: AbortSignal): Promise<void> {
-    if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation)) {
+    if (this.#queued >= this.#maxQueue && !this.#makeRoomFor(operation))
       throw new DeviceTrustError('OVERLOADED', { internal: 'the queue is full' });
-    }
     const waiting = Promise.withResolvers<void>();
     const queue = this.#queues.get(operation) ?? new Set();
     this.#queues.set(operation, queue.add(waiting));

@@ -1,9 +1,9 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
-import { Deadline } from '../runtime/event-loop.ts';
-import { type Account, Accounts } from './accounts.ts';
+import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
+import { Deadline } from './deadline.ts';
 import { type Evidence, HEALTH_STATES } from './health-table.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
@@ -24,7 +24,6 @@ export interface UpstreamRequest {
   readonly operation: CallOperation;
 }
 
-/** The meaning of a response. */
 export interface Reading<Result> {
   readonly result: Result;
   /**
@@ -53,36 +52,41 @@ const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
 export class UpstreamClient<Configured extends Account = Account> {
-  readonly accounts: Accounts<Configured>;
   /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
+  #accounts: ReadonlyMap<string, Configured>;
   readonly #bulkheads = new Map<string, Bulkhead>();
   readonly #pools = new Map<string, UpstreamPool>();
 
   constructor(options: UpstreamOptions<Configured>) {
     const { service, accounts, metrics, quota } = options;
     this.#options = options;
-    this.accounts = new Accounts(accounts);
+    this.#accounts = byId(accounts);
     this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
     metrics.watchBulkheads(service, () => this.#bulkheads);
     metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
     metrics.watchQuota(service, () => quota?.states() ?? []);
   }
 
+  /** The ids of all accounts, the default one first. */
+  get ids(): string[] {
+    return [...this.#accounts.keys()];
+  }
+
+  /** The account with this id, without an id the default one; undefined if it is unknown, or if there is none. */
+  find(id: string | null | undefined): Configured | undefined {
+    const [first] = this.#accounts.values();
+    return id == null ? first : this.#accounts.get(id);
+  }
+
   /** Replaces all accounts at once, and probes them. Calls under way keep theirs. */
   replace(accounts: readonly Configured[]): void {
-    this.accounts.replace(accounts);
+    this.#accounts = byId(accounts);
     this.health.replace(this.#probesOf(accounts));
   }
 
-  /**
-   * Sends one request, and reads the response. Its evidence, and each failure, goes into the health of its account, so only here does a
-   * call say anything about a service. A 429 pauses the account.
-   *
-   * @param read throws DeviceTrustError with an UPSTREAM code for a response that looks like a failure
-   * @throws see `post`; what `read` throws
-   */
+  /** Sends one request. Its evidence, or the error of `post` or `read`, goes into the health of its account. */
   async ask<Result>(request: UpstreamRequest, read: (response: UpstreamResponse) => Reading<Result>): Promise<Result> {
     const { id } = request.account;
     try {
@@ -102,11 +106,11 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be a new
-   * event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be
+   * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
    *
-   * @throws DeviceTrustError with an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the
-   *   reason of the operation's signal
+   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the
+   *   signal's reason
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
     const { account, body, operation } = request;
@@ -121,14 +125,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     const wasQueued = !bulkhead.tryEnter();
     let pending: PendingRequest | undefined;
     // A call that had to wait in the queue is late because of our own limit.
-    const expired = () => {
-      const isOurs = wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-      return new DeviceTrustError(isOurs ? 'OVERLOADED' : 'UPSTREAM_TIMEOUT', {
-        internal: `no answer within ${timeoutMs} ms`,
-      });
-    };
+    const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
-    const deadline = new Deadline(timeoutMs, eventLoop, expired, isHalfOpen ? undefined : operation.signal);
+    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : operation.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
@@ -201,6 +200,9 @@ export class UpstreamClient<Configured extends Account = Account> {
     return bulkhead;
   }
 }
+
+const byId = <Configured extends Account>(accounts: readonly Configured[]) =>
+  new Map(accounts.map((account) => [account.id, account]));
 
 function outcomeOf(status: number): string {
   if (status < 400) return 'ok';

@@ -21,7 +21,6 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  */
 export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';
 
-/** What is known about an account at one moment. */
 export interface HealthStatus {
   readonly state: HealthState;
   /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */

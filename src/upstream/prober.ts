@@ -1,17 +1,13 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import { Deadline, type EventLoopMonitor } from '../runtime/event-loop.ts';
+import { Deadline, type EventLoop } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
-/**
- * A question of our own to one account, which costs nothing upstream. No caller can influence its content or its
- * connection, so its answer says something about the service.
- */
+/** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
 export interface Probe {
   readonly region: string;
-  /** Scheme, host and port. */
   readonly origin: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +15,6 @@ export interface Probe {
   readonly classify: (response: UpstreamResponse) => ProbeResult;
 }
 
-/** What a probe has shown about an account. */
 export interface ProbeResult {
   readonly evidence: Evidence;
   /** For the log. It is the code of the exception if the service answered with one. */
@@ -42,23 +37,15 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
 
 export interface ProbeOptions {
   readonly dns: DnsCache;
-  readonly eventLoop: Pick<EventLoopMonitor, 'totalLagMs'>;
-  /** The deadline of a probe, in ms. */
+  readonly eventLoop: EventLoop;
   readonly timeoutMs: number;
 }
 
-/**
- * Sends a probe on a connection of its own, so that no socket of a caller's request and no queue is involved.
- *
- * @param signal ends it at once, and then its result shows nothing
- */
-export async function sendProbe(
-  { origin, path, headers, body, classify }: Probe,
-  { dns, eventLoop, timeoutMs }: ProbeOptions,
-  signal: AbortSignal,
-): Promise<ProbeResult> {
-  const expired = () => new DeviceTrustError('UPSTREAM_TIMEOUT', { internal: `no answer within ${timeoutMs} ms` });
-  const deadline = new Deadline(timeoutMs, eventLoop, expired, signal);
+/** Sends a probe on a connection of its own. If `signal` ends it, its result shows nothing. */
+export async function sendProbe(probe: Probe, options: ProbeOptions, signal: AbortSignal): Promise<ProbeResult> {
+  const { origin, path, headers, body, classify } = probe;
+  const { dns, eventLoop, timeoutMs } = options;
+  const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {

@@ -17,10 +17,8 @@ type Learn<Rest> = (calls: number, msLeft: number) => Rest;
 export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
 
 /**
- * Connects to a Valkey or Redis where all replicas count. Its answers to counts, and to a probe each second, decide whether it is away: a
- * connection can stand while every count is refused. It never rejects because of the store.
- *
- * @param url redis:// or rediss://, with user and password
+ * Connects to a Valkey or Redis where all replicas count. Answers to counts, and to a probe each second, decide whether
+ * it is away: a connection can stand while every count is refused. It never rejects because of the store.
  */
 export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Metrics, 'recordQuotaStore'>) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
@@ -99,10 +97,8 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Met
   return {
     isAway: () => isAway,
     /**
-     * Makes a function that counts a call of an account, and never rejects. A window begins with its first call.
-     *
-     * @param seconds the length of the window
-     * @returns the result of `learn`, or undefined if the store is away. A late answer is learnt as well, but no call waits for it
+     * Makes a function that counts a call and never rejects: it is undefined while the store is away. A window, in
+     * seconds, begins with its first call. A late answer is learnt as well, but no call waits for it.
      */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);

@@ -28,10 +28,7 @@ interface Rest {
 
 type QuotaMetrics = Pick<Metrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
 
-/**
- * The quota of one service. Each of its accounts has its own count. Without a store, and while that is away, it goes on from the rest
- * that it last knew. Once the store is back, its count decides.
- */
+/** The quota of one service, by account. While the store is away, it goes on alone from the rest that it last knew. */
 export class Quota {
   readonly #service: string;
   readonly #limits: readonly Limit[];

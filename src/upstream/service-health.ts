@@ -60,11 +60,7 @@ export class ServiceHealth implements AccountObserver {
     return this.#accounts.values();
   }
 
-  /**
-   * Checks every account, unless the check is off. One that does not work is checked until it does.
-   *
-   * @returns resolves once `isReady` is true
-   */
+  /** Checks every account, unless that is off, until it works. Resolves once `isReady` is true. */
   start(): Promise<void> {
     const { upstreamCheck, graceMs = GRACE_MS } = this.#options;
     this.#graceTimer = setTimeout(() => {
@@ -105,10 +101,7 @@ export class ServiceHealth implements AccountObserver {
     return { first: all.slice(0, 1), all, off: [] }[this.#options.upstreamCheck];
   }
 
-  /**
-   * An account that has worked is no obstacle any more. One that is refused always is, so that a rollout with a mistake
-   * never replaces a good one. Anything else could be an outage, which is an obstacle for the time of grace only.
-   */
+  /** A refused account stops a rollout until it works. Anything else could be an outage, which only delays it. */
   #updateReadiness(): void {
     const isObstacle = ({ status: { hasWorked, state } }: AccountHealth) =>
       !hasWorked && (state === 'refused' || !this.#isGraceOver);

@@ -13,10 +13,7 @@ export interface UpstreamResponse {
   readonly status: number;
   /** The parsed body, without keys such as `__proto__`; undefined if it is not JSON in UTF-8. */
   readonly json: unknown;
-  /**
-   * Why the body was not read although it may hold an answer: it is compressed, or an object is only a part of it. Nobody may
-   * take such a response for a better one than the service can have meant.
-   */
+  /** Why a body that may hold an answer was not read. It must not count as better than it can have been. */
   readonly unreadable?: string | undefined;
   /** For a 429: how long its account gets no request, in ms and within our bounds. */
   readonly retryAfterMs?: number | undefined;
@@ -53,10 +50,7 @@ export class UpstreamPool {
   readonly #name: HostName | undefined;
   readonly #connect: buildConnector.connector;
 
-  /**
-   * @param origin scheme, host and port
-   * @throws the error of undici, if this is not an origin
-   */
+  /** @throws the error of undici, if `origin` is not scheme, host and port */
   constructor(origin: string, dns: DnsCache) {
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
@@ -85,11 +79,7 @@ export class UpstreamPool {
     });
   }
 
-  /**
-   * Sends a request, on an idle socket or on a new one. Without a budget it has one of its own.
-   *
-   * @param signal ends it at once with its reason, even while undici still waits for a connection
-   */
+  /** Sends a request. `signal` ends it at once with its reason, even while undici still waits for a connection. */
   post(
     request: Pick<Dispatcher.DispatchOptions, 'path' | 'headers' | 'body'>,
     signal: AbortSignal,
@@ -122,12 +112,11 @@ export class UpstreamPool {
   }
 }
 
-/**
- * One request until its whole response has arrived. It handles undici's dispatch itself, because `request()` with its
- * streams and signals costs twice as much.
- */
+/** One request and its whole response. It handles the dispatch itself: `request()` of undici costs twice as much. */
 export class PendingRequest implements Dispatcher.DispatchHandler {
-  readonly #response = Promise.withResolvers<UpstreamResponse>();
+  readonly #settled = Promise.withResolvers<UpstreamResponse>();
+  /** Rejects with an UPSTREAM code, with OVERLOADED for a limit of this machine, or with the reason of the abort. */
+  readonly response = this.#settled.promise;
   readonly #chunks: Buffer[] = [];
   readonly #pool: Pool;
   readonly #name: HostName | undefined;
@@ -154,16 +143,6 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#budget = budget ?? { responsesWeightLeft: MAX_RESPONSES_WEIGHT };
     this.#lookupMsBefore = name?.totalWaitMs() ?? 0;
     pool.dispatch(options, this);
-  }
-
-  /**
-   * The response.
-   *
-   * @throws DeviceTrustError UPSTREAM_UNAVAILABLE, UPSTREAM_REJECTED or UPSTREAM_PROTOCOL_ERROR; OVERLOADED if this machine has
-   *   no more sockets, or if its look-up fails; or the reason of the abort
-   */
-  get response(): Promise<UpstreamResponse> {
-    return this.#response.promise;
   }
 
   /** For how long this request has waited for a look-up, in ms. */
@@ -249,15 +228,15 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     const status = this.#status;
     const pauseMs = status === 429 ? retryAfterMs(this.#retryAfter) : undefined;
-    this.#response.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
+    this.#settled.resolve({ status, json, unreadable, retryAfterMs: pauseMs });
   }
 
   #reject(error: Error): void {
     this.#isOver = true;
-    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#response.reject(error);
+    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#settled.reject(error);
     // That status is a response by itself, whatever is wrong with its body.
     else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
-    else this.#response.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
+    else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }
 }
 
@@ -269,10 +248,7 @@ function describeCoding(codings: string): string | undefined {
   return `a body with ${named}, which the request does not accept`;
 }
 
-/**
- * The pause that a `Retry-After` asks for, in ms and within our bounds. It has seconds or a date (RFC 9110, 10.2.3). It is a list if
- * it was sent twice, and nobody can tell then for how long to wait.
- */
+/** The pause for a `Retry-After`, in seconds or a date (RFC 9110, 10.2.3), in ms. A repeated one is unusable. */
 export function retryAfterMs(header: unknown): number {
   const text = typeof header === 'string' ? header.trim() : '';
   // NaN for a text that is neither.

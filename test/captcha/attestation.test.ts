@@ -3,7 +3,6 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { AttestationIssuer, type AttestationSettings, generateKey } from '../../src/captcha/attestation.ts';
 import type { CaptchaVerdict } from '../../src/captcha/verdict.ts';
 import type { CaptchaIndeterminateCause } from '../../src/schema.generated.ts';
-import { Accounts } from '../../src/upstream/accounts.ts';
 import { partsOf, verifyAttestation } from '../support/attestations.ts';
 import { INPUT } from './support.ts';
 
@@ -37,11 +36,11 @@ const NOW = Date.parse('2026-03-01T08:30:00.900Z');
 vi.useFakeTimers({ toFake: ['Date'], now: NOW });
 afterAll(() => void vi.useRealTimers());
 const key = generateKey('active');
-const accounts = () =>
-  new Accounts([
-    { id: FIRST, captchaKey: 'key-1' },
-    { id: SECOND, captchaKey: 'key-2' },
-  ]);
+const ACCOUNTS = [
+  { id: FIRST, captchaKey: 'key-1' },
+  { id: SECOND, captchaKey: 'key-2' },
+];
+const accounts = () => ({ find: (given?: string | null) => ACCOUNTS.find(({ id }) => id === (given ?? FIRST)) });
 
 const FAILED: CaptchaVerdict = {
   __typename: 'CaptchaFailed',

@@ -38,7 +38,7 @@ describe('anyone, if no secret is configured', () => {
   }
   /** What becomes of the argument of a client that says where it is. */
   const metadataFrom = (address: string | undefined) =>
-    withTrusted({ ipAddrV6: '2001:db8::bad' }, identify(address)?.metadata ?? [], () => {});
+    withTrusted({ ipAddrV6: '2001:db8::bad' }, identify(address)?.metadata ?? []).metadata;
 
   const LOOPBACK = '127.0.0.1 127.0.0.2 127.255.255.254 ::1 ::ffff:127.0.0.1 ::FFFF:127.8.0.1';
   const ELSEWHERE =
