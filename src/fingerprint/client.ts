@@ -74,10 +74,11 @@ export class FingerprintClient {
   /** Counts a difference from the document, and names a new word in the log, once in this process. */
   #recordDrift(kind: Drift, word?: string): void {
     this.#options.metrics.recordDrift(kind);
-    const flaws = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
-    if (word === undefined || this.#named.has(flaws) || this.#named.size >= MAX_NAMED) return;
-    this.#named.add(flaws);
-    this.#options.log.warn({ flaws }, 'the fingerprint service sent a word that its document does not have');
+    // As the cause of the line, so that no word is left out for another.
+    const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
+    if (word === undefined || this.#named.has(cause) || this.#named.size >= MAX_NAMED) return;
+    this.#named.add(cause);
+    this.#options.log.warn({ cause }, 'the fingerprint service sent a word that its document does not have');
   }
 }
 

@@ -82,7 +82,7 @@ const DOCUMENTED_KEYS: ReadonlySet<string> = new Set(DOCUMENTED.map(([, key]) =>
 
 function toMetadata(given: DeviceMetadataInput): Record<string, unknown> {
   const metadata: Record<string, unknown> = {};
-  for (const [name, key] of DOCUMENTED) if (given[name] != null) metadata[key] = given[name];
+  for (const [name, key] of DOCUMENTED) if (given[name]) metadata[key] = given[name];
   const additional = given.additional ?? {};
   for (const key of Object.keys(additional).sort()) {
     if (DOCUMENTED_KEYS.has(key))

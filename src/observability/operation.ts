@@ -29,7 +29,7 @@ export interface OperationKind {
 type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
 /** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
-export const MAX_RESPONSES_WEIGHT = 4 * 1024 * 1024;
+export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
 
 /** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;

@@ -46,7 +46,7 @@ export async function sendProbe(probe: Probe, options: ProbeOptions, signal: Abo
   const { origin, path, headers, body, classify } = probe;
   const { dns, eventLoop, timeoutMs } = options;
   const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
-  const pool = new UpstreamPool(origin, dns);
+  const pool = new UpstreamPool(origin, dns, timeoutMs);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {
     return classify(await pending.response);

@@ -9,8 +9,9 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
   return error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
 }
 
-/** The names of undici's errors for a peer that breaks the rules of HTTP, or the size limit. */
-const PROTOCOL_ERRORS = /^(HTTPParser|HeadersOverflow|ResponseContentLengthMismatch|ResponseExceededMaxSize)Error$/;
+/** Codes of a connection that the other side refuses, resets or never answers: nothing else looks like an outage. */
+const CONNECTION_FAILURES =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;
 
 /**
  * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
@@ -20,29 +21,34 @@ const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
 
-/** Did an attempt fail on this machine? Each address of a name is one. Without IPv6 those for IPv6 fail here, and show nothing. */
-function isLocal(cause: unknown): boolean {
+/** The codes of an error: of each attempt, if several addresses were tried. Without IPv6 those for IPv6 fail here, and show nothing. */
+function codesOf(cause: unknown): string[] {
   const attempts = (cause instanceof AggregateError ? cause.errors : [cause]).map(propertiesOf);
   const others = attempts.filter(({ code, address }) => !(WITHOUT_IPV6.test(`${code}`) && isIPv6(`${address}`)));
-  return (others.length > 0 ? others : attempts).some(({ code }) => LOCAL_FAILURES.test(`${code}`));
+  return (others.length > 0 ? others : attempts).map(({ code }) => `${code}`);
 }
 
 /**
- * Codes of OpenSSL and Node for a certificate that this process does not accept: the address, the certificate or our list of
- * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
+ * Codes of OpenSSL and Node for a handshake that fails: the address, a certificate or our list of authorities is wrong. An outage does
+ * not look like that, but somebody between us and the service does.
  */
-const CERTIFICATE_ERRORS =
-  /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
+const HANDSHAKE_FAILURES =
+  /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
-/** Distinguishes errors of undici and node:net by name and code, never by their messages. */
+/**
+ * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about what it
+ * has read, whatever it thinks of that: a response that nobody can read, and no outage.
+ */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
   const { name, code = '' } = propertiesOf(cause);
   const internal = `${name} ${code}`.trim();
-  if (isLocal(cause)) return new DeviceTrustError('OVERLOADED', { internal });
-  if (CERTIFICATE_ERRORS.test(`${code}`)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
-  const isProtocol = PROTOCOL_ERRORS.test(`${name}`);
-  return new DeviceTrustError(isProtocol ? 'UPSTREAM_PROTOCOL_ERROR' : 'UPSTREAM_UNAVAILABLE', { internal });
+  const codes = codesOf(cause);
+  const areSome = (known: RegExp) => codes.some((one) => known.test(one));
+  if (areSome(LOCAL_FAILURES)) return new DeviceTrustError('OVERLOADED', { internal });
+  if (areSome(HANDSHAKE_FAILURES)) return new DeviceTrustError('UPSTREAM_REJECTED', { internal });
+  if (areSome(CONNECTION_FAILURES)) return new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal });
+  return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, why: 'unreadable' });
 }
 
 /** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */

@@ -29,6 +29,8 @@ const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 
 /** Beside its bytes, what takes as long as so many bytes of plain text: a value of its JSON, and a piece in which it arrives. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
+/** What each answer may weigh beside the others. A documented one weighs 8 KB at most. */
+const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take no time that counts. */
 const UNCOUNTED_BYTES = 2_048;
 
@@ -51,7 +53,7 @@ export class UpstreamPool {
   readonly #connect: buildConnector.connector;
 
   /** @throws the error of undici, if `origin` is not scheme, host and port */
-  constructor(origin: string, dns: DnsCache) {
+  constructor(origin: string, dns: DnsCache, connectTimeoutMs = CONNECT_TIMEOUT_MS) {
     this.#pool = new Pool(origin, {
       maxResponseSize: MAX_BODY_BYTES,
       allowH2: false,
@@ -67,7 +69,7 @@ export class UpstreamPool {
     this.#name = name;
     this.#connect = buildConnector({
       allowH2: false,
-      timeout: CONNECT_TIMEOUT_MS,
+      timeout: connectTimeoutMs,
       // By then the name is looked up, so the timeout is for the upstream alone. Node tries the addresses of both families.
       lookup: (_hostname, { all }, callback) =>
         name?.resolve((error, addresses) => {
@@ -191,12 +193,17 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#resolve(json, json === undefined ? this.#unreadable() : undefined);
   }
 
-  /** Takes this from the budget. An answer that does not fit is aborted, and gives everything back, because others may fit. */
+  /**
+   * Takes what is beyond the weight of a usual answer from the budget, so that a long one keeps no usual one out. An answer that does not
+   * fit is aborted, and gives everything back, because others may fit.
+   */
   #weigh(weight: number): void {
+    const taken = Math.max(0, this.#weight - USUAL_WEIGHT);
     this.#weight += weight;
-    this.#budget.responsesWeightLeft -= weight;
+    const needed = Math.max(0, this.#weight - USUAL_WEIGHT);
+    this.#budget.responsesWeightLeft -= needed - taken;
     if (this.#budget.responsesWeightLeft >= 0) return;
-    this.#budget.responsesWeightLeft += this.#weight;
+    this.#budget.responsesWeightLeft += needed;
     this.#chunks.length = 0;
     const message =
       'The service answers this request with too much data. Ask about fewer device tokens in one request.';
@@ -233,7 +240,8 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
 
   #reject(error: Error): void {
     this.#isOver = true;
-    if (!isUpstreamFailure(error) || !this.#hasBegun) this.#settled.reject(error);
+    const isUnreadable = this.#hasBegun && isUpstreamFailure(error);
+    if (!isUnreadable) this.#settled.reject(error);
     // That status is a response by itself, whatever is wrong with its body.
     else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
     else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));

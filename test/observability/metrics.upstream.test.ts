@@ -188,7 +188,7 @@ describe('a signal counts by code and level, once for each judgement of an opera
     const name = (client_type: string) => countedWith([], 1, { ...ANDROID.data.detail, client_type });
     expect(await name('Car/TV')).toEqual([[], [['client_type', 1]]]);
     for (const word of ['Car/TV', 'ada@mail.test', 'x'.repeat(49), '', 'constructor']) await name(word);
-    const named = warningsOf(live.app).flatMap(({ flaws }) => (`${flaws}`.startsWith('client_type') ? [flaws] : []));
+    const named = warningsOf(live.app).flatMap(({ cause }) => (`${cause}`.startsWith('client_type') ? [cause] : []));
     expect(named).toEqual(['Car/TV', 'another one', 'constructor'].map((word) => `client_type: ${word}`));
   });
 });

@@ -84,6 +84,14 @@ describe('what fails on this machine is no failure of the upstream', () => {
     },
   );
 
+  test.each([
+    ['ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL', 'UPSTREAM_REJECTED'],
+    ['ERR_ASSERTION', 'UPSTREAM_PROTOCOL_ERROR'],
+    ['ERR_OF_NEXT_YEAR', 'UPSTREAM_PROTOCOL_ERROR'],
+  ])('and what no connection fails with is no outage: %s is %s', (code, expected) => {
+    expect(toUpstreamError(failure(code, '203.0.113.7')).code).toBe(expected);
+  });
+
   test.each(['EADDRNOTAVAIL', 'ENETUNREACH'])('but without IPv6 an IPv6 address with %s says nothing', (code) => {
     const attempts = [failure(code, '2001:db8::9'), failure('ECONNREFUSED', '203.0.113.9')];
     expect(toUpstreamError(new AggregateError(attempts)).code).toBe('UPSTREAM_UNAVAILABLE');
