@@ -41,15 +41,13 @@ export interface ListenerOptions {
   readonly maxConnectionAgeMs?: number;
   /** Is there a router, for which callers that are services have to leave connections? */
   readonly hasRouter?: () => boolean;
-  /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /**
- * An HTTP server with bounded connections, which end at an age of their own: a router keeps its connections, and would never
- * use a replica that was added later. Only a response ends a connection, because one that is closed while it is idle could
- * have a request on its way, which nobody may repeat.
+ * An HTTP server with bounded connections, which end at some age, so that a router uses a replica that was added later.
+ * Only a response ends one: if idle, a request could be on its way, which nobody may repeat.
  */
 export class Listener {
   readonly connections: Connections;

@@ -12,10 +12,7 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
 /** The names of undici's errors for a peer that breaks the rules of HTTP, or the size limit. */
 const PROTOCOL_ERRORS = /^(HTTPParser|HeadersOverflow|ResponseContentLengthMismatch|ResponseExceededMaxSize)Error$/;
 
-/**
- * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
- * the upstream, they would become a captcha outcome: many idle connections, or a mistake in our own rules for outgoing traffic, could let everybody proceed.
- */
+/** Failures of this machine. As the upstream's, idle connections or our own firewall could let everybody proceed. */
 const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
@@ -27,10 +24,7 @@ function isLocal(cause: unknown): boolean {
   return (others.length > 0 ? others : attempts).some(({ code }) => LOCAL_FAILURES.test(`${code}`));
 }
 
-/**
- * Codes of OpenSSL and Node for a certificate that this process does not accept: the address, the certificate or our list of
- * authorities is wrong. An outage does not look like that, but somebody between us and the service does.
- */
+/** Codes for a certificate that is not accepted: the address or our list is wrong, or somebody is in between. */
 const CERTIFICATE_ERRORS =
   /^(ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
