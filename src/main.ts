@@ -71,8 +71,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-const readFile = (path: string) => readFileSync(path, 'utf8');
-const readConfig = () => parseConfig(process.env, readFile);
+const readConfig = () => parseConfig(process.env, (path) => readFileSync(path, 'utf8'));
 
 /** @throws ConfigError with every mistake of the policy */
 function readPolicy(path: string | undefined): RiskPolicy {

@@ -1,10 +1,7 @@
 import { type ConstDirectiveNode, type DocumentNode, Kind, parse, print, specifiedDirectives, visit } from 'graphql';
 import { SUBGRAPH_DOCUMENT } from './graphql/schema.ts';
 
-/**
- * `npm run schema` prints the schema for code generators, which know no directive of federation: as clients of the company's graph
- * see it, or with the word `services` as services see it that ask this subgraph without a router.
- */
+/** `npm run schema` prints the schema for code generators, which know no directive of federation. */
 
 const USAGE = `npm run -s schema              for clients of the graph
 npm run -s schema -- services  for services that ask without a router, with _entities`;
@@ -17,18 +14,14 @@ if (others.length > 0 || !['clients', 'services'].includes(audience)) {
   process.stderr.write(`${USAGE}\n`);
   process.exitCode = 1;
 } else {
-  const document = audience === 'clients' ? withoutInaccessible(SUBGRAPH_DOCUMENT) : withEntities(SUBGRAPH_DOCUMENT);
-  const plain = visit(document, {
+  const isForClients = audience === 'clients';
+  const plain = visit(isForClients ? SUBGRAPH_DOCUMENT : withEntities(SUBGRAPH_DOCUMENT), {
     SchemaExtension: () => null,
+    FieldDefinition: ({ directives }) =>
+      isForClients && named('inaccessible', directives).length > 0 ? null : undefined,
     Directive: ({ name }) => (STANDARD.has(name.value) ? undefined : null),
   });
   process.stdout.write(`${print(plain)}\n`);
-}
-
-function withoutInaccessible(document: DocumentNode): DocumentNode {
-  return visit(document, {
-    FieldDefinition: ({ directives }) => (named('inaccessible', directives).length > 0 ? null : undefined),
-  });
 }
 
 /** With the field for references that `@apollo/subgraph` adds to the schema, and each kind of reference in the text of `_Any`. */

@@ -141,9 +141,8 @@ function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undef
 }
 
 /**
- * The id of a challenge, the same for all of its attestations: in an outage it can be sent many times. Its key is derived (RFC 5869)
- * from the captcha key, which all replicas have and no rotation of signing keys changes. The derivation keeps the id apart from the
- * signature of a verification, which is an HMAC of the lot number too.
+ * The id of a challenge, the same in all of its attestations. Its key is derived (RFC 5869) from the captcha key, which
+ * all replicas have, and so differs from the signature of a verification, which is an HMAC of the lot number too.
  */
 function challengeIdOf({ id, captchaKey }: CaptchaAccount, lotNumber: string): string {
   const key = Buffer.from(hkdfSync('sha256', captchaKey, '', 'captcha attestation id', 32));

@@ -44,10 +44,7 @@ export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: C
   return { id, captchaKey, region, origin, path: pathname + search, headers: FORM_HEADERS };
 }
 
-/**
- * A made-up challenge with a correct signature: the service may reject it, but not us. Random values like a widget's
- * keep caches from answering and firewalls from refusing probes alone.
- */
+/** A made-up challenge, signed: the service may reject it, but not us. It looks real, and no cache has it. */
 export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');
@@ -95,9 +92,14 @@ export class CaptchaClient {
     // A half-open call may outlive its client.
     operation.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
-      const hasWorked = upstream.health.find(id)?.status.hasWorked ?? false;
+      const health = upstream.health.find(id);
+      const hasWorked = health?.status.hasWorked ?? false;
       const isDown = this.#isDown(id, purpose.audience);
-      const takeAllowance = () => this.#takeAllowance(id, purpose.caller.asker);
+      const takeAllowance = () => {
+        const isTaken = this.#budget.take(id, purpose.caller.asker, health?.msWithoutOutages ?? 0);
+        if (!isTaken) metrics.recordLimitedCaptcha();
+        return isTaken;
+      };
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
     const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
@@ -117,14 +119,6 @@ export class CaptchaClient {
       status && (status.hasWorked ? status.state !== 'refused' : status.isNew);
     const inUse = accepted.map(statusOf).filter(isInUse);
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
-  }
-
-  #takeAllowance(captchaId: string, asker: Asker): boolean {
-    const { upstream, metrics } = this.#options;
-    const now = upstream.health.find(captchaId)?.msWithoutOutages ?? 0;
-    const isTaken = this.#budget.take(captchaId, asker, now);
-    if (!isTaken) metrics.recordLimitedCaptcha();
-    return isTaken;
   }
 
   async #verify(

@@ -121,9 +121,8 @@ export type CaptchaResponse =
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
- * Reads a response. With wrong details a rejection is still one, a numeric `code` of an exception is read as its text, and one of a
- * documented family needs no `status`. Otherwise a rejection in another form, or an exception that a client caused, would be an
- * unusable response, which a policy may let proceed.
+ * Reads a response. A rejection with wrong details is one, and so is an exception with a numeric `code` or without
+ * `status`. As unusable responses, a policy could let them proceed.
  */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;

@@ -27,11 +27,10 @@ export interface NoVerdict extends Exception {
 }
 
 /**
- * The verdict of the captcha service, never better than the response: a pass counts only exactly as documented, with status 200 and
- * for the lot number of the request, a rejection in any form. A judgement that is neither has the cause CLIENT, because a bot can
- * spoil its own pass by what its browser reports or by the length of the response. It is no CaptchaFailed: when the service changes
- * the form of its passes, it has rejected nobody. What is no JSON may be a rejection, and so may anything undocumented with status
- * 200. With another status it is the error page of a proxy.
+ * The verdict, never better than the response: a pass counts only exactly as documented, with status 200 and for this
+ * lot number, a rejection in any form. A judgement that is neither has the cause CLIENT, because a bot can spoil its
+ * own pass. It is no CaptchaFailed: a service that changes its passes has rejected nobody. No JSON, or anything
+ * undocumented with status 200, may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   if (response.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });

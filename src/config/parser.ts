@@ -54,16 +54,13 @@ export function parseConfig(env: Environment, readFile: (path: string) => string
   }
   // Sound: every key is one of the table, and its value came out of the schema of its row.
   const config = values as Partial<Config>;
-  problems.push(...brokenRules(config, (key) => isSet(VARIABLES[key], env)));
+  const isSet = ({ name, secret }: Variable) => Boolean(env[name] || (secret && env[`${name}_FILE`]));
+  problems.push(...brokenRules(config, (key) => isSet(VARIABLES[key])));
   if (config.upstreamMode === 'live') problems.push(...placeholders);
   if (areTracesOff(env)) values['otlpEndpoint'] = undefined;
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: a key without its value would have added a sentence to the problems.
   return config as Config;
-}
-
-function isSet({ name, secret }: Variable, env: Environment): boolean {
-  return Boolean(env[name] || (secret && env[`${name}_FILE`]));
 }
 
 /** The value if it is short and cannot be a secret. Otherwise the path of each mistake in it, and what is expected there. */

@@ -10,10 +10,7 @@ interface Options<Value> {
   readonly onProblems: (problems: readonly string[]) => void;
 }
 
-/**
- * Reads a value again and again, and reports a change once two reads agree: a file may be half-written. It polls,
- * because file events miss how a mounted secret changes: one symbolic link replaces another.
- */
+/** Reports a change once two reads agree: a file may be half-written. File events miss how mounted secrets change. */
 export function watchConfig<Value>(first: Value, { read, onChange, onProblems }: Options<Value>): void {
   let reported = JSON.stringify(first);
   let lastRead = reported;

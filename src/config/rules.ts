@@ -102,10 +102,8 @@ export function brokenRules(values: Partial<Config>, isSet: (key: keyof Config) 
 }
 
 /** The sentence about the address that a start could not listen on. Undefined for any other error. */
-export function listenProblem(
-  error: unknown,
-  { host, sandboxHost, port, adminPort }: Partial<Pick<Config, 'host' | 'sandboxHost' | 'port' | 'adminPort'>>,
-): string | undefined {
+export function listenProblem(error: unknown, config: Partial<Config>): string | undefined {
+  const { host, sandboxHost, port, adminPort } = config;
   const { syscall, code, hostname, address = hostname, port: failed } = propertiesOf(error);
   const isListening = syscall === 'listen';
   const isOfAnotherMachine = isListening

@@ -107,10 +107,7 @@ const FIELD_NAMES = [
   ['gen_time', 'genTime'],
 ] as const;
 
-/**
- * Shell commands for a running subgraph in sandbox mode, each with a title. With secrets the first command sets one,
- * which the others send. None is printed, because terminals are recorded.
- */
+/** Shell commands for sandbox mode, with titles. The first sets a secret, never printed: terminals are recorded. */
 export function exampleCommands(
   graphqlUrl: string,
   challengeUrl: string,

@@ -4,9 +4,8 @@ import type { Example } from './examples.ts';
 export const GRAPHIQL_PATH = '/graphiql';
 
 /**
- * The HTML of Apollo Sandbox, with these operations. It can open with one tab only, so the operations are in one document with
- * the headers of the first, and whoever reads it runs the one under the cursor. Its script comes from Apollo's servers; a
- * browser that cannot load it is sent to GraphiQL.
+ * Apollo Sandbox with these operations, in one document, because it opens with one tab only. Its script comes from
+ * Apollo; a browser that cannot load it is sent to GraphiQL.
  */
 export function renderApolloSandbox(operations: readonly Example[]): string {
   const document = operations.map((operation) => operation.document).join('\n\n');

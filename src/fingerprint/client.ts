@@ -10,10 +10,7 @@ import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-/**
- * The loader of one operation, never shared: outcomes belong to one client. Equal requests share a call, and one call
- * asks about one token. Each different request beyond `maxCalls` fails with OVERLOADED.
- */
+/** The loader of one operation, whose equal requests share a call. Beyond `maxCalls` others fail with OVERLOADED. */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
   maxCalls: number,

@@ -39,10 +39,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** Is told what of a device is not kept, and how it differs from the document. `word` is one that the document does not have. */
-interface Observer {
-  onShortened(flaws: string): void;
-  onDrift(kind: Drift, word?: string): void;
-}
+type Observer = { onShortened(flaws: string): void; onDrift(kind: Drift, word?: string): void };
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;

@@ -5,8 +5,6 @@ import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
-/** From the arguments of `deviceFingerprint` to what is sent. */
-
 /** What trusted headers say about the client of a question: an entry for each header that is configured. */
 export type TrustedMetadata = readonly {
   readonly keys: readonly MetadataKey[];

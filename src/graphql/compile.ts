@@ -22,22 +22,21 @@ interface Candidate {
 }
 
 /**
- * Would graphql-jit answer this operation as graphql-js does? It is used for what it certainly does alike, which are the plain
- * queries that routers send:
+ * Would graphql-jit answer this operation as graphql-js does? It is used for the plain queries that routers send:
  *
- * - The queue in which graphql-jit executes mutations keeps everything about a request in memory until a full garbage collection.
- *   A mutation of one field needs no queue: it is compiled as a query of the same field.
- * - Of several fields that set their parent to null, graphql-js reports the first one, and graphql-jit all of them. A single
- *   root field has no such neighbours.
+ * - Its queue for mutations keeps a request in memory until a full garbage collection. One field needs no queue: it
+ *   becomes a query.
+ * - Of several fields that set their parent to null, graphql-js reports the first, and graphql-jit all. A single root
+ *   field is alone.
  * - Directives change the order of the fields of its answers.
  * - A default of a variable can turn out to be wrong only while the operation is executed.
- * - It writes literals into its code. Some texts of its own have a meaning there, so that a text of the caller could run as code, and
- *   so could a word, which `_Any` accepts. In the literal of an object or a list, it can also lose a variable.
- * - It writes the names of answers into its code as well, with all names above them and for each error. It takes two fields for one
- *   whose names, joined by `_`, are alike, as an alias can make them. So the only alias may be that of the root field, in letters and
- *   digits.
+ * - It writes literals into its code, where a caller's text, or a word, which `_Any` accepts, could run. It can lose
+ *   a variable there.
+ * - It writes the names of answers into its code as well, and takes two for one that are alike when joined by `_`. So
+ *   the only alias may be that of the root field, in letters and digits.
  * - Names that every object has, such as `constructor`, are not names to it.
- * - It writes a fragment out wherever that is spread. Where each spreads the next one twice, the code would double with each.
+ * - It writes a fragment out wherever that is spread: where each spreads the next one twice, the code would double
+ *   with each.
  */
 export function canBeCompiled(schema: GraphQLSchema, { document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
@@ -77,7 +76,6 @@ function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
 }
 const PLAIN_VALUES = new Set<string>(['Variable', 'IntValue', 'FloatValue', 'BooleanValue']);
 
-/** Compiles the operation of a valid document. Undefined if graphql-jit cannot. */
 export function compile(schema: GraphQLSchema, { document, definition }: Candidate) {
   const isQuery = definition.operation === 'query';
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };

@@ -6,9 +6,8 @@ import type { GraphQLContext } from './context.ts';
 import { restrictReferences } from './scopes.ts';
 
 /**
- * Changes the schema so that its `_entities` field resolves each representation by itself. In @apollo/subgraph's own
- * resolver, one representation of an unknown type makes the whole list fail after upstream calls for the others have begun.
- * For a type without a reference resolver it returns the caller's own fields.
+ * Changes the schema so that `_entities` resolves each representation by itself. In @apollo/subgraph's resolver, one of
+ * an unknown type makes the whole list fail, and one without a resolver returns the caller's own fields.
  */
 export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   const field = schema.getQueryType()?.getFields()['_entities'];

@@ -126,10 +126,7 @@ export const linesDropped = () => allDropped;
 /** When this many bytes already wait for the stream, further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
-/**
- * Writes lines in batches, which spares a good part of what an operation costs, and the rest at the exit. What the
- * stream does not take is dropped and counted. The process listens to the errors of the stream.
- */
+/** Writes lines in batches, and the rest at the exit. What the stream does not take is dropped and counted. */
 export function bufferLines(stream: Writable): { write(line: string): void } {
   let lines = 0;
   let text = '';

@@ -68,10 +68,7 @@ export class HostName {
     this.#observer = observer;
   }
 
-  /**
-   * Gives the addresses: at once if they are known, else after the look-up, or ETIMEDOUT after 1.5 s. Only ENOTFOUND is
-   * about the name; any other error is about this machine.
-   */
+  /** Gives the addresses, or ETIMEDOUT after 1.5 s. Only ENOTFOUND is about the name, all else about this machine. */
   resolve(done: OnAddresses): void {
     if (this.#addresses.length > 0 && performance.now() - this.#answeredAt < MAX_AGE_MS) {
       done(null, this.#addresses);

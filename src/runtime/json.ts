@@ -8,9 +8,8 @@ const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
 /**
- * Parses JSON; undefined if it is not JSON in UTF-8. The parser's error is not passed on, because it quotes the text. Keys that
- * could reach an object's prototype are left out: `__proto__`, and `constructor` with a `prototype` in it. Texts and keys are
- * well-formed: a lone surrogate becomes U+FFFD, because routers refuse an answer with one.
+ * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. Keys that could reach a prototype are
+ * left out, and a lone surrogate becomes U+FFFD, because routers refuse an answer with one.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {

@@ -34,7 +34,8 @@ export async function validateChallenge(
 ): Promise<JsonResponse> {
   const body = await readBody(request);
   if (!body) return exception('-50000', 413);
-  const form = formOf(request, query, body);
+  const isForm = mediaType(request.headers['content-type']) === 'application/x-www-form-urlencoded';
+  const form = request.method === 'GET' ? query : isForm ? new URLSearchParams(body.toString()) : undefined;
   const captcha = captchaOf(query, form, region);
   if (typeof captcha === 'string') return exception(captcha);
   // Section 4, rule 2: a wrong format is the typical cause of -50005.
@@ -46,13 +47,6 @@ export async function validateChallenge(
   if (form.get('sign_token') !== signToken(claimed.lot_number, captcha.captchaKey))
     return failed('illegal sign_token', claimed.lot_number);
   return forcedOutcome(claimed.lot_number) ?? verify(claimed, captcha.captchaId, memory);
-}
-
-/** The parameters: the form of a POST or the query of a GET; undefined for a POST without a form. */
-function formOf(request: IncomingMessage, query: URLSearchParams, body: Buffer): URLSearchParams | undefined {
-  if (request.method === 'GET') return query;
-  const isForm = mediaType(request.headers['content-type']) === 'application/x-www-form-urlencoded';
-  return isForm ? new URLSearchParams(body.toString()) : undefined;
 }
 
 /** The configuration that the URL or the form names, or the code of an exception. If both name one, it has to be the same. */

@@ -11,8 +11,8 @@ export interface Reservation {
 }
 
 /**
- * A capacity that all callers share. The router may hold all of it; services hold half at most (all of it without a
- * router), and one service half of that. So nobody takes it from the router, and no service from the others.
+ * A capacity that all callers share. Services hold half of it at most (all without a router), and one service half of
+ * that, so that nobody takes it from the router, and no service from the others.
  */
 export class SharedCapacity {
   readonly #total: number;

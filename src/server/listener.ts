@@ -41,15 +41,13 @@ export interface ListenerOptions {
   readonly maxConnectionAgeMs?: number;
   /** Is there a router, for which callers that are services have to leave connections? */
   readonly hasRouter?: () => boolean;
-  /** Counts what never gets to `handle`. */
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /**
- * An HTTP server with bounded connections, which end at an age of their own: a router keeps its connections, and would never
- * use a replica that was added later. Only a response ends a connection, because one that is closed while it is idle could
- * have a request on its way, which nobody may repeat.
+ * An HTTP server with bounded connections, which end at some age, so that a router uses a replica that was added later.
+ * Only a response ends one: if idle, a request could be on its way, which nobody may repeat.
  */
 export class Listener {
   readonly connections: Connections;
@@ -59,8 +57,8 @@ export class Listener {
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
-  /** How many requests of each connection wait for the answer to an earlier one. */
-  readonly #waiting = new WeakMap<Socket, number>();
+  /** The requests of each connection that are owed an answer, and the last one of all. */
+  readonly #requests = new WeakMap<Socket, { owed: number; last: IncomingMessage }>();
   readonly #metrics: ListenerOptions['metrics'];
   #isDraining = false;
 
@@ -117,8 +115,6 @@ export class Listener {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (socket.destroyed) return;
-    // A response has no socket while another one of its connection comes first.
-    if (response.socket === null && !this.#mayWait(socket, response)) return;
     // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
     const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
@@ -127,10 +123,10 @@ export class Listener {
     if (isHttp10) socket.allowHalfOpen = false;
     // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
     if (hasTooMany || (isHttp10 && request.headers['transfer-encoding'] !== undefined)) {
-      this.#ended.add(socket);
       this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
       return;
     }
+    if (!this.#mayWait(request, response)) return;
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
@@ -138,10 +134,13 @@ export class Listener {
     this.#handle(request, response);
   }
 
-  /** Answers bytes that are not a whole HTTP request, and closes the socket. */
+  /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of it is read, or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
-    // The client has disconnected, or has a part of another response, to which this one would seem to belong.
-    if (!socket.writable || socket.bytesWritten > 0) {
+    this.#ended.add(socket);
+    socket.pause();
+    const { owed, last } = this.#requests.get(socket) ?? { owed: 0 };
+    // The client has disconnected, or waits for the answer to an earlier request, which this one would seem to be.
+    if (!socket.writable || owed > Number(last?.complete === false)) {
       socket.destroy();
       return;
     }
@@ -155,20 +154,26 @@ export class Listener {
       `content-length: ${Buffer.byteLength(body)}`,
     ];
     // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
-    socket.setTimeout(LINGER_MS).end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
     this.#metrics?.recordRefusal('BAD_REQUEST');
   }
 
-  /** Counts a request that came before the answer to an earlier one. False, with its connection closed, if it is one too many. */
-  #mayWait(socket: Socket, response: ServerResponse): boolean {
-    const waiting = (this.#waiting.get(socket) ?? 0) + 1;
-    if (waiting > MAX_WAITING) {
+  /** Counts a request until its answer is sent. False, with its connection closed, if too many wait for earlier answers. */
+  #mayWait(last: IncomingMessage, response: ServerResponse): boolean {
+    const { socket } = last;
+    const requests = this.#requests.get(socket) ?? { owed: 0, last };
+    if (requests.owed > MAX_WAITING) {
       this.#metrics?.recordRefusal('OVERLOADED');
       socket.destroy();
       return false;
     }
-    this.#waiting.set(socket, waiting);
-    response.once('close', () => this.#waiting.set(socket, (this.#waiting.get(socket) ?? 1) - 1));
+    requests.owed += 1;
+    requests.last = last;
+    this.#requests.set(socket, requests);
+    response.once('close', () => {
+      requests.owed -= 1;
+    });
     return true;
   }
 }

@@ -107,7 +107,6 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
   }
 
   return {
-    /** What probes get, for a server on another port. */
     health,
     /** See `Listener`. Readiness can succeed from then on. */
     listen: async (host: string, port: number) => {

@@ -110,9 +110,9 @@ export function clientAddressOf(
 
 /** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
 function fromTheRight(list: string, position: number): string | undefined {
-  const appended = list.split(',').slice(-position);
-  const entries = appended.map((entry) => entry.trim());
-  return entries.length === position && !entries.includes('') ? entries[0] : undefined;
+  // Empty ones are ignored (RFC 9110, section 5.6.1.2).
+  const entries = list.split(',').flatMap((entry) => entry.trim() || []);
+  return entries.at(-position);
 }
 
 function fromIPv6(text: string): Found {

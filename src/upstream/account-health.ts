@@ -13,9 +13,9 @@ export interface AccountObserver {
 const HALF_OPEN_INTERVAL_MS = 1_000;
 
 /**
- * The health of one account, and which of its calls are sent. A call that fails says nothing certain about the service, because
- * a bot chooses its content, its moment and often our load. So it only has probes of our own sent. The service is down once two
- * of them in a row have failed, with no documented response to a probe or a call since the first one started.
+ * The health of one account, and which of its calls are sent. A failed call says nothing certain, because a bot chooses
+ * its content, moment and load: it only starts probes. The service is down once two in a row have failed, and nothing
+ * responded since the first one started.
  */
 export class AccountHealth {
   readonly account: string;

@@ -3,9 +3,9 @@ import { DeviceTrustError } from '../errors.ts';
 type Waiting = PromiseWithResolvers<void>;
 
 /**
- * Limits how many calls run at once, and how many more wait in a queue. Operations take turns in it, and a full queue drops a call of
- * the operation that has most in it. Otherwise a bot whose operations make a hundred calls each could keep everybody else out. It is
- * our own because no library has turns, or lets a call leave as soon as its client disconnects.
+ * Limits the calls that run and that wait. Operations take turns, and a full queue drops a call of the one that has
+ * most in it, so a bot with a hundred calls keeps nobody out. No library has turns, or lets a call leave at a
+ * disconnect.
  */
 export class Bulkhead {
   readonly maxInFlight: number;

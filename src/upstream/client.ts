@@ -26,11 +26,7 @@ export interface UpstreamRequest {
 
 export interface Reading<Result> {
   readonly result: Result;
-  /**
-   * - `well`: the service works. This ends an outage and a pause.
-   * - `failed`, `refused`: probes have to find out whether it does.
-   * - `inconclusive`: it can be about the content of this call.
-   */
+  /** `well` ends an outage and a pause, `failed` and `refused` start probes; `inconclusive` may be due to this call. */
   readonly evidence: Evidence;
 }
 

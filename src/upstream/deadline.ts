@@ -17,10 +17,7 @@ export class Deadline {
   readonly #timer: NodeJS.Timeout;
   readonly #cancellation: AbortSignal | undefined;
 
-  /**
-   * @param isOurs did we, not the upstream, use up the time? Then it ends with OVERLOADED.
-   * @param cancellation ends it earlier, with its reason
-   */
+  /** @param isOurs did we use up the time? Then it ends with OVERLOADED; `cancellation` ends it with its own reason */
   constructor(ms: number, eventLoop: EventLoop, isOurs: () => boolean, cancellation?: AbortSignal) {
     this.#eventLoop = eventLoop;
     this.#lagBeforeMs = eventLoop.totalLagMs();

@@ -96,10 +96,7 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Met
 
   return {
     isAway: () => isAway,
-    /**
-     * Makes a function that counts a call and never rejects: it is undefined while the store is away. A window, in
-     * seconds, begins with its first call. A late answer is learnt as well, but no call waits for it.
-     */
+    /** A counter that never rejects: undefined while the store is away. A late answer is learnt, not waited for. */
     counter: (keyPrefix: string, seconds: number) => {
       const limiter = limiterOf(keyPrefix, seconds);
       return async <Rest>(account: string, learn: Learn<Rest>): Promise<Rest | undefined> => {

@@ -13,10 +13,7 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
 const CONNECTION_FAILURES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/**
- * The system's codes when this process or machine has no more sockets, or no way to any network. If these counted as a failure of
- * the upstream, they would become a captcha outcome: many idle connections, or a mistake in our own rules for outgoing traffic, could let everybody proceed.
- */
+/** Failures of this machine. As the upstream's, idle connections or our own firewall could let everybody proceed. */
 const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
