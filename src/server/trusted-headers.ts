@@ -110,9 +110,11 @@ export function clientAddressOf(
 
 /** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
 function fromTheRight(list: string, position: number): string | undefined {
-  // Empty ones are ignored (RFC 9110, section 5.6.1.2).
-  const entries = list.split(',').flatMap((entry) => entry.trim() || []);
-  return entries.at(-position);
+  const entries = list
+    .split(',')
+    .slice(-position)
+    .map((entry) => entry.trim());
+  return entries.length === position && !entries.includes('') ? entries[0] : undefined;
 }
 
 function fromIPv6(text: string): Found {
