@@ -8,8 +8,9 @@ const SURROGATE =
   /(?<!\\)((?:\\\\)*)(?:(\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2})|\\u[dD][89a-fA-F][\da-fA-F]{2})/g;
 
 /**
- * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. Keys that could reach a prototype are
- * left out, and a lone surrogate becomes U+FFFD, because routers refuse an answer with one.
+ * Parses JSON in UTF-8, or returns undefined: the parser's error quotes the text. An object with a key twice is none, because it says
+ * two things (RFC 8259, section 4). Keys that could reach a prototype are left out, and a lone surrogate becomes U+FFFD, because routers
+ * refuse an answer with one.
  */
 export function parseJson(json: string | Uint8Array): unknown {
   try {
@@ -17,30 +18,58 @@ export function parseJson(json: string | Uint8Array): unknown {
     const text = given.includes('\\u')
       ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
       : given;
-    return parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
+    const parsed: unknown = parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
+    return repeatedKeysIn(text).length > 0 ? undefined : parsed;
   } catch {
     return undefined;
   }
 }
 
-const STRING_OR_BOUND = /("(?:[^"\\]|\\.)*")\s*(:)?|[{}]/g;
-
 /** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
-  const json: unknown = JSON.parse(text);
-  const repeatedKeys: string[] = [];
-  const open: Set<string>[] = [];
-  for (const [token, string = '', colon] of text.matchAll(STRING_OR_BOUND)) {
-    if (token === '{') open.push(new Set());
-    else if (token === '}') open.pop();
-    else if (colon) {
-      const key = String(JSON.parse(string));
-      const keys = open.at(-1);
-      if (keys?.has(key)) repeatedKeys.push(key);
-      keys?.add(key);
+  return { json: JSON.parse(text), repeatedKeys: repeatedKeysIn(text) };
+}
+
+const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = ['"', '\\', ':', '{', '}'].map((character) => character.charCodeAt(0));
+
+/** The keys of one object. A list is quicker for a few, as nearly all objects have. */
+type Keys = string[] | Set<string>;
+const FEW_KEYS = 16;
+
+/** The keys that stand again in an object of valid JSON: a parser takes the last one, and the first is gone without a word. */
+function repeatedKeysIn(json: string): string[] {
+  const repeated: string[] = [];
+  const outer: (Keys | undefined)[] = [];
+  let keys: Keys | undefined;
+  for (let at = 0; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === OPEN) {
+      outer.push(keys);
+      keys = [];
+    } else if (code === CLOSE) keys = outer.pop();
+    else if (code === QUOTE) {
+      const begin = at;
+      at = endOfText(json, begin);
+      let next = at + 1;
+      while (json.charCodeAt(next) <= 0x20) next += 1;
+      if (json.charCodeAt(next) !== COLON || !keys) continue;
+      const written = json.slice(begin + 1, at);
+      const key = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
+      if (Array.isArray(keys) ? keys.includes(key) : keys.has(key)) repeated.push(key);
+      if (!Array.isArray(keys)) keys.add(key);
+      else if (keys.push(key) > FEW_KEYS) keys = new Set(keys);
     }
   }
-  return { json, repeatedKeys };
+  return repeated;
+}
+
+/** Where the text that begins here ends: at a quote after an even number of backslashes. */
+function endOfText(json: string, begin: number): number {
+  for (let end = json.indexOf('"', begin + 1); ; end = json.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (json.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
 }
 
 /** For each byte, 1 if it is a character that stands before a value or a key. */

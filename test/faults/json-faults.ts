@@ -171,6 +171,7 @@ const verdicts: readonly CaptchaFault[] = [
     answer(500, exception('-50000', 'runtime error')),
     { cause: 'SERVICE', code: '-50000', proceed: false },
   ],
+  ['a "fail" and a pass in one object', ok(text(PASS).replace('{', '{"result":"fail",')), REFUSAL],
   ['a pass that is only in __proto__', ok(`{"__proto__":${text(PASS)}}`), NO_ANSWER],
   ['a "fail" beside 20,000 levels', ok(text(FAIL).replace('{', `{"new":${DEEP_OBJECTS},`)), NO],
   // This is not a fault: a byte order mark may be ignored (RFC 8259, 8.1).

@@ -12,6 +12,16 @@ test.each([
 });
 
 test.each([
+  ['{"a":1,"b":{"a":1},"c":[{"a":1},{"a":"a"}]}', true],
+  ['{"\\"":1,"a" :{"b":"\\\\"},"b":2}', true],
+  ['{"a":1,"b":2,"a":1}', false],
+  [String.raw`{"a":1,"\u0061":2}`, false],
+  [`{${Array.from({ length: 40 }, (_, at) => `"k${at}":[]`).join()},"k20" : 1}`, false],
+])('%s says one thing: %s', (json, isRead) => {
+  expect(parseJson(json) !== undefined).toBe(isRead);
+});
+
+test.each([
   ['1', 0],
   ['[]', 1],
   ['[1,2,3]', 3],
