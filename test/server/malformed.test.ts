@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Listener } from '../../src/server/listener.ts';
@@ -24,6 +25,14 @@ test.each([
   expectRawRefusal(answer, status);
   expect(await refusals()).toBe((before ?? 0) + 1);
   expect(answer + app.logged()).not.toContain('canary-7f3a');
+});
+
+test('what follows a complete answer on a kept connection is refused with the same body', async () => {
+  const { socket, closed } = openConnection(app.url, 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
+  await once(socket, 'data');
+  socket.write('hello\r\n\r\n');
+  const answers = await closed;
+  expectRawRefusal(answers.slice(answers.lastIndexOf('HTTP/1.1')), 400);
 });
 
 test.each([
@@ -57,6 +66,18 @@ describe.concurrent('deadlines that nobody can configure', () => {
     const ms = performance.now() - start;
     expect(ms).toBeGreaterThan(9_500);
     expect(ms).toBeLessThan(16_000);
+  });
+
+  test('a request that was refused for its slow body is not executed when the rest comes', async () => {
+    const body = '{"query":"query TooLate { __typename }"}';
+    const { socket, closed } = openConnection(
+      app.url,
+      `${HEADERS}content-length: ${body.length}\r\n\r\n${body.slice(0, -1)}`,
+    );
+    await once(socket, 'data');
+    socket.write('}');
+    expectRawRefusal(await closed, 408);
+    expect(app.logged()).not.toContain('TooLate');
   });
 
   test('a client that sent no HTTP and keeps its side open is disconnected', async (context) => {
