@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Writable } from 'node:stream';
 import { type DestinationStream, type LogFn, type Logger, type LoggerOptions, pino } from 'pino';
 import { framesOf } from '../errors.ts';
@@ -151,20 +151,29 @@ export function bufferLines(stream: Writable): { write(line: string): void } {
   };
 }
 
-/** Makes the only form in which a token or a person may be logged: 12 hexadecimal digits of a keyed hash of this text. */
+/**
+ * The only form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104), always the same for one key. By
+ * two hashes in one go each, because an `Hmac` of Node took an eighth of what a token takes.
+ */
 export class LogHash {
-  #key: string | Buffer = randomBytes(32);
+  #inner = Buffer.alloc(0);
+  #outer = Buffer.alloc(0);
 
   /** @param key without one a random one is made, and hashes of different processes cannot be compared */
   constructor(key: string | undefined) {
-    if (key !== undefined) this.#key = key;
+    this.replaceKey(key ?? randomBytes(32));
   }
 
-  replaceKey(key: string): void {
-    this.#key = key;
+  replaceKey(key: string | Buffer): void {
+    const bytes = Buffer.from(key);
+    const block = Buffer.alloc(64);
+    (bytes.length > block.length ? hash('sha256', bytes, 'buffer') : bytes).copy(block);
+    this.#inner = Buffer.from(block.map((byte) => byte ^ 0x36));
+    this.#outer = Buffer.from(block.map((byte) => byte ^ 0x5c));
   }
 
   of(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('hex').slice(0, 12);
+    const inner = hash('sha256', Buffer.concat([this.#inner, Buffer.from(text)]), 'buffer');
+    return hash('sha256', Buffer.concat([this.#outer, inner]), 'hex').slice(0, 12);
   }
 }
