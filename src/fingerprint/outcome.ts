@@ -55,7 +55,7 @@ export function toOutcome(
 ): FingerprintOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
-    const report = new Report();
+    const report = new Report(success.data.data.detail);
     const device = toDevice(question, success.data.data, respondedAt, report);
     if (report.leftOut > 0) observer?.onShortened(`device_basic: ${report.leftOut} values were left out or cut`);
     if (observer) observeDrift(success.data.data, observer);
@@ -190,12 +190,18 @@ const MAX_BYTES = 960;
 /** Bounds what a page says of itself, so that it cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
+  /** Nearly all fit as a whole, which is measured once. */
+  readonly #fits: boolean;
   /** How many values were left out, or cut. */
   leftOut = 0;
 
+  constructor(detail: Detail) {
+    this.#fits = 'device_basic' in detail && jsonBytes(detail.device_basic, MAX_BYTES) <= MAX_BYTES;
+  }
+
   /** As many characters from the begin of a text as still fit. The first text that is cut takes all that is left. */
   text(value: string): string {
-    if (this.#takes(jsonBytes(value, this.#left))) return value;
+    if (this.#fits || this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;
     let [kept, left] = ['', this.#left - 2];
     // By code points: half of a surrogate pair is no text.
@@ -214,6 +220,10 @@ class Report {
     for (const key in object) {
       if (some.includes(key)) continue;
       const value = object[key];
+      if (this.#fits) {
+        kept.push([key, value]);
+        continue;
+      }
       const isText = typeof value === 'string';
       // A colon and a comma have two bytes, and so have the brackets.
       const ofKey = jsonBytes(key, this.#left);

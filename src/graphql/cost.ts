@@ -54,9 +54,9 @@ export class CostBudget {
   /** May an answer be as large as this one? What is too large is never written, because that is what costs. */
   allows(answer: unknown): boolean {
     const most = this.max / COST_IN_ANSWER;
-    const least = sizeOf(answer, (text) => text.length / CHARACTERS_PER_UNIT, most);
+    const least = sizeOf(answer, CHARACTERS_PER_UNIT, most);
     if (least > most || least * MAX_ESCAPE_LENGTH <= most) return least <= most;
-    return sizeOf(answer, (text) => JSON.stringify(text).length / CHARACTERS_PER_UNIT, most) <= most;
+    return sizeOf(answer, CHARACTERS_PER_UNIT, most, (text) => JSON.stringify(text).length) <= most;
   }
 }
 
@@ -152,7 +152,7 @@ export function checkCost(
     // A single value stands for a list of one.
     const length = Array.isArray(value) ? value.length : Number(value != null);
     count += length * lists;
-    cost += length * perReference + uses * sizeOf(value, (text) => text.length / CHARACTERS_PER_UNIT);
+    cost += length * perReference + uses * sizeOf(value, CHARACTERS_PER_UNIT);
   }
   if (count > maxRepresentations)
     throw badUserInput('representations', `at most ${maxRepresentations} in a request`, 'more');

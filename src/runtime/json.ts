@@ -1,4 +1,3 @@
-import { parse } from 'secure-json-parse';
 import type { z } from 'zod';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -18,8 +17,10 @@ export function parseJson(json: string | Uint8Array): unknown {
     const text = given.includes('\\u')
       ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
       : given;
-    const parsed: unknown = parse(text, null, { protoAction: 'remove', constructorAction: 'remove' });
-    return repeatedKeysIn(text).length > 0 ? undefined : parsed;
+    const parsed: unknown = JSON.parse(text);
+    // Nearly always as many, which needs no second look.
+    const isEachKeptOnce = withoutPrototypes(parsed) === quotesBeforeColons(text);
+    return isEachKeptOnce || repeatedKeysIn(text).length === 0 ? parsed : undefined;
   } catch {
     return undefined;
   }
@@ -28,6 +29,37 @@ export function parseJson(json: string | Uint8Array): unknown {
 /** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
   return { json: JSON.parse(text), repeatedKeys: repeatedKeysIn(text) };
+}
+
+/** Takes out the keys of a JSON value that could reach a prototype, and counts all that it had. */
+function withoutPrototypes(value: unknown): number {
+  let keys = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (Array.isArray(next)) for (const item of next) open.push(item);
+    else if (isObject(next)) {
+      for (const key in next) {
+        keys += 1;
+        const inner = next[key];
+        if (key === '__proto__' || (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')))
+          delete next[key];
+        else if (typeof inner === 'object') open.push(inner);
+      }
+    }
+  }
+  return keys;
+}
+
+/** The keys in a JSON text, each as often as it stands there, and the texts that begin with a colon. */
+function quotesBeforeColons(json: string): number {
+  let count = 0;
+  for (let at = json.indexOf(':'); at >= 0; at = json.indexOf(':', at + 1)) {
+    let before = at - 1;
+    while (json.charCodeAt(before) <= 0x20) before -= 1;
+    if (json.charCodeAt(before) === QUOTE) count += 1;
+  }
+  return count;
 }
 
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = ['"', '\\', ':', '{', '}'].map((character) => character.charCodeAt(0));
@@ -102,28 +134,45 @@ export function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean 
   return levelsLeft === 0 || Object.values(value).some((inner) => nestsTooDeep(inner, levelsLeft - 1));
 }
 
-/** The values in a JSON value of any depth, plus the weight of each text and key. It stops counting beyond `most`. */
-export function sizeOf(value: unknown, weigh: (text: string) => number, most = Number.POSITIVE_INFINITY): number {
-  let size = 0;
+const lengthOf = (text: string): number => text.length;
+
+/**
+ * The values in a JSON value of any depth, plus the lengths of its texts and keys in units of as many characters. It stops counting
+ * beyond `most`.
+ */
+export function sizeOf(
+  value: unknown,
+  charactersPerUnit: number,
+  most = Number.POSITIVE_INFINITY,
+  measure = lengthOf,
+): number {
+  let values = 0;
+  let characters = 0;
   const open = [value];
-  while (open.length > 0 && size <= most) {
+  while (open.length > 0 && values + characters / charactersPerUnit <= most) {
     const next = open.pop();
-    size += 1;
-    if (typeof next === 'string') size += weigh(next);
+    values += 1;
+    if (typeof next === 'string') characters += measure(next);
     else if (Array.isArray(next)) for (const item of next) open.push(item);
     else if (isObject(next)) {
       for (const key in next) {
-        size += weigh(key);
-        open.push(next[key]);
+        const inner = next[key];
+        characters += measure(key);
+        // Most are texts, which need not wait.
+        if (typeof inner !== 'string') open.push(inner);
+        else {
+          values += 1;
+          characters += measure(inner);
+        }
       }
     }
   }
-  return size;
+  return values + characters / charactersPerUnit;
 }
 
 /** The bytes of a value as JSON; infinite, without writing it, if it nests too deep or is far larger than `most`. */
 export function jsonBytes(value: unknown, most: number): number {
-  const least = typeof value === 'string' ? value.length : sizeOf(value, ({ length }) => length, most);
+  const least = typeof value === 'string' ? value.length : sizeOf(value, 1, most);
   if (least > most || nestsTooDeep(value)) return Number.POSITIVE_INFINITY;
   return Buffer.byteLength(JSON.stringify(value));
 }

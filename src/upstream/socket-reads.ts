@@ -9,16 +9,22 @@ import { errors } from 'undici';
  */
 export function guardReads(socket: Socket, maxBytes: number): void {
   const read = socket.read.bind(socket);
-  let written = 0;
+  const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
+  let isNewCall = true;
   let bytesOfCall = 0;
   /** The position in the head of an interim response; NaN once the final response has begun. */
   let at = 0;
   let lastFour = 0;
+  // To ask a socket for its `bytesWritten` takes longer than all of this. Sound: what is given is passed on.
+  socket.write = (...given: unknown[]) => {
+    isNewCall = true;
+    return write(...given);
+  };
   socket.read = (size?: number) => {
     const chunk: Buffer | null = read(size);
     if (chunk === null) return null;
     // A call begins with what is written.
-    if (socket.bytesWritten !== written) [written, bytesOfCall, at] = [socket.bytesWritten, 0, 0];
+    if (isNewCall) [isNewCall, bytesOfCall, at] = [false, 0, 0];
     bytesOfCall += chunk.length;
     if (bytesOfCall > maxBytes) {
       socket.destroy(new errors.ResponseExceededMaxSizeError());
