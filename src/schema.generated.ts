@@ -136,7 +136,7 @@ export type CaptchaValidation = {
   proceed: Scalars['Boolean']['output'];
 };
 
-/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
+/** The kind of machine: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
 export type DeviceBasic = Mobile | Web;
 
 /** The client SDK that produced a token. */
@@ -185,7 +185,7 @@ export type DeviceFingerprint = {
   decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, for other subgraphs to extend. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
@@ -263,7 +263,7 @@ export type DeviceJudgement = {
   decision?: Maybe<DeviceRiskDecision>;
   /** The device itself, for other subgraphs to extend. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies the event; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
@@ -354,7 +354,7 @@ export type DeviceOperatingSystem = {
   version?: Maybe<Scalars['String']['output']>;
 };
 
-/** What to do about a device. A value that you do not know means `CHALLENGE`. */
+/** The action for a device. Treat an unknown value as `CHALLENGE`. */
 export type DeviceRiskAction =
   /** Go on. */
   | 'ALLOW'
@@ -366,7 +366,7 @@ export type DeviceRiskAction =
 /** The action for a device, with the deciding rule and policy. */
 export type DeviceRiskDecision = {
   __typename?: 'DeviceRiskDecision';
-  /** What to do. */
+  /** The action. */
   action: DeviceRiskAction;
   /** Identifies the content of the policy. The same policy has the same id everywhere, and each change gives a new id. */
   policy: Scalars['ID']['output'];
@@ -417,8 +417,8 @@ export type Mutation = {
    *
    * A challenge can be verified once. So send the values of the captcha widget immediately, and never send the same values again.
    *
-   * Null together with an entry in `errors` means that the verification could not be requested: do not proceed. The input may be malformed, or
-   * the operator has not configured attestations (`NOT_CONFIGURED`).
+   * Null together with an entry in `errors` means that the verification could not be requested: do not proceed. The input may be
+   * malformed, or the operator has not configured attestations (`NOT_CONFIGURED`).
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
 };
