@@ -13,7 +13,6 @@ import { QUERY_TEMPLATE } from './fingerprint/contract.ts';
 import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
 import { prepareApplication } from './fingerprint/request.ts';
 import { Judgements } from './fingerprint/sealed-judgement.ts';
-import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
@@ -24,6 +23,7 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
+import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
 import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
@@ -87,19 +87,18 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
     const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha, metrics });
     const jwks = () => attestations.jwks;
-    const capabilities = {
-      applications: fingerprint,
-      fingerprintClient,
-      policyInUse,
-      judgements,
-      captchaClient,
-      attestations,
-      limits: config,
+    const parts = {
+      ...config,
+      fingerprint: { ...config, client: fingerprintClient, applications: fingerprint, policyInUse, judgements },
+      captcha: { ...config, client: captchaClient, attestations },
     };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
     const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
-    const server = await createServer(SUBGRAPH_SCHEMA, capabilities, { ...config, ...own });
+    const server = await createServer(SUBGRAPH_SCHEMA, (...of) => new SubgraphContext(parts, ...of), {
+      ...config,
+      ...own,
+    });
     metrics.watchReadiness(() => server.health.isReady);
     const admin = createAdmin(metrics, server.health);
     closers.push(() => admin.close(0), server.stop);

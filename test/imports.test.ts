@@ -14,16 +14,16 @@ const RULES = `
   config: fingerprint/contract, runtime
   observability: config/variables, runtime, errors
   upstream: observability, runtime, errors
-  fingerprint: upstream, observability, runtime, errors, schema.generated
-  captcha: config/variables, upstream, observability, runtime, errors, schema.generated
-  graphql: config/values, config/variables, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
+  fingerprint: graphql/context, upstream, observability, runtime, errors, schema.generated
+  captcha: config/variables, graphql/context, upstream, observability, runtime, errors, schema.generated
+  graphql: config/variables, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  print-schema: graphql/schema
-  server: graphql, config/values, config/variables, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
+  subgraph: fingerprint, captcha, graphql, upstream/request-scope
+  print-schema: subgraph
+  server: graphql, config/values, config/variables, captcha/captcha-request, captcha/fail-open-budget, fingerprint/contract, fingerprint/device-request, fingerprint/request, observability, upstream, runtime, errors
   sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
   start-sandbox: sandbox, config
-  app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
-    upstream
+  app: config, captcha, errors, explorer, fingerprint, observability, runtime, sandbox, server, subgraph, upstream
   explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, config, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
 `;

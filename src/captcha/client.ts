@@ -5,7 +5,7 @@ import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues, saidIn } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Account } from '../upstream/accounts.ts';
-import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
+import type { CallScope, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -82,15 +82,15 @@ export class CaptchaClient {
   }
 
   /** Verifies one challenge. @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation */
-  async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
+  async validate(input: ValidateCaptchaInput, purpose: Purpose, scope: CallScope): Promise<CaptchaVerdict> {
     const { captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = upstream.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { id } = captcha;
-    let verdict = await this.#verify(input, captcha, purpose, operation);
+    let verdict = await this.#verify(input, captcha, purpose, scope);
     // A half-open call may outlive its client.
-    operation.signal.throwIfAborted();
+    scope.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const health = upstream.health.find(id);
       const hasWorked = health?.status.hasWorked ?? false;
@@ -125,13 +125,13 @@ export class CaptchaClient {
     input: ValidateCaptchaInput,
     account: Captcha,
     { caller }: Purpose,
-    operation: CallOperation,
+    scope: CallScope,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
-    const ids = { requestId: operation.requestId, account: account.id };
+    const ids = { requestId: scope.operation.requestId, account: account.id };
     const body = toForm(input, account.captchaKey);
     try {
-      const verdict = await upstream.ask({ account, body, operation }, (received) => {
+      const verdict = await upstream.ask({ account, body, scope }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, input.lotNumber);
         logProblems(result, response, received, input.lotNumber, ids, log);

@@ -3,23 +3,23 @@ import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
 import type { Drift, Metrics } from '../observability/metrics.ts';
 import type { Account } from '../upstream/accounts.ts';
-import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
+import type { CallScope, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-/** The loader of one operation, whose equal requests share a call. Beyond `maxCalls` others fail with OVERLOADED. */
+/** The loader of one request, whose equal requests share a call. Beyond `maxCalls` others fail with OVERLOADED. */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
   maxCalls: number,
-  operation: CallOperation,
+  scope: CallScope,
 ): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
   let calls = 0;
   const load = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls <= maxCalls) return client.query(request, operation);
+    if (calls <= maxCalls) return client.query(request, scope);
     const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
     return Promise.reject(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   };
@@ -46,7 +46,7 @@ export class FingerprintClient {
   }
 
   /** Asks about one token. An empty one needs no call: its outcome is known. @throws see `UpstreamClient.ask` */
-  async query(request: FingerprintRequest, operation: CallOperation): Promise<FingerprintOutcome> {
+  async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
@@ -54,12 +54,15 @@ export class FingerprintClient {
     const observer = {
       onShortened: (flaws: string) => {
         metrics.recordShortenedReport();
-        log.warn({ requestId: operation.requestId, account: account.id, flaws }, 'a device reports more than is kept');
+        log.warn(
+          { requestId: scope.operation.requestId, account: account.id, flaws },
+          'a device reports more than is kept',
+        );
       },
       onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
     };
     // Each documented outcome shows that the service works. All else throws.
-    const outcome = await upstream.ask({ account, body, operation }, (response) => ({
+    const outcome = await upstream.ask({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now(), observer),
       evidence: 'well',
     }));

@@ -121,34 +121,28 @@ export class PolicyInUse {
     metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
   }
 
-  /** Replaces the policy. Operations under way keep their own. */
+  /** Replaces the policy. Requests under way keep theirs. */
   replace(policy: RiskPolicy): void {
     this.#policy = policy;
     this.#metrics.recordContents({ policy: policy.id });
   }
 
-  /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */
-  forOperation(operation: Pick<Operation, 'recordDecision'>): (device: PolicyInput) => DeviceRiskDecision {
-    const policy = this.#policy;
-    const metrics = this.#metrics;
-    const decisions = new Map<PolicyInput, DeviceRiskDecision>();
-    return (device) => {
-      const known = decisions.get(device);
-      if (known) return known;
-      const { clientType } = device;
-      // What a caller makes up is no label.
-      const eventType = policy.rules
-        .flatMap(({ when }) => when.eventType ?? [])
-        .find((one) => one === device.eventType);
-      const shadows: string[] = [];
-      const decision = decide(policy, device, (shadow) => {
-        shadows.push(shadow.rule);
-        metrics.recordDecision({ decision: shadow, isShadow: true }, { clientType, eventType });
-      });
-      metrics.recordDecision({ decision, isShadow: false }, { clientType, eventType });
-      operation.recordDecision(decision, shadows);
-      decisions.set(device, decision);
-      return decision;
-    };
+  get current(): RiskPolicy {
+    return this.#policy;
+  }
+
+  /** Decides about a device by a policy that is, or was, in use. Records the decision, and those of shadow rules. */
+  decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
+    const { clientType } = device;
+    // Callers choose the event: only a word of the policy may become a label.
+    const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);
+    const shadows: string[] = [];
+    const decision = decide(policy, device, (shadow) => {
+      shadows.push(shadow.rule);
+      this.#metrics.recordDecision({ decision: shadow, isShadow: true }, { clientType, eventType });
+    });
+    this.#metrics.recordDecision({ decision, isShadow: false }, { clientType, eventType });
+    operation.recordDecision(decision, shadows);
+    return decision;
   }
 }

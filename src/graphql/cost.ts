@@ -24,10 +24,10 @@ import { sizeOf } from '../runtime/json.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
 
 /**
- * How much one request may ask. `maxCost` counts lists as they turn out. Its default of 119,000 lets everything about 1,000
+ * How much one operation may cost. `maxCost` counts lists as they turn out. Its default of 119,000 lets everything about 1,000
  * references through: each costs 107, and their text 12,000 in all. A field takes about 1 µs, so this is some 120 ms.
  */
-export type RequestLimits = Pick<Config, 'maxCost' | 'maxRepresentations' | 'maxUpstreamCalls' | 'maxCaptchas'>;
+export type CostLimits = Pick<Config, 'maxCost' | 'maxRepresentations'>;
 
 /** What a request has cost so far, and what it may cost. */
 export class CostBudget {
@@ -68,9 +68,6 @@ const COST_IN_ANSWER = 0.45;
 
 /** JSON can make so many characters of one: of a control character, for instance. */
 const MAX_ESCAPE_LENGTH = 6;
-
-/** What is checked before an operation is executed. */
-export type CostLimits = Pick<RequestLimits, 'maxCost' | 'maxRepresentations'>;
 
 /** What an operation costs, as a function of its variables. It is computed once for each document. */
 export interface OperationCost {

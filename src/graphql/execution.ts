@@ -13,7 +13,7 @@ import { LRUCache } from 'lru-cache';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
-import type { GraphQLContext } from './context.ts';
+import type { RequestContext } from './context.ts';
 import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
@@ -116,7 +116,7 @@ export class Execution {
   check(
     { kind, cost, variables: declared }: KnownOperation,
     variables: Variables,
-    context: GraphQLContext,
+    context: RequestContext,
   ): Answer | undefined {
     context.operation.recordKind(kind);
     dropUndeclared(declared, variables);
@@ -132,7 +132,7 @@ export class Execution {
   }
 
   /** Executes an operation that was not refused, and reports its errors. It does not throw. */
-  async execute(known: KnownOperation, variables: Variables, context: GraphQLContext): Promise<Answer> {
+  async execute(known: KnownOperation, variables: Variables, context: RequestContext): Promise<Answer> {
     const { data, errors } = await this.#run(known, variables, context);
     known.uses += 1;
     if (known.uses === COMPILED_AT_USE) this.#compileLater(known);
@@ -159,7 +159,7 @@ export class Execution {
     this.#compiled = this.#compiled.then(compileIt).catch(() => {});
   }
 
-  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: GraphQLContext) {
+  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: RequestContext) {
     if (compiled) return compiled(undefined, context, variables);
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, type Side } from '../errors.ts';
+import type { Side } from '../errors.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
@@ -28,9 +28,6 @@ export interface OperationKind {
 /** A decision of the risk policy, and the shadow rules that match before it. */
 type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
 
-/** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
-export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
-
 /** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
 const CLIENT = /^[\w ./-]{1,64}$/;
@@ -51,10 +48,6 @@ export class Operation {
   readonly requestId: string;
   /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
-  responsesWeightLeft = MAX_RESPONSES_WEIGHT;
-  /** The person for whom what has the tag `risk` was read; undefined if nobody is named. */
-  reader: string | undefined;
-  readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
   readonly #caller: string;
@@ -64,13 +57,13 @@ export class Operation {
   readonly #tokens: string[] = [];
   readonly #decisions: Decision[] = [];
   #kind: OperationKind | undefined;
+  #reader: string | undefined;
   #side: Side | undefined;
   #calls = 0;
   #callMs = 0;
   /** Codes of the errors in the response. That there is none is a mistake of ours. */
   #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
-  #isOver = false;
 
   /** @param caller the name of who sent it */
   constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
@@ -93,14 +86,14 @@ export class Operation {
     return this.#kind?.field;
   }
 
-  /** Aborts the upstream calls of the operation. Its reason is an error. */
-  get signal(): AbortSignal {
-    return this.#cancellation.signal;
-  }
-
   /** Records what the operation is, once a valid document is known to contain it. */
   recordKind({ type, field, name }: OperationKind): void {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
+  }
+
+  /** Records the person for whom data with the tag `risk` is read; undefined if nobody is named. */
+  recordReader(subject: string | undefined): void {
+    this.#reader = subject;
   }
 
   /** Records who has to act on an error. Of several sides the operator counts first, and the caller last. */
@@ -139,14 +132,8 @@ export class Operation {
     this.#hasData = data != null && Object.values(data).some(holdsData);
   }
 
-  /** The client disconnected: aborts the upstream calls under way, except probes. Does nothing once the operation is over. */
-  cancel(): void {
-    if (!this.#isOver) this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
-  }
-
   /** To be called when the response, with this HTTP status, was sent or cannot be sent. */
   end(status: number): void {
-    this.#isOver = true;
     const { metrics } = this.#telemetry;
     const errors = this.#errors;
     const [code] = errors;
@@ -182,7 +169,7 @@ export class Operation {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
-      person: this.reader && logHash.of(this.reader),
+      person: this.#reader && logHash.of(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),

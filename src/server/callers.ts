@@ -1,10 +1,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { CaptchaCaller } from '../captcha/captcha-request.ts';
 import type { Asker } from '../captcha/fail-open-budget.ts';
 import { ANYONE, ROUTER } from '../config/values.ts';
 import type { Config } from '../config/variables.ts';
+import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { Caller } from '../graphql/context.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
   askerOf,
@@ -17,6 +18,9 @@ import {
 } from './trusted-headers.ts';
 
 export type CallerSecrets = Pick<Config, 'routerSecrets' | 'services'>;
+
+/** A caller with what each slice reads about it. */
+export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
 export interface CallerOptions extends CallerSecrets {
@@ -75,7 +79,7 @@ export class Callers {
   }
 
   /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */
-  identify(request: IncomingMessage): Caller | undefined {
+  identify(request: IncomingMessage): IdentifiedCaller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
       // The headers of others are ignored, and for them too an argument does not count in place of a header.
@@ -89,7 +93,10 @@ export class Callers {
   }
 
   /** A sender with the person that the trusted headers of a request name, and with what this person may see. */
-  #callerOf({ name, scopes }: Pick<KnownSender, 'name' | 'scopes'>, request: IncomingMessage | undefined): Caller {
+  #callerOf(
+    { name, scopes }: Pick<KnownSender, 'name' | 'scopes'>,
+    request: IncomingMessage | undefined,
+  ): IdentifiedCaller {
     const headers = this.#trustedHeaders;
     const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
     const readMetadata = () => this.#metadataOf?.(request) ?? [];
@@ -105,7 +112,7 @@ export class Callers {
 }
 
 /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-class KnownCaller implements Caller {
+class KnownCaller implements IdentifiedCaller {
   readonly name: string;
   readonly subject: string | undefined;
   readonly scopes: ReadonlySet<string> | undefined;

@@ -5,21 +5,26 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { ROUTER } from '../config/values.ts';
 import { DeviceTrustError } from '../errors.ts';
-import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
+import type { RequestContext } from '../graphql/context.ts';
 import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
+import { RequestScope } from '../upstream/request-scope.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
+import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 
+/** Makes the context of the resolvers of one request. */
+export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
+
 export interface HandlerOptions {
-  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
-  readonly capabilities: Capabilities;
+  readonly createContext: CreateContext;
   /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
   /** While it is late, new work is refused. */
@@ -43,7 +48,7 @@ export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  caller: Caller,
+  caller: IdentifiedCaller,
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
@@ -53,10 +58,13 @@ export async function handleGraphql(
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller.name, telemetry);
-    response.on('close', () => operation.cancel());
+    const scope = new RequestScope(operation);
+    response.on('close', () => {
+      if (!response.writableFinished) scope.cancel();
+    });
     let status = 500; // until there is a response
     try {
-      const context = new GraphQLContext(options.capabilities, operation, caller);
+      const context = options.createContext(scope, caller);
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
@@ -108,7 +116,7 @@ async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
   asked: ReturnType<typeof parseRequest>,
-  context: GraphQLContext,
+  context: RequestContext,
   reservation: Reservation,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
   const { query, operationName, variables, extensions } = asked;
@@ -141,7 +149,7 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
 }
 
 /** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
-function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: GraphQLContext, maxBytes: number) {
+function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
   const result = errors ? { errors: inOrder(errors, rest.data), ...rest } : rest;
   if (cost.isOverspent || !cost.allows(result))
     return tooMuch(

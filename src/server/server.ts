@@ -3,7 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
-import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
+import type { RequestContext } from '../graphql/context.ts';
+import type { CostLimits } from '../graphql/cost.ts';
 import { Execution } from '../graphql/execution.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
@@ -11,7 +12,7 @@ import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
 import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
-import { type HandlerOptions, handleGraphql } from './handler.ts';
+import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 
@@ -32,6 +33,7 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 /** What is configured of the parts of a server, and what it is told of the process. */
 export interface ServerOptions
   extends CallerOptions,
+    CostLimits,
     Pick<ListenerOptions, 'maxConnections' | 'maxConnectionAgeMs'>,
     Pick<HandlerOptions, 'maxBodyBytes' | 'maxAnswerBytes' | 'eventLoop' | 'telemetry'> {
   /** The time between failing readiness and refusing connections, in ms. */
@@ -43,14 +45,14 @@ export interface ServerOptions
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
   /** A company's own plugins of Apollo Server. With one, every operation passes through Apollo Server, so that it sees them. */
-  readonly plugins?: readonly ApolloServerPlugin<GraphQLContext>[];
+  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Puts a server together for a schema and the capabilities that its resolvers use. It does not listen yet. */
-export async function createServer(schema: GraphQLSchema, capabilities: Capabilities, options: ServerOptions) {
+/** Puts a server together for a schema and the context of its resolvers. It does not listen yet. */
+export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
-  const execution = new Execution(schema, capabilities.limits);
+  const execution = new Execution(schema, options);
   const apollo = await startApollo(schema, {
     log,
     execution,
@@ -64,7 +66,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
   const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);
   // A service may hold a quarter, so the largest answer can be sent to it.
   const answers = new SharedCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
-  const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies, answers };
+  const handler = { ...options, apollo, execution, createContext, skipsApollo, bodies, answers };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
     ...options,

@@ -3,8 +3,8 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Asker } from '../captcha/fail-open-budget.ts';
 import type { Config } from '../config/variables.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
+import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { Caller } from '../graphql/context.ts';
 
 /** Which headers of a trusted caller carry what. The names are in lower case. */
 export type TrustedHeaders = NonNullable<Config['trustedHeaders']>;
@@ -128,7 +128,7 @@ function fromIPv6(text: string): Found {
 }
 
 /** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
-export function askerOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
+export function askerOf(caller: Pick<FingerprintCaller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
   if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'anybody', id: '' };

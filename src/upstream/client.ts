@@ -1,27 +1,26 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import type { Operation } from '../observability/operation.ts';
 import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Deadline } from './deadline.ts';
 import { type Evidence, HEALTH_STATES } from './health-table.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
+import type { RequestScope } from './request-scope.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
-/** What calls have to do with their operation. */
-export type CallOperation = Pick<
-  Operation,
-  'requestId' | 'signal' | 'recordCall' | 'startCallSpan' | 'responsesWeightLeft'
->;
+/** The part of a request's scope that a call uses. */
+export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
+  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
+};
 
 export interface UpstreamRequest {
   /** Each account has a quota, pauses and a health of its own. */
   readonly account: Account;
   readonly body: string;
-  readonly operation: CallOperation;
+  readonly scope: CallScope;
 }
 
 export interface Reading<Result> {
@@ -109,10 +108,10 @@ export class UpstreamClient<Configured extends Account = Account> {
    *   signal's reason
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const { account, body, operation } = request;
+    const { account, body, scope } = request;
     const { id, region, origin, path, headers } = account;
     const { timeoutMs, eventLoop, quota } = this.#options;
-    operation.signal.throwIfAborted();
+    scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
     const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id)) ?? false;
@@ -123,18 +122,18 @@ export class UpstreamClient<Configured extends Account = Account> {
     // A call that had to wait in the queue is late because of our own limit.
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
-    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : operation.signal);
+    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(operation, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
         if (wasQueued && !isHalfOpen) health?.admit();
         await quota?.take(id);
         deadline.signal.throwIfAborted();
-        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
+        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
         const response = await this.#report(request, pending.response);
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
@@ -155,8 +154,8 @@ export class UpstreamClient<Configured extends Account = Account> {
   /** Reports a call that is under way when it ends: in its operation, its span and the metrics. */
   async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const { service, pathTemplate, metrics } = this.#options;
-    const { account, operation } = request;
-    const { region, origin } = account;
+    const { region, origin } = request.account;
+    const { operation } = request.scope;
     const sentAt = performance.now();
     const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
     const end = (outcome: string, status?: number) => {

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
+import { MAX_RESPONSES_WEIGHT, type RequestScope } from './request-scope.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
@@ -35,7 +35,7 @@ const USUAL_WEIGHT = 16_384;
 const UNCOUNTED_BYTES = 2_048;
 
 /** Holds what further responses may weigh. */
-type Budget = Pick<Operation, 'responsesWeightLeft'>;
+type Budget = Pick<RequestScope, 'responsesWeightLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
