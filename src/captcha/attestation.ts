@@ -49,7 +49,7 @@ interface Options {
   readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
-interface Attestable {
+interface PendingAttestation {
   readonly audience: Audience;
   /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
   readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
@@ -88,7 +88,7 @@ export class AttestationIssuer {
   check(
     { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
-  ): Attestable | undefined {
+  ): PendingAttestation | undefined {
     if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
       this.#options.metrics.recordAttestationRefusal(reason);
@@ -111,7 +111,7 @@ export class AttestationIssuer {
     if (subject === undefined && audience.subject === 'required')
       throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
 
-    const issue: Attestable['attest'] = async (verdict) => {
+    const issue: PendingAttestation['attest'] = async (verdict) => {
       const assurance = assuranceOf(verdict);
       if (!assurance || !this.#signer) return null;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
@@ -123,7 +123,7 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    const attest: Attestable['attest'] = (verdict) => {
+    const attest: PendingAttestation['attest'] = (verdict) => {
       issued ??= issue(verdict);
       return issued;
     };

@@ -3,12 +3,12 @@ import type { Caller, RequestContext } from '../graphql/context.ts';
 import type { CaptchaValidation, ValidateCaptchaInput } from '../schema.generated.ts';
 import type { AttestationIssuer } from './attestation.ts';
 import type { CaptchaClient } from './client.ts';
-import type { Asker } from './fail-open-budget.ts';
+import type { Requester } from './fail-open-budget.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 export interface CaptchaCaller extends Caller {
   /** The requester who has a share of the allowance in an outage. */
-  readonly asker: Asker;
+  readonly requester: Requester;
 }
 
 /** The parts that all requests share. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { badUserInput } from '../errors.ts';
 import type { Metrics } from '../observability/metrics.ts';
-import { describeIssues, saidIn } from '../runtime/json.ts';
+import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Account } from '../upstream/accounts.ts';
 import type { CallScope, UpstreamClient } from '../upstream/client.ts';
@@ -18,7 +18,7 @@ import {
   toForm,
   validatePath,
 } from './contract.ts';
-import { type Asker, FailOpenBudget } from './fail-open-budget.ts';
+import { FailOpenBudget, type Requester } from './fail-open-budget.ts';
 import {
   type CaptchaVerdict,
   evidenceOf,
@@ -60,7 +60,7 @@ export function captchaProbe({ captchaKey, region, origin, path, headers }: Capt
 /** For whom and for what a challenge is verified. */
 interface Purpose {
   /** Who asks is only read if it counts. */
-  readonly caller: { readonly asker: Asker };
+  readonly caller: { readonly requester: Requester };
   /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
@@ -96,7 +96,7 @@ export class CaptchaClient {
       const hasWorked = health?.status.hasWorked ?? false;
       const isDown = this.#isDown(id, purpose.audience);
       const takeAllowance = () => {
-        const isTaken = this.#budget.take(id, purpose.caller.asker, health?.msWithoutOutages ?? 0);
+        const isTaken = this.#budget.take(id, purpose.caller.requester, health?.msWithoutOutages ?? 0);
         if (!isTaken) metrics.recordLimitedCaptcha();
         return isTaken;
       };
@@ -138,7 +138,7 @@ export class CaptchaClient {
         return { result, evidence: evidenceOf(response, result, received.status) };
       });
       if (verdict.__typename === 'CaptchaPassed')
-        this.#budget.recordPass(account.id, caller.asker, upstream.health.find(account.id)?.msWithoutOutages ?? 0);
+        this.#budget.recordPass(account.id, caller.requester, upstream.health.find(account.id)?.msWithoutOutages ?? 0);
       return verdict;
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
@@ -190,7 +190,7 @@ function logProblems(
     // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    const internal = response.kind === 'exception' ? `exception ${code}${saidIn(response.msg)}` : undefined;
+    const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
     log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }

@@ -6,7 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 export type CaptchaVerdict =
@@ -41,7 +41,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
   }
   if (response.kind === 'exception') {
     const cause = causeOfException(response.code ?? '');
-    return noVerdict(isBlamed(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
+    return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
   }
   const received = response.lot_number ?? lotNumber;
   if (received !== lotNumber) {
@@ -49,7 +49,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
     return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
   }
   if (response.kind === 'other')
-    return noVerdict(isBlamed(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+    return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
   if (response.kind === 'flawed pass') return noVerdict('CLIENT', response);
   if (status !== 200) return noVerdict('CLIENT');
   const { used_type: usedType, user_ip: userIp, scene, referer } = response;
@@ -57,7 +57,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
 }
 
 /** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */
-export function isBlamed(status: number): boolean {
+export function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
@@ -69,19 +69,19 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
 export function healthOf(response: CaptchaResponse, status: number): ProbeResult {
   switch (response.kind) {
     case 'pass':
-      return WELL;
+      return HEALTHY_PROBE;
     case 'flawed pass':
       return UNDOCUMENTED;
     case 'rejection':
       if (response.reason === 'illegal sign_token') return { evidence: 'refused', reason: response.reason };
-      return response.isDocumented ? WELL : UNDOCUMENTED;
+      return response.isDocumented ? HEALTHY_PROBE : UNDOCUMENTED;
     case 'exception': {
       const code = response.code ?? '';
       // The risk type belongs to the challenge, not to the account.
-      if (code === '-50001') return WELL;
+      if (code === '-50001') return HEALTHY_PROBE;
       const cause = causeOfException(code);
       if (cause === 'CONFIGURATION') return { evidence: 'refused', reason: code };
-      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : WELL;
+      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : HEALTHY_PROBE;
     }
     case 'unreadable':
       return evidenceOfStatus(status, response.reason);
@@ -94,7 +94,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
-  return evidence === 'failed' && response.kind === 'exception' && isBlamed(status) ? 'refused' : evidence;
+  return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }
 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */

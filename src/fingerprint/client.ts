@@ -4,7 +4,7 @@ import { asError, DeviceTrustError } from '../errors.ts';
 import type { Drift, Metrics } from '../observability/metrics.ts';
 import type { Account } from '../upstream/accounts.ts';
 import type { CallScope, UpstreamClient } from '../upstream/client.ts';
-import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type Probe, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
@@ -99,8 +99,8 @@ export function fingerprintProbe({ region, origin, path, headers }: Account): Pr
 
 /** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
 function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
-  if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
-  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
+  if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status)
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };

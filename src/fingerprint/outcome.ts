@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { Drift } from '../observability/metrics.ts';
-import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
+import { describeIssues, jsonBytes, loggableMessage } from '../runtime/json.ts';
 import type {
   DeviceFieldError,
   DeviceFingerprint,
@@ -64,7 +64,7 @@ export function toOutcome(
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   if (success) throw protocolError(unreadable ?? describeIssues(success.error));
-  const said = saidIn(envelope?.message);
+  const said = loggableMessage(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return toRejection(rejection.data.errors);

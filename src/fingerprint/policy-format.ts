@@ -16,7 +16,7 @@ const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
+// The message of a schema is what it expects, and for unknown keys those that are known. `messagesFor` makes it a sentence.
 // Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
@@ -98,7 +98,7 @@ export function readContent(text: string): PolicyContent {
   const { json, repeatedKeys } = jsonIn(text);
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
   const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
-  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
+  const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
   // Once each, because one value can fail several checks.
   const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
   const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
@@ -117,16 +117,16 @@ function jsonIn(text: string) {
 }
 
 /** The sentences about one mistake: one for each key that is unknown. */
-function sentencesOf(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
+function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
   const { message, input } = issue;
-  const where = placeOf(issue.path, ids);
+  const where = locationOf(issue.path, ids);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => sentence(where, `no key but ${message}`, key, message.split(', ')));
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 
 /** A rule by its id, or by its position from 1 on if its id names none or another one. In a list the value shows which entry it is. */
-function placeOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
+function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
   if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
   const key = others.filter((part) => typeof part === 'string').join('.');
   const id = key !== 'id' && ids.indexOf(ids[at] ?? '') === at && ids[at];

@@ -103,7 +103,7 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 }
 
 /** What is decided about each device of a list. */
-export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
+export function summaryTable(policy: RiskPolicy, questions: readonly Question[]): string[] {
   const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
     const asked = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
     return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);

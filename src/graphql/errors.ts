@@ -70,12 +70,12 @@ export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown)
     if (typeof one === 'number' && typeof other === 'number') return one - other;
     const parent = a.slice(0, at).reduce((value, step) => propertiesOf(value)[step], data);
     for (const key in propertiesOf(parent)) if (key === one || key === other) return key === one ? -1 : 1;
-    return placeOf(first) - placeOf(second) || (one < other ? -1 : 1);
+    return locationOf(first) - locationOf(second) || (one < other ? -1 : 1);
   });
 }
 
 /** Where in the document the field of an error is. No line is that long. */
-function placeOf({ locations: [place] = [] }: GraphQLFormattedError): number {
+function locationOf({ locations: [place] = [] }: GraphQLFormattedError): number {
   return place ? place.line * 1e6 + place.column : 0;
 }
 

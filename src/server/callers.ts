@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { CaptchaCaller } from '../captcha/captcha-request.ts';
-import type { Asker } from '../captcha/fail-open-budget.ts';
+import type { Requester } from '../captcha/fail-open-budget.ts';
 import { ANYONE, ROUTER } from '../config/values.ts';
 import type { Config } from '../config/variables.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import {
-  askerOf,
   createMetadataReader,
   type MetadataReader,
+  requesterOf,
   scopesOf,
   singleHeader,
   subjectOf,
@@ -140,8 +140,8 @@ class KnownCaller implements IdentifiedCaller {
     return this.#metadata;
   }
 
-  get asker(): Asker {
-    return askerOf(this, this.#headers);
+  get requester(): Requester {
+    return requesterOf(this, this.#headers);
   }
 }
 

@@ -6,7 +6,7 @@ import Negotiator from 'negotiator';
 import { ROUTER } from '../config/values.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
-import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
+import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
@@ -126,9 +126,9 @@ async function answerOperation(
     const known = execution.find(query, operationName);
     if (known) return execution.check(known, variables, context) ?? execution.execute(known, variables, context);
   }
-  const refusal = flawOfDocument(query);
+  const refusal = documentViolation(query);
   if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
-  if (!reservation.take(weightOfDocument(query))) throw overloaded();
+  if (!reservation.take(estimateParsedBytes(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Asker } from '../captcha/fail-open-budget.ts';
+import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { Config } from '../config/variables.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
@@ -97,7 +97,7 @@ export function clientAddressOf(
   text: string,
   { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
 ): Found {
-  const entry = hops === undefined ? text : fromTheRight(text, hops);
+  const entry = hops === undefined ? text : nthFromEnd(text, hops);
   if (entry === undefined || entry.length > MAX_ADDRESS_LENGTH) return undefined;
   // Without brackets, what follows the last colon of an IPv6 address can be a part of it.
   if (!port && isIPv6(entry)) return fromIPv6(entry);
@@ -109,7 +109,7 @@ export function clientAddressOf(
 }
 
 /** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
-function fromTheRight(list: string, position: number): string | undefined {
+function nthFromEnd(list: string, position: number): string | undefined {
   const entries = list
     .split(',')
     .slice(-position)
@@ -128,13 +128,16 @@ function fromIPv6(text: string): Found {
 }
 
 /** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
-export function askerOf(caller: Pick<FingerprintCaller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
+export function requesterOf(
+  caller: Pick<FingerprintCaller, 'subject' | 'metadata'>,
+  headers: TrustedHeaders,
+): Requester {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
-  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'anybody', id: '' };
+  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'untracked', id: '' };
   const known: NonNullable<Found> = Object.assign({}, ...caller.metadata.map(({ found }) => found));
   const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
-  return network === undefined ? { kind: 'nobody', id: '' } : { kind: 'network', id: network };
+  return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }
 
 /** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */

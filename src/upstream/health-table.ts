@@ -17,9 +17,9 @@ export type HealthState = (typeof HEALTH_STATES)[number];
  * - `no_such_host`: the look-up says that the host does not exist.
  * - `failed`: what an outage looks like.
  * - `inconclusive`: another response, such as an unreadable one, or one about a limit of the service.
- * - `own_failure`: anything that this process or its machine may have caused.
+ * - `local_failure`: anything that this process or its machine may have caused.
  */
-export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';
+export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'local_failure';
 
 export interface HealthStatus {
   readonly state: HealthState;
@@ -55,7 +55,7 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   failed: {},
   inconclusive: { unknown: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
-  own_failure: { unknown: 'unknown' },
+  local_failure: { unknown: 'unknown' },
 };
 
 /** The same for what was shown twice in a row. */
@@ -71,13 +71,13 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
   const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
   const again = before.pending === evidence ? before.pending : undefined;
   const isPending = evidence === 'failed' || evidence === 'inconclusive';
-  const pending = isPending ? evidence : evidence === 'own_failure' ? before.pending : undefined;
+  const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
   const state = (again ? NEXT_AGAIN[again] : NEXT[evidence])[before.state];
   if (state === undefined) return { ...before, pending };
   return {
     state,
     hasWorked: before.hasWorked || state === 'well',
-    isNew: before.isNew && evidence === 'own_failure',
+    isNew: before.isNew && evidence === 'local_failure',
     reason,
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,

@@ -22,7 +22,7 @@ export interface ProbeResult {
 }
 
 /** The result for a documented answer that does not blame us. */
-export const WELL: ProbeResult = { evidence: 'well', reason: '' };
+export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 
 /** What an answer shows whose body is none of the documented ones, or unreadable for this reason. */
 export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
@@ -52,13 +52,13 @@ export async function sendProbe(probe: Probe, options: ProbeOptions, signal: Abo
     return classify(await pending.response);
   } catch (error) {
     // Nobody asks for the result of one that was ended.
-    if (signal.aborted) return { evidence: 'own_failure', reason: 'ended' };
+    if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
     // That there is no such host is an answer of the look-up, however long it took.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
-    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'own_failure', reason: 'this process was late' };
-    if (code === 'OVERLOADED') return { evidence: 'own_failure', reason };
+    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: 'this process was late' };
+    if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
     if (why === 'unreadable') return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {

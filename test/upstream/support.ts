@@ -4,7 +4,7 @@ import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import type { Account } from '../../src/upstream/accounts.ts';
 import { type CallScope, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
-import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
@@ -66,7 +66,7 @@ export function probeOf(origin: string, classify: Probe['classify'] = classify20
 }
 
 function classify200({ status }: UpstreamResponse) {
-  return status === 200 ? WELL : evidenceOfStatus(status);
+  return status === 200 ? HEALTHY_PROBE : evidenceOfStatus(status);
 }
 
 export const well = answer(200, '{}');
