@@ -102,8 +102,7 @@ export class CaptchaClient {
       };
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
-    const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
-    metrics.recordVerdict(verdict, cause);
+    metrics.recordVerdict(verdict, causeOf(verdict));
     return verdict;
   }
 
@@ -151,6 +150,18 @@ export class CaptchaClient {
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
     }
+  }
+}
+
+/** The reason of a verdict as a label of the metrics; empty for a pass. */
+function causeOf(verdict: CaptchaVerdict): string {
+  switch (verdict.__typename) {
+    case 'CaptchaPassed':
+      return '';
+    case 'CaptchaFailed':
+      return verdict.category;
+    case 'CaptchaIndeterminate':
+      return verdict.cause;
   }
 }
 

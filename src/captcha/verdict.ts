@@ -33,27 +33,37 @@ export interface NoVerdict extends Exception {
  * undocumented with status 200, may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
-  if (response.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });
-  if (response.kind === 'rejection') {
-    const { reason, details } = response;
-    const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
-    return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
+  const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
+  if (mismatch) return mismatch;
+  switch (response.kind) {
+    case 'unreadable':
+      return noVerdict('CLIENT', { isUnreadable: true });
+    case 'rejection': {
+      const { reason, details } = response;
+      const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
+      return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
+    }
+    case 'exception': {
+      const cause = causeOfException(response.code ?? '');
+      return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
+    }
+    case 'other':
+      return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+    case 'flawed pass':
+      return noVerdict('CLIENT', response);
+    case 'pass': {
+      if (status !== 200) return noVerdict('CLIENT');
+      const { used_type: usedType, user_ip: userIp, scene, referer } = response;
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+    }
   }
-  if (response.kind === 'exception') {
-    const cause = causeOfException(response.code ?? '');
-    return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
-  }
-  const received = response.lot_number ?? lotNumber;
-  if (received !== lotNumber) {
-    const about = typeof received === 'string' ? received : 'something else than a text';
-    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
-  }
-  if (response.kind === 'other')
-    return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
-  if (response.kind === 'flawed pass') return noVerdict('CLIENT', response);
-  if (status !== 200) return noVerdict('CLIENT');
-  const { used_type: usedType, user_ip: userIp, scene, referer } = response;
-  return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+}
+
+/** The verdict on an answer for another lot number; undefined for the right one. */
+function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | undefined {
+  if (received === lotNumber) return undefined;
+  const about = typeof received === 'string' ? received : 'something else than a text';
+  return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
 }
 
 /** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */

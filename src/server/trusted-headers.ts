@@ -135,7 +135,8 @@ export function requesterOf(
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
   if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'untracked', id: '' };
-  const known: NonNullable<Found> = Object.assign({}, ...caller.metadata.map(({ found }) => found));
+  const known: NonNullable<Found> = {};
+  for (const { found } of caller.metadata) Object.assign(known, found);
   const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
   return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }

@@ -29,6 +29,8 @@ export interface HealthStatus {
   readonly isNew: boolean;
   /** What is wrong, for the log; empty if nothing is. It is the code of the exception if the service refuses with one. */
   readonly reason: string;
+  /** Does the look-up say that there is no such host? Then that is the reason. */
+  readonly isHostUnknown: boolean;
   /** How many outages were confirmed so far. */
   readonly outages: number;
   /** What the last probe has shown that counts only if the next one shows it again. */
@@ -40,6 +42,7 @@ export const NEW_ACCOUNT: HealthStatus = {
   hasWorked: false,
   isNew: true,
   reason: '',
+  isHostUnknown: false,
   outages: 0,
   pending: undefined,
 };
@@ -79,6 +82,7 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
     hasWorked: before.hasWorked || state === 'well',
     isNew: before.isNew && evidence === 'local_failure',
     reason,
+    isHostUnknown: given === 'no_such_host',
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };

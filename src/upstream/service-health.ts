@@ -116,7 +116,7 @@ export class ServiceHealth implements AccountObserver {
     this.#updateReadiness();
     const { service, log, upstreamMode } = this.#options;
     const { account, prober } = health;
-    const { state, hasWorked, reason } = health.status;
+    const { state, hasWorked, reason, isHostUnknown } = health.status;
     const ids = { service, region: prober.probe.region, account, health: state };
     if (state === 'well') {
       if (before.reason !== '')
@@ -131,8 +131,7 @@ export class ServiceHealth implements AccountObserver {
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
     } else if (state === 'outage') {
-      const isNameless = reason.startsWith('look-up');
-      log.warn({ ...ids, reason }, isNameless ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
+      log.warn({ ...ids, reason }, isHostUnknown ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
     } else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
   }
 }
