@@ -51,21 +51,18 @@ export class FingerprintClient {
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
     const { application: account, body } = request;
-    const observer = {
-      onShortened: (flaws: string) => {
-        metrics.recordShortenedReport();
-        log.warn(
-          { requestId: scope.operation.requestId, account: account.id, flaws },
-          'a device reports more than is kept',
-        );
-      },
-      onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
-    };
+    const { requestId } = scope.operation;
     // Each documented outcome shows that the service works. All else throws.
-    const outcome = await upstream.ask({ account, body, scope }, (response) => ({
-      result: toOutcome(request, response, Date.now(), observer),
+    const { outcome, leftOut, differences } = await upstream.ask({ account, body, scope }, (response) => ({
+      result: toOutcome(request, response, Date.now()),
       evidence: 'well',
     }));
+    if (leftOut > 0) {
+      metrics.recordShortenedReport();
+      const flaws = `device_basic: ${leftOut} values were left out or cut`;
+      log.warn({ requestId, account: account.id, flaws }, 'a device reports more than is kept');
+    }
+    for (const [kind, word] of differences) this.#recordDrift(kind, word);
     const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
     for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
     return outcome;

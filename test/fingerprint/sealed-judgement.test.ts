@@ -53,7 +53,7 @@ function judge(data: unknown, { subject, eventType, decision = DECISION }: Given
     { token: TOKEN, metadata: METADATA, eventType: eventType ?? null },
     { find: () => application },
   );
-  const outcome = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
+  const { outcome } = toOutcome(request, { status: 200, json: { code: 200, message: 'Success', data } }, Date.now());
   if (outcome.__typename !== 'DeviceFingerprint') throw new Error(`expected a device, but got ${outcome.__typename}`);
   const judgement = judgementOf(outcome, subject, decision);
   const sealed = by.seal(judgement);

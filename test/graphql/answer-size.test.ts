@@ -31,7 +31,8 @@ test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the l
 test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
   const query: FingerprintParts['client']['query'] = async (request) =>
-    toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
+    toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)
+      .outcome;
   const small = await startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query));
   const document =
     'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
@@ -53,7 +54,7 @@ const query: FingerprintParts['client']['query'] = async (request) => {
     device: {},
     os: {},
   };
-  return { ...toOutcome(request, { status: 200, json }, 0), deviceBasic };
+  return { ...toOutcome(request, { status: 200, json }, 0).outcome, deviceBasic };
 };
 
 const reports = (aliases: number) =>

@@ -38,7 +38,7 @@ export const PARTS: SubgraphParts = {
         if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
         if (request.token === 'broken') throw new TypeError('a mistake of ours');
         const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
-        return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1));
+        return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
       },
     },
     policyInUse: { current: DEFAULT_POLICY, decide: (policy, device) => decide(policy, device) },

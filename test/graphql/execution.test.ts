@@ -125,7 +125,7 @@ test.each<[string, string, Record<string, unknown>]>([
 test('an alias that is the path of another field costs what it costs, however often it is sent', async () => {
   const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
   const json = { ...ANDROID, data: { ...ANDROID.data, signals } };
-  const query = async (request: FingerprintRequest) => toOutcome(request, { status: 200, json }, 0);
+  const query = async (request: FingerprintRequest) => toOutcome(request, { status: 200, json }, 0).outcome;
   const dear = await startSubgraph({}, withDevices(query, 400));
   const all = '{ name code level confidence effect meaning }';
   for (const [ofJudgement, ofDevice] of [
