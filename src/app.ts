@@ -1,18 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { AttestationIssuer } from './captcha/attestation.ts';
-import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
-import { VALIDATE_TEMPLATE } from './captcha/contract.ts';
+import { CaptchaService } from './captcha/service.ts';
 import { accountsOf } from './config/rules.ts';
 import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
 import { hashesOf } from './config/summary.ts';
 import type { Config } from './config/variables.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
-import { FingerprintClient, fingerprintProbe } from './fingerprint/client.ts';
-import { QUERY_TEMPLATE } from './fingerprint/contract.ts';
-import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
-import { prepareApplication } from './fingerprint/request.ts';
-import { Judgements } from './fingerprint/sealed-judgement.ts';
+import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
+import { FingerprintService } from './fingerprint/service.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
@@ -24,7 +19,6 @@ import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
 import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
-import { UpstreamClient } from './upstream/client.ts';
 import { openQuotas } from './upstream/quota.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
@@ -41,7 +35,6 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
-    const policyInUse = new PolicyInUse(policy, metrics);
     metrics.recordContents(hashesOf(config));
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
@@ -62,38 +55,24 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     closers.push(() => dns.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const shared = { ...config, log, metrics, dns, eventLoop };
-    const fingerprint = new UpstreamClient({
-      ...shared,
-      service: 'fingerprint',
-      accounts: configured.applications.map(prepareApplication),
-      probeOf: fingerprintProbe,
-      pathTemplate: QUERY_TEMPLATE,
-      timeoutMs: config.fingerprintTimeoutMs,
-      quota: quotas.fingerprint,
-    });
-    const captcha = new UpstreamClient({
-      ...shared,
-      service: 'captcha',
-      accounts: configured.captchas.map(prepareCaptcha),
-      probeOf: captchaProbe,
-      pathTemplate: VALIDATE_TEMPLATE,
-      timeoutMs: config.captchaTimeoutMs,
-      quota: quotas.captcha,
-    });
-    for (const service of [fingerprint, captcha]) closers.push(() => service.close());
-    const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
-    const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
-
-    const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
-    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha, metrics });
+    const fingerprint = new FingerprintService(
+      { ...shared, quota: quotas.fingerprint },
+      configured.applications,
+      sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys,
+      policy,
+    );
+    const captcha = new CaptchaService(
+      { ...shared, quota: quotas.captcha },
+      configured.captchas,
+      attestationOf(config),
+    );
+    const upstreams = [fingerprint.upstream, captcha.upstream];
+    for (const upstream of upstreams) closers.push(() => upstream.close());
+    const parts = { fingerprint: fingerprint.parts, captcha: captcha.parts, maxCost: config.maxCost };
+    const { attestations } = captcha;
     const jwks = () => attestations.jwks;
-    const parts = {
-      ...config,
-      fingerprint: { ...config, client: fingerprintClient, applications: fingerprint, policyInUse, judgements },
-      captcha: { ...config, client: captchaClient, attestations },
-    };
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
-    const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
+    const isUpstreamReady = () => upstreams.every(({ health }) => health.isReady);
     const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
     const server = await createServer(SUBGRAPH_SCHEMA, (...of) => new SubgraphContext(parts, ...of), {
       ...config,
@@ -105,7 +84,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
-    const health = [fingerprint, captcha].map((service) => service.health.start());
+    const health = upstreams.map((upstream) => upstream.health.start());
     const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
@@ -120,11 +99,11 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       inUse = rotated;
       if (next.upstreamMode === 'live') {
         const { applications, captchas } = accountsOf(next);
-        fingerprint.replace(applications.map(prepareApplication));
-        captcha.replace(captchas.map(prepareCaptcha));
+        fingerprint.replace(applications);
+        captcha.replace(captchas);
       }
       if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
-      if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
+      if (next.sealingKeys.length > 0) fingerprint.judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
       metrics.recordContents(hashesOf(rotated));
@@ -132,7 +111,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     /** Replaces the risk policy. Operations under way keep their own. */
-    const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
+    const usePolicy = (next: RiskPolicy) => fingerprint.policyInUse.replace(next);
     const { recordNewestInUse } = metrics;
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
     return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };

@@ -14,7 +14,7 @@ const RULES = `
   config: fingerprint/contract, runtime
   observability: config/variables, runtime, errors
   upstream: observability, runtime, errors
-  fingerprint: graphql/context, upstream, observability, runtime, errors, schema.generated
+  fingerprint: config/variables, graphql/context, upstream, observability, runtime, errors, schema.generated
   captcha: config/variables, graphql/context, upstream, observability, runtime, errors, schema.generated
   graphql: config/variables, upstream, observability, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement

@@ -41,7 +41,7 @@ function createSigner(keys: readonly AttestationKey[]) {
 export type AttestationSettings = NonNullable<Config['attestation']>;
 type Audience = AttestationSettings['audiences'][number];
 
-type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
+export type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {

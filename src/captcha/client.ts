@@ -36,7 +36,8 @@ export interface Captcha extends Account {
 }
 
 /** A captcha id as it is configured, with the address of its region. */
-type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> & Readonly<Record<'captchaId' | 'baseUrl', string>>;
+export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
+  Readonly<Record<'captchaId' | 'baseUrl', string>>;
 
 /** Prepares a captcha id once, so that its verifications need not. */
 export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {

@@ -29,7 +29,7 @@ export function withTrusted(given: DeviceMetadataInput | null | undefined, trust
 }
 
 /** An application as it is configured, with the address of its region. */
-type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
+export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {

@@ -1,0 +1,36 @@
+import type { Config } from '../config/variables.ts';
+import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
+import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
+import type { CaptchaParts } from './captcha-request.ts';
+import { type Captcha, CaptchaClient, type ConfiguredCaptcha, captchaProbe, prepareCaptcha } from './client.ts';
+import { VALIDATE_TEMPLATE } from './contract.ts';
+
+type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
+  Pick<Config, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'>;
+
+/** The captcha service, with the attestations of its verdicts. */
+export class CaptchaService {
+  readonly upstream: UpstreamClient<Captcha>;
+  readonly attestations: AttestationIssuer;
+  readonly parts: CaptchaParts;
+
+  constructor(options: Options, captchas: readonly ConfiguredCaptcha[], attestation: AttestationConfig | undefined) {
+    const { metrics, captchaTimeoutMs: timeoutMs, maxCaptchas } = options;
+    this.upstream = new UpstreamClient({
+      ...options,
+      service: 'captcha',
+      accounts: captchas.map(prepareCaptcha),
+      probeOf: captchaProbe,
+      pathTemplate: VALIDATE_TEMPLATE,
+      timeoutMs,
+    });
+    this.attestations = new AttestationIssuer(attestation, { captchas: this.upstream, metrics });
+    const client = new CaptchaClient({ ...options, upstream: this.upstream });
+    this.parts = { client, attestations: this.attestations, maxCaptchas };
+  }
+
+  /** Replaces all captcha ids at once. Requests under way keep theirs. */
+  replace(captchas: readonly ConfiguredCaptcha[]): void {
+    this.upstream.replace(captchas.map(prepareCaptcha));
+  }
+}

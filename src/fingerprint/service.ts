@@ -1,0 +1,46 @@
+import type { Config } from '../config/variables.ts';
+import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
+import { FingerprintClient, fingerprintProbe } from './client.ts';
+import { QUERY_TEMPLATE } from './contract.ts';
+import type { FingerprintParts } from './device-request.ts';
+import { PolicyInUse, type RiskPolicy } from './policy.ts';
+import { type ConfiguredApplication, prepareApplication } from './request.ts';
+import { Judgements, type SealingKey } from './sealed-judgement.ts';
+
+type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
+  Pick<Config, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'>;
+
+/** The fingerprint service, with the policy and the judgements about its devices. */
+export class FingerprintService {
+  readonly upstream: UpstreamClient;
+  readonly policyInUse: PolicyInUse;
+  readonly judgements: Judgements;
+  readonly parts: FingerprintParts;
+
+  constructor(
+    options: Options,
+    applications: readonly ConfiguredApplication[],
+    sealingKeys: readonly SealingKey[],
+    policy: RiskPolicy,
+  ) {
+    const { metrics, fingerprintTimeoutMs: timeoutMs, maxUpstreamCalls } = options;
+    this.upstream = new UpstreamClient({
+      ...options,
+      service: 'fingerprint',
+      accounts: applications.map(prepareApplication),
+      probeOf: fingerprintProbe,
+      pathTemplate: QUERY_TEMPLATE,
+      timeoutMs,
+    });
+    this.policyInUse = new PolicyInUse(policy, metrics);
+    this.judgements = new Judgements(sealingKeys, metrics);
+    const client = new FingerprintClient({ ...options, upstream: this.upstream });
+    const { upstream: applicationsInUse, policyInUse, judgements } = this;
+    this.parts = { client, applications: applicationsInUse, policyInUse, judgements, maxUpstreamCalls };
+  }
+
+  /** Replaces all applications at once. Requests under way keep theirs. */
+  replace(applications: readonly ConfiguredApplication[]): void {
+    this.upstream.replace(applications.map(prepareApplication));
+  }
+}
