@@ -68,9 +68,8 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     );
     const upstreams = [fingerprint.upstream, captcha.upstream];
     for (const upstream of upstreams) closers.push(() => upstream.close());
-    const parts = { fingerprint: fingerprint.parts, captcha: captcha.parts, maxCost: config.maxCost };
-    const { attestations } = captcha;
-    const jwks = () => attestations.jwks;
+    const parts = { fingerprint, captcha, maxCost: config.maxCost };
+    const jwks = () => captcha.attestations.jwks;
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
     const isUpstreamReady = () => upstreams.every(({ health }) => health.isReady);
     const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
@@ -102,7 +101,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
         fingerprint.replace(applications);
         captcha.replace(captchas);
       }
-      if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
+      if (next.attestationKeys.length > 0) captcha.attestations.replaceKeys(next.attestationKeys);
       if (next.sealingKeys.length > 0) fingerprint.judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);

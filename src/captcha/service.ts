@@ -9,13 +9,15 @@ type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' |
   Pick<Config, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'>;
 
 /** The captcha service, with the attestations of its verdicts. */
-export class CaptchaService {
+export class CaptchaService implements CaptchaParts {
   readonly upstream: UpstreamClient<Captcha>;
   readonly attestations: AttestationIssuer;
-  readonly parts: CaptchaParts;
+  readonly client: CaptchaClient;
+  readonly maxCaptchas: number;
 
   constructor(options: Options, captchas: readonly ConfiguredCaptcha[], attestation: AttestationConfig | undefined) {
-    const { metrics, captchaTimeoutMs: timeoutMs, maxCaptchas } = options;
+    const { metrics, captchaTimeoutMs: timeoutMs } = options;
+    this.maxCaptchas = options.maxCaptchas;
     this.upstream = new UpstreamClient({
       ...options,
       service: 'captcha',
@@ -25,8 +27,7 @@ export class CaptchaService {
       timeoutMs,
     });
     this.attestations = new AttestationIssuer(attestation, { captchas: this.upstream, metrics });
-    const client = new CaptchaClient({ ...options, upstream: this.upstream });
-    this.parts = { client, attestations: this.attestations, maxCaptchas };
+    this.client = new CaptchaClient({ ...options, upstream: this.upstream });
   }
 
   /** Replaces all captcha ids at once. Requests under way keep theirs. */

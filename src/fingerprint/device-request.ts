@@ -16,9 +16,9 @@ export interface FingerprintCaller extends Caller {
 /** The parts that all requests share. */
 export interface FingerprintParts {
   readonly client: Pick<FingerprintClient, 'query'>;
-  readonly applications: Pick<UpstreamClient, 'find'>;
+  readonly upstream: Pick<UpstreamClient, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'current' | 'decide'>;
-  readonly judgements: Judgements;
+  readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
   readonly maxUpstreamCalls: number;
 }
 
@@ -51,9 +51,9 @@ export class DeviceRequest {
 
   /** Asks about a token. Equal requests share one call. */
   async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
-    const { client, applications, maxUpstreamCalls } = this.#parts;
+    const { client, upstream, maxUpstreamCalls } = this.#parts;
     const { operation, scope } = this.#context;
-    const request = toRequest(args, applications);
+    const request = toRequest(args, upstream);
     operation.recordLookup(request.token);
     this.#loader ??= createFingerprintLoader(client, maxUpstreamCalls, scope);
     const outcome = await this.#loader.load(request);

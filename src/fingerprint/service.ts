@@ -11,11 +11,12 @@ type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' |
   Pick<Config, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'>;
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
-export class FingerprintService {
+export class FingerprintService implements FingerprintParts {
   readonly upstream: UpstreamClient;
+  readonly client: FingerprintClient;
   readonly policyInUse: PolicyInUse;
   readonly judgements: Judgements;
-  readonly parts: FingerprintParts;
+  readonly maxUpstreamCalls: number;
 
   constructor(
     options: Options,
@@ -23,7 +24,8 @@ export class FingerprintService {
     sealingKeys: readonly SealingKey[],
     policy: RiskPolicy,
   ) {
-    const { metrics, fingerprintTimeoutMs: timeoutMs, maxUpstreamCalls } = options;
+    const { metrics, fingerprintTimeoutMs: timeoutMs } = options;
+    this.maxUpstreamCalls = options.maxUpstreamCalls;
     this.upstream = new UpstreamClient({
       ...options,
       service: 'fingerprint',
@@ -32,11 +34,9 @@ export class FingerprintService {
       pathTemplate: QUERY_TEMPLATE,
       timeoutMs,
     });
+    this.client = new FingerprintClient({ ...options, upstream: this.upstream });
     this.policyInUse = new PolicyInUse(policy, metrics);
     this.judgements = new Judgements(sealingKeys, metrics);
-    const client = new FingerprintClient({ ...options, upstream: this.upstream });
-    const { upstream: applicationsInUse, policyInUse, judgements } = this;
-    this.parts = { client, applications: applicationsInUse, policyInUse, judgements, maxUpstreamCalls };
   }
 
   /** Replaces all applications at once. Requests under way keep theirs. */

@@ -28,7 +28,7 @@ export const PARTS: SubgraphParts = {
   maxCost: DEFAULTS.maxCost,
   fingerprint: {
     maxUpstreamCalls: 3,
-    applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
+    upstream: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
     judgements: new Judgements(
       sealedJudgements().map(({ key }) => key),
       { recordJudgement: () => {} },
