@@ -26,7 +26,7 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY, maxDelayMs?: number) {
   const metrics = createMetrics();
-  /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
+  /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
@@ -123,7 +123,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 const LOOKUP_FAILS =
   'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
 
-// What only sandbox mode has is loaded where it is used.
+// Parts of sandbox mode are loaded where they are used.
 const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>
   (await import('./sandbox/server.ts')).startSandbox({ host, port });
 
@@ -137,7 +137,7 @@ async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
   ]);
 }
 
-/** What is attested, with its keys. What is not configured is as the sandbox has it; undefined in live mode. */
+/** The settings and keys of attestations. Sandbox mode has defaults; live mode has none. */
 function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
   if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
   return { settings: attestation ?? SANDBOX_ATTESTATION, keys: [SANDBOX_ATTESTATION_KEY] };

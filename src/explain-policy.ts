@@ -24,7 +24,7 @@ POLICY is a file, or built-in, which is also meant if there is none. SIGNALS are
 catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has such a line for each device, or judgements
 as JSON, as the graph returns them.`;
 
-/** A mistake of whoever asks. */
+/** A mistake of the user. */
 class UsageError extends Error {}
 
 try {
@@ -70,7 +70,7 @@ function textOf(path: string): string {
   }
 }
 
-/** @throws UsageError that names what it does not know */
+/** @throws UsageError that names the unknown word */
 function parseQuestion([names = '', ...others]: readonly string[]): Question {
   const clientType = CLIENTS.find((one) => others.includes(one));
   const eventType = others.find((word) => word.startsWith('eventType='))?.slice('eventType='.length);

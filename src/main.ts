@@ -17,16 +17,16 @@ import { createLogger } from './observability/logger.ts';
 /** The process: its configuration, its signals and its exit code. */
 
 // Without this flag, V8 learns from early requests with many references to allocate in the old heap, for as long as the process
-// lives. What such objects refer to then outlives its request: each collection took five times as long, and a token 1.4 times the CPU.
+// lives. Objects that they refer to then outlive their request: each collection took five times as long, and a token 1.4 times the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
 let app: App | undefined;
 
-// A stream that is closed, or whose disk is full, is no reason to end.
+// A closed stream or a full disk does not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-/** Ends the process, and says what happened. The message of the error may quote a request, so it is left out. */
+/** Ends the process with a line about the crash. The error's message may quote a request, so it is left out. */
 function fail(what: string, thrown: unknown): never {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
@@ -118,7 +118,7 @@ app = await createApp(config, log, policy, maxDelayMs).catch((error: unknown) =>
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
 log.info(summaryOf(config, policy.id));
-// For whoever reads old lines later. Nobody keeps those of a sandbox.
+// For readers of old lines. A sandbox's lines are not kept.
 log[config.upstreamMode === 'live' ? 'info' : 'debug'](
   { policy: policy.id, policyText: policy.text },
   'risk policy in use',
@@ -130,7 +130,7 @@ if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join('
 const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
-/** Uses what is written to such a file from then on. What is wrong with it is logged, and the old content stays in use. */
+/** Watches a file, and uses its new content. A mistake in it is logged, and the old content stays in use. */
 function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Value, use: (next: Value) => void): void {
   const refused = {
     secrets: 'the new secrets cannot be used; the old ones stay in use',

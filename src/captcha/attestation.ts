@@ -23,7 +23,7 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
 /** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
 const TYPE = 'captcha-attestation+jwt';
 
-/** Makes what signs with the active key, and publishes the public part of every key as a JWK set (RFC 7517, section 5). */
+/** Creates a signer for the active key, and a JWK set with the public part of every key (RFC 7517, section 5). */
 function createSigner(keys: readonly AttestationKey[]) {
   const active = keys.find(({ state }) => state === 'active');
   if (!active) throw new Error('expected an active key, but got none');
@@ -82,7 +82,7 @@ export class AttestationIssuer {
   /**
    * Checks whether a verification may be attested, before it spends the challenge. Undefined if the input names no audience.
    *
-   * @param subject the person on whose behalf the caller asks
+   * @param subject the person behind the request
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
    */
   check(
@@ -134,7 +134,7 @@ export class AttestationIssuer {
 const NO_SUBJECT =
   'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
 
-/** What was verified; undefined if it deserves no attestation. Without a verdict only the allowance of an outage deserves one. */
+/** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
 function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;

@@ -7,7 +7,7 @@ import type { Requester } from './fail-open-budget.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 export interface CaptchaCaller extends Caller {
-  /** The requester who has a share of the allowance in an outage. */
+  /** The requester whose share of the allowance counts in an outage. */
   readonly requester: Requester;
 }
 

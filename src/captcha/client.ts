@@ -58,11 +58,11 @@ export function captchaProbe({ captchaKey, region, origin, path, headers }: Capt
   return { region, origin, path, headers, body, classify };
 }
 
-/** For whom and for what a challenge is verified. */
+/** The requester and the audience of a verification. */
 interface Purpose {
-  /** Who asks is only read if it counts. */
+  /** Read only in an outage or after a pass. */
   readonly caller: { readonly requester: Requester };
-  /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
+  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
@@ -179,7 +179,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
 
-/** Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes are not logged. */
+/** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
   response: CaptchaResponse,

@@ -1,12 +1,12 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** So many times the verified passes of the busiest minute may proceed in a minute of an outage. */
+/** In a minute of an outage, this multiple of the busiest minute's verified passes may proceed. */
 const FACTOR = 2;
-/** So many may proceed in any case, once per process and for all captcha ids together. */
+/** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
 /**
- * What one requester may pass or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured.
+ * The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured.
  */
 const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
@@ -26,14 +26,14 @@ interface Minute {
 }
 
 /**
- * How many captchas may proceed while their service is down: as many as people come, counted by verified passes, so a
+ * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a
  * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and these
- * more than no name. What proceeded counts beyond an outage, so one that comes and goes lets no more through.
+ * more than no name. The count outlasts an outage, so one that comes and goes lets no more through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */
   readonly #minutes = new Map<string, Minute[]>();
-  /** What proceeded within the last minute, by bucket. */
+  /** The number that proceeded within the last minute, by bucket. */
   readonly #proceededIn = new Map<string, number>();
   /** The same by requester. */
   readonly #proceededOf = new Map<string, number>();

@@ -66,7 +66,7 @@ function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | unde
   return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
 }
 
-/** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */
+/** A 4xx blames the request. A bot controls content and number of requests, and so a firewall's 403 or a 429. */
 export function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
@@ -75,7 +75,7 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
-/** What a response shows about the account and the service, whoever has asked (captcha document, section 7). */
+/** The evidence of a response about the account and the service (captcha document, section 7). */
 export function healthOf(response: CaptchaResponse, status: number): ProbeResult {
   switch (response.kind) {
     case 'pass':
@@ -100,7 +100,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
-/** What a call shows. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
+/** The evidence of a call. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
@@ -122,7 +122,7 @@ export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 interface FailOpen {
   readonly policy: FailOpenPolicy;
-  /** Has the captcha id worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  /** Has the captcha id worked in this process? One that never did is misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Is the captcha id down, and so is every other one that a person could use instead? */
   readonly isDown: boolean;

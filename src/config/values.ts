@@ -22,7 +22,7 @@ export function expectedBut(name: string, expected: string, got: string): string
 /** Who asks, in the log and the metrics, if it is no service: the router, or anyone if no secret is configured. */
 export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
 
-/** The scope that is needed for whatever has the tag `risk`. */
+/** The scope for everything with the tag `risk`. */
 export const RISK_SCOPE = 'risk:read';
 
 export const REGIONS = ['GLB', 'NA', 'EU'] as const;

@@ -74,7 +74,7 @@ function isSignal(given: unknown): given is WireSignal {
 /** The client types (2.6) with our names, and OTHER for one that is newer than the document. */
 export const CLIENT_TYPES = { Android: 'ANDROID', iOS: 'IOS', 'Web/H5': 'WEB_H5', OTHER: 'OTHER' } as const;
 
-/** A newer client type loses no device. Nobody knows the shape of its `device_basic`, so that is not read. */
+/** A newer client type loses no device. The shape of its `device_basic` is unknown, so that is not read. */
 function asOther(detail: unknown): unknown {
   const { client_type: word, ip_info } = propertiesOf(detail);
   const isNewer = typeof word === 'string' && !['Android', 'iOS', 'Web/H5'].includes(word);

@@ -76,7 +76,7 @@ export function toOutcome(
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
-    // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
+    // In another form than the service's it may come from a firewall, which a bot can provoke. So it does not count as a
     // mistake of ours; if it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
@@ -192,7 +192,7 @@ function differencesOf({ detail, signals }: FingerprintData): Difference[] {
 /** Bytes of JSON that are kept of a report; pages report some 500. So every judgement fits into the 8 KiB of a seal. */
 const MAX_BYTES = 960;
 
-/** Bounds what a page says of itself, so that it cannot make its own judgement fail: the rest is cut or left out. */
+/** Bounds a page's report about itself, so that a page cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
   /** Nearly all fit as a whole, which is measured once. */

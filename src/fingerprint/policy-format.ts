@@ -5,12 +5,12 @@ import { readJson } from '../runtime/json.ts';
 import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
-/** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
+/** The format of a risk policy's file. A policy is no secret, so messages quote it. */
 
 /** The `rule` of a decision that no rule has made. No rule can have this id. */
 export const OTHERWISE = 'otherwise';
 
-/** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
+/** Several times the size of the largest policy. A file is checked between requests, so it must not take long. */
 const MAX_CHARACTERS = 262_144;
 const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
@@ -75,7 +75,7 @@ const policySchema = objectOf('an object with rules and otherwise', {
   otherwise: action,
 });
 
-/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
+/** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
 export type PolicyContent = z.output<typeof policySchema>;
@@ -145,7 +145,7 @@ function nearest(value: unknown, known: readonly string[]): string | undefined {
   return closestMatch(value, known, options) ?? closestMatch(value.toUpperCase(), known, options);
 }
 
-/** A short text that says what a value is. */
+/** A value in a few words. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -153,7 +153,7 @@ function show(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** Ids that an earlier rule has, whatever else is wrong with the rules. */
+/** Ids that an earlier rule has already. */
 function repeatedIds(ids: readonly string[]): string[] {
   const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
   return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));

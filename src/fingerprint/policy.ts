@@ -24,11 +24,11 @@ export interface Rule {
   /** The number of different signals that have to count: `atLeast`, or 1, or 0 if no key says which signals count. */
   readonly needs: number;
   readonly isShadow: boolean;
-  /** What the rule decides; the same object each time. */
+  /** The rule's decision; the same object each time. */
   readonly decision: DeviceRiskDecision;
 }
 
-/** What a policy decides about: a device as the service judged it, and the event that was asked about. */
+/** The input of a policy: a device as the service judged it, and the business event. */
 export interface PolicyInput {
   readonly clientType: DeviceClientType;
   readonly signals: readonly PolicySignal[];

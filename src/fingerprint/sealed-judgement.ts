@@ -20,7 +20,7 @@ const MAX_BYTES = 8_192;
 /** The longest text that is opened, in characters: releases up to 0.4.0 sealed as much, and those texts are kept for years. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
-/** The error for whoever asks for a judgement where no key seals and opens any. */
+/** The error for a judgement where no sealing key is configured. */
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
 /** Makes judgements that can be kept, and opens those that were. */
@@ -61,7 +61,7 @@ export class Judgements {
     return text;
   }
 
-  /** Opens what, as a whole, a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
+  /** Opens a text that a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
   open(sealed: string): DeviceJudgement {
     if (!this.hasKeys) throw noSealingKeys();
     const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);

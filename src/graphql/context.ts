@@ -3,14 +3,14 @@ import type { Operation } from '../observability/operation.ts';
 import type { RequestScope } from '../upstream/request-scope.ts';
 import { CostBudget } from './cost.ts';
 
-/** The scope that is needed for whatever has the tag `risk`. */
+/** The scope for everything with the tag `risk`. */
 export const RISK_SCOPE = 'risk:read';
 
-/** The sender of a GraphQL request, and what this caller may see. */
+/** The sender of a GraphQL request, with its permissions. */
 export interface Caller {
   /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
-  /** The person on whose behalf the caller asks, from the trusted header; undefined without one. */
+  /** The person behind the request, from the trusted header; undefined without one. */
   readonly subject: string | undefined;
   /** Undefined if scopes are not enforced. */
   readonly scopes: ReadonlySet<string> | undefined;

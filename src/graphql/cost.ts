@@ -29,7 +29,7 @@ import { type DocumentInfo, fieldsOf } from './selections.ts';
  */
 export type CostLimits = Pick<Config, 'maxCost' | 'maxRepresentations'>;
 
-/** What a request has cost so far, and what it may cost. */
+/** The cost of a request so far, and its limit. */
 export class CostBudget {
   readonly max: number;
   #spent = 0;
@@ -51,7 +51,7 @@ export class CostBudget {
     this.#spent += cost;
   }
 
-  /** May an answer be as large as this one? What is too large is never written, because that is what costs. */
+  /** May an answer be as large as this one? One that is too large is never serialised, because that is the expensive part. */
   allows(answer: unknown): boolean {
     const most = this.max / COST_IN_ANSWER;
     const least = sizeOf(answer, CHARACTERS_PER_UNIT, most);
@@ -61,15 +61,15 @@ export class CostBudget {
 }
 
 /**
- * What a value of the answer costs, and each 16 characters of its texts and keys, as often as they stand there. Everything about 1,000
+ * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. Everything about 1,000
  * devices has 190,000 of both, with their judgements 250,000.
  */
 const COST_IN_ANSWER = 0.45;
 
-/** JSON can make so many characters of one: of a control character, for instance. */
+/** The most characters that JSON writes for one, such as a control character. */
 const MAX_ESCAPE_LENGTH = 6;
 
-/** What an operation costs, as a function of its variables. It is computed once for each document. */
+/** The cost of an operation as a function of its variables, computed once for each document. */
 export interface OperationCost {
   /** The cost that does not depend on variables. */
   readonly fixed: number;
@@ -78,7 +78,7 @@ export interface OperationCost {
   readonly variables: readonly VariableCost[];
 }
 
-/** What the value of one variable adds. */
+/** The cost that one variable adds. */
 interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */
@@ -87,7 +87,7 @@ interface VariableCost {
   uses: number;
   /** The fields that resolve it as a list of entity references. */
   lists: number;
-  /** What one reference costs in all of these fields together. */
+  /** The cost of one reference in all of these fields together. */
   perReference: number;
 }
 
@@ -133,10 +133,10 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
   return { fixed, references, variables: [...variables.values()].filter(({ uses }) => uses > 0) };
 }
 
-/** So many characters of a text that a caller sent cost as much as one more value. */
+/** Characters of a caller's text that cost as much as one value. */
 const CHARACTERS_PER_UNIT = 16;
 
-/** What a request costs with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
+/** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
 export function checkCost(
   { fixed, references, variables }: OperationCost,
   given: Readonly<Record<string, unknown>>,
@@ -162,7 +162,7 @@ export function checkCost(
 
 /**
  * Changes the schema so that a list that is longer than its `@listSize` assumes counts with its real size. Beyond the limit of
- * the request it is left empty, because completing it is what costs, and the whole answer is given up.
+ * the request it is left empty, because completing it is the expensive part, and the whole answer is given up.
  */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

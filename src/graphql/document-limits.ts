@@ -41,10 +41,10 @@ function hasLongName(source: string): boolean {
   return false;
 }
 
-/** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */
+/** The most memory of a parsed token, in bytes. Its location is kept for errors. */
 const BYTES_PER_TOKEN = 480;
 
-/** What a document takes once it is parsed, in bytes. */
+/** The memory of a parsed document, in bytes. */
 export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }

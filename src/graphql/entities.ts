@@ -21,7 +21,7 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
       const known = [...resolvers.keys()].join(', ');
       throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     }
-    // Sound: what has a __typename is an object.
+    // Sound: a value with a __typename is an object.
     const entity: unknown = await resolve(representation as object, context, info);
     // The `_Entity` union distinguishes types by this name.
     return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;

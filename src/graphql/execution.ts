@@ -19,7 +19,7 @@ import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
-/** An operation of a valid document, with what has to be found out about it only once. */
+/** An operation of a valid document, with everything that is computed once. */
 export interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
@@ -42,7 +42,7 @@ export interface Answer {
 }
 
 /**
- * How many characters the documents that are kept may have together, each with 500 more for what belongs to it. These are 250
+ * The most characters of all cached documents together, with 500 more each for their compiled forms. These are 250
  * documents of 500 characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
  */
 const MAX_CHARACTERS = 256 * 1024;
@@ -121,7 +121,7 @@ export class Execution {
     context.operation.recordKind(kind);
     dropUndeclared(declared, variables);
     try {
-      // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
+      // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.
       context.cost.spend(checkCost(cost, variables, this.#limits));
       checkVariables(declared, variables);
       return undefined;

@@ -18,7 +18,7 @@ import type { RequestContext } from './context.ts';
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    // The fields of such a type need nothing themselves, because whatever leads to the type does.
+    // The fields of such a type need nothing themselves, because every field that leads to the type needs the scope.
     if (!isObjectType(type) || isRisk(type)) continue;
     for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(field);
   }

@@ -17,7 +17,7 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
 }
 
-/** What an operation is. Only the name is the client's own; everything else is one of few words of the schema. */
+/** The kind of an operation. Only the name is the client's own; all else is a word of the schema. */
 export interface OperationKind {
   readonly type: OperationTypeNode;
   /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
@@ -65,7 +65,7 @@ export class Operation {
   #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
 
-  /** @param caller the name of who sent it */
+  /** @param caller the sender's name */
   constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
     const { headers } = request;
     this.#telemetry = telemetry;
@@ -86,7 +86,7 @@ export class Operation {
     return this.#kind?.field;
   }
 
-  /** Records what the operation is, once a valid document is known to contain it. */
+  /** Records the kind of the operation, once its document is valid. */
   recordKind({ type, field, name }: OperationKind): void {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
@@ -96,7 +96,7 @@ export class Operation {
     this.#reader = subject;
   }
 
-  /** Records who has to act on an error. Of several sides the operator counts first, and the caller last. */
+  /** Records the side that has to act on an error. The operator outranks the upstream, and both the caller. */
   recordFailure(side: Side): void {
     if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
@@ -117,7 +117,7 @@ export class Operation {
     this.#callMs += ms;
   }
 
-  /** Records what the risk policy decides about a device, and the shadow rules that would have decided before. */
+  /** Records a decision of the risk policy, and the shadow rules that matched before it. */
   recordDecision({ action, rule, policy }: Omit<Decision, 'shadow'>, shadow: readonly string[]): void {
     this.#decisions.push({ action, rule, policy, shadow });
   }
@@ -162,7 +162,7 @@ export class Operation {
       ms < SLOW_MS &&
       Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it)) &&
       this.#decisions.every(({ action, shadow }) => action === 'ALLOW' && shadow.length === 0);
-    // Nobody will look for a good operation, so a sample of them is enough.
+    // Good operations need no investigation, so a sample is enough.
     if (isGood && Math.random() >= logSample) return;
     const headers = this.#headers;
     writeOperation(log, {
@@ -186,7 +186,7 @@ export class Operation {
   }
 }
 
-/** What was decided, each word once: most operations ask about one device. Nothing if nothing was decided. */
+/** The decisions, each word once, because most operations ask about one device. Empty without a decision. */
 function decidedIn(decisions: readonly Decision[]) {
   if (decisions.length === 0) return {};
   const words = (of: (decision: Decision) => string | readonly string[]) =>

@@ -19,7 +19,7 @@ import {
 
 export type CallerSecrets = Pick<Config, 'routerSecrets' | 'services'>;
 
-/** A caller with what each slice reads about it. */
+/** A caller with the parts that each slice reads. */
 export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
@@ -40,12 +40,12 @@ const NO_SCOPES: ReadonlySet<string> = new Set();
 
 interface KnownSender {
   readonly name: string;
-  /** Undefined if scopes belong to the person on whose behalf this sender asks. */
+  /** Undefined if scopes come from the person behind the request. */
   readonly scopes: ReadonlySet<string> | undefined;
   readonly secret: Buffer;
 }
 
-/** Who may send GraphQL requests: the router and services that know a secret, or anyone if no secret is configured. */
+/** The senders of GraphQL requests: the router and services that know a secret, or anyone if none is configured. */
 export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
   readonly #trustsLoopback: boolean;
@@ -78,7 +78,7 @@ export class Callers {
     return this.#routers.length > 0;
   }
 
-  /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */
+  /** The sender of a request. Undefined if it needs a known secret and presents none. */
   identify(request: IncomingMessage): IdentifiedCaller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
@@ -92,7 +92,7 @@ export class Callers {
     return sender && this.#callerOf(sender, request);
   }
 
-  /** A sender with the person that the trusted headers of a request name, and with what this person may see. */
+  /** A sender with the person in the trusted headers of a request, and this person's scopes. */
   #callerOf(
     { name, scopes }: Pick<KnownSender, 'name' | 'scopes'>,
     request: IncomingMessage | undefined,
@@ -145,7 +145,7 @@ class KnownCaller implements IdentifiedCaller {
   }
 }
 
-/** The one that has this secret. All are compared, whatever fits, so the time reveals nothing of a secret but its length. */
+/** The sender with this secret. All are compared, so the time reveals nothing of a secret but its length. */
 function find(known: readonly KnownSender[], presented: string): KnownSender | undefined {
   const bytes = Buffer.from(presented);
   let found: KnownSender | undefined;

@@ -31,7 +31,7 @@ export interface HandlerOptions {
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
-  /** The bytes of bodies, with what is made of them, until their operations are over. */
+  /** The bytes of bodies and of their parsed values, until their operations are over. */
   readonly bodies: SharedCapacity;
   /** The bytes of answers until they are read. */
   readonly answers: SharedCapacity;
@@ -171,7 +171,7 @@ function tooMuch(message: string) {
 /** The media types of a GraphQL response, in the order of preference. */
 const OFFERED = [JSON_TYPE, 'application/graphql-response+json; charset=utf-8'];
 
-/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. Whoever sends more gets JSON. */
+/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. A longer one gets JSON. */
 const MAX_ACCEPT_LENGTH = 500;
 
 /** Parsing a header that names several types takes 18 µs, and callers send few different ones. */

@@ -30,7 +30,7 @@ const DRAIN_MS = 7_000;
 
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
-/** What is configured of the parts of a server, and what it is told of the process. */
+/** The settings of a server's parts, and its view of the process. */
 export interface ServerOptions
   extends CallerOptions,
     CostLimits,
@@ -82,7 +82,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
-    // First, so that a page can read every response, and what refuses it.
+    // First, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
@@ -90,7 +90,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
-        // A router that compresses its requests would be an outage that nobody sees.
+        // Without this line, a router that compresses its requests would be a silent outage.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
           log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
         throw error;

@@ -6,7 +6,7 @@ import type { MetadataKey } from '../fingerprint/contract.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 
-/** Which headers of a trusted caller carry what. The names are in lower case. */
+/** The trusted headers by their content, in lower case. */
 export type TrustedHeaders = NonNullable<Config['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
@@ -61,10 +61,10 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** Reads what the headers of a request say about its client. Without a request, all headers are absent. */
+/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
 export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMetadata;
 
-/** What a header says: the value of one of its keys. */
+/** The content of a header: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
@@ -99,7 +99,7 @@ export function clientAddressOf(
 ): Found {
   const entry = hops === undefined ? text : nthFromEnd(text, hops);
   if (entry === undefined || entry.length > MAX_ADDRESS_LENGTH) return undefined;
-  // Without brackets, what follows the last colon of an IPv6 address can be a part of it.
+  // Without brackets, the end of an IPv6 address cannot be told from a port.
   if (!port && isIPv6(entry)) return fromIPv6(entry);
   const [, inBrackets, bare, digits = '0'] = (port ? WITH_PORT : PERHAPS_WITH_PORT).exec(entry) ?? [];
   if (Number(digits) > MAX_PORT) return undefined;
@@ -108,7 +108,7 @@ export function clientAddressOf(
   return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
 }
 
-/** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
+/** The nth entry of a list from its end. The client controls the entries before it, so those may be malformed. */
 function nthFromEnd(list: string, position: number): string | undefined {
   const entries = list
     .split(',')

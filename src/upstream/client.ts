@@ -29,7 +29,7 @@ export interface Reading<Result> {
   readonly evidence: Evidence;
 }
 
-/** What a client needs to know about its service and its limits, and where it reports. */
+/** The service, the limits and the reporting of a client. */
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
@@ -121,7 +121,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     let pending: PendingRequest | undefined;
     // A call that had to wait in the queue is late because of our own limit.
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-    // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
+    // Other calls wait for the result of the half-open one, so it goes on when its caller leaves.
     const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);

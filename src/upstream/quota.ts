@@ -53,7 +53,7 @@ export class Quota {
     return this.#limits.some((limit) => this.#restOf(account, limit).left <= 0);
   }
 
-  /** Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue. */
+  /** Refuses a call whose account has used up its quota, before the call enters the queue. */
   check(account: string): void {
     for (const limit of this.#limits) if (this.#restOf(account, limit).left <= 0) this.#refuse(account, limit);
   }

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
-/** Whose failure an error is: the upstream's, or this machine's. */
+/** Attributes errors to the upstream or to this machine. */
 
 const UPSTREAM_FAILURES: ReadonlySet<ErrorCode> = new Set([
   'UPSTREAM_TIMEOUT',
@@ -40,8 +40,8 @@ const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
 /**
- * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about what it
- * has read, whatever it thinks of that: a response that nobody can read, and no outage.
+ * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about the bytes
+ * that it has read: an unreadable response, and no outage.
  */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;
