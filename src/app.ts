@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { CaptchaService } from './captcha/service.ts';
-import { accountsOf } from './config/rules.ts';
-import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
-import { hashesOf } from './config/summary.ts';
-import type { Config } from './config/variables.ts';
+import { SANDBOX_ATTESTATION_KEY } from './captcha/settings.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
 import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
 import { FingerprintService } from './fingerprint/service.ts';
+import { SANDBOX_SEALING_KEY } from './fingerprint/settings.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
@@ -18,6 +16,8 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
+import { hashesOf } from './settings/summary.ts';
+import { accountsOf, type Config } from './settings/variables.ts';
 import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
 import { openQuotas } from './upstream/quota.ts';
 

@@ -4,15 +4,14 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { unusedNames } from './config/names.ts';
-import { ConfigError, parseConfig } from './config/parser.ts';
+import { ConfigError } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
-import { listenProblem } from './config/rules.ts';
-import { exposureOf, summaryOf } from './config/summary.ts';
-import { VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
 import { PolicyError } from './fingerprint/policy-format.ts';
 import { createLogger } from './observability/logger.ts';
+import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
+import { parseConfig, VARIABLES } from './settings/variables.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
@@ -125,7 +124,7 @@ log[config.upstreamMode === 'live' ? 'info' : 'debug'](
 );
 const exposure = exposureOf(config);
 if (exposure) log.warn(exposure);
-const unused = unusedNames(process.env);
+const unused = unusedNames(process.env, VARIABLES);
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);

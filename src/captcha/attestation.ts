@@ -1,15 +1,15 @@
 import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
-import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
 import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Captcha } from './client.ts';
+import type { CaptchaSettings } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** A key of ATTESTATION_KEYS. `active` signs; `next` and `retired` are only published, so that verifiers know them before and after. */
-export type AttestationKey = Config['attestationKeys'][number];
+export type AttestationKey = CaptchaSettings['attestationKeys'][number];
 
 /** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys have the same. */
 export function generateKey(state: AttestationKey['state']): AttestationKey {
@@ -38,7 +38,7 @@ function createSigner(keys: readonly AttestationKey[]) {
   };
 }
 
-export type AttestationSettings = NonNullable<Config['attestation']>;
+export type AttestationSettings = NonNullable<CaptchaSettings['attestation']>;
 type Audience = AttestationSettings['audiences'][number];
 
 export type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };

@@ -1,12 +1,12 @@
-import type { Config } from '../config/variables.ts';
 import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
 import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
 import type { CaptchaParts } from './captcha-request.ts';
 import { type Captcha, CaptchaClient, type ConfiguredCaptcha, captchaProbe, prepareCaptcha } from './client.ts';
 import { VALIDATE_TEMPLATE } from './contract.ts';
+import type { CaptchaSettings } from './settings.ts';
 
 type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
-  Pick<Config, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'>;
+  Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'>;
 
 /** The captcha service, with the attestations of its verdicts. */
 export class CaptchaService implements CaptchaParts {

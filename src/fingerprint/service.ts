@@ -1,4 +1,3 @@
-import type { Config } from '../config/variables.ts';
 import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
 import { FingerprintClient, fingerprintProbe } from './client.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
@@ -6,9 +5,10 @@ import type { FingerprintParts } from './device-request.ts';
 import { PolicyInUse, type RiskPolicy } from './policy.ts';
 import { type ConfiguredApplication, prepareApplication } from './request.ts';
 import { Judgements, type SealingKey } from './sealed-judgement.ts';
+import type { FingerprintSettings } from './settings.ts';
 
 type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
-  Pick<Config, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'>;
+  Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'>;
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
 export class FingerprintService implements FingerprintParts {

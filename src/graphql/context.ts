@@ -2,9 +2,7 @@ import type { DeviceTrustError } from '../errors.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { RequestScope } from '../upstream/request-scope.ts';
 import { CostBudget } from './cost.ts';
-
-/** The scope for everything with the tag `risk`. */
-export const RISK_SCOPE = 'risk:read';
+import { RISK_SCOPE } from './settings.ts';
 
 /** The sender of a GraphQL request, with its permissions. */
 export interface Caller {

@@ -18,16 +18,10 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
-import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
-
-/**
- * How much one operation may cost. `maxCost` counts lists as they turn out. Its default of 119,000 lets everything about 1,000
- * references through: each costs 107, and their text 12,000 in all. A field takes about 1 µs, so this is some 120 ms.
- */
-export type CostLimits = Pick<Config, 'maxCost' | 'maxRepresentations'>;
+import type { CostLimits } from './settings.ts';
 
 /** The cost of a request so far, and its limit. */
 export class CostBudget {

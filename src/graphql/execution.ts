@@ -14,9 +14,10 @@ import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
 import type { RequestContext } from './context.ts';
-import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
+import { checkCost, costOf, type OperationCost } from './cost.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
+import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
 /** An operation of a valid document, with everything that is computed once. */

@@ -17,9 +17,9 @@ import {
 import type * as Sdk from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Config } from '../config/variables.ts';
 import type { Side } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
+import type { TracingSettings } from './settings.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
@@ -57,10 +57,7 @@ interface TracedResult {
   readonly status: number;
 }
 
-type TracingOptions = Pick<
-  Config,
-  'otlpEndpoint' | 'otelServiceName' | 'otelResourceAttributes' | 'otelTracesSampler' | 'otelTracesSamplerArg'
-> & { readonly log: Logger; readonly metrics: Metrics };
+type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Metrics };
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;

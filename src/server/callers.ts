@@ -2,11 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { CaptchaCaller } from '../captcha/captcha-request.ts';
 import type { Requester } from '../captcha/fail-open-budget.ts';
-import { ANYONE, ROUTER } from '../config/values.ts';
-import type { Config } from '../config/variables.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
 import type { Metrics } from '../observability/metrics.ts';
+import { ANYONE, type CallerSettings, ROUTER } from './settings.ts';
 import {
   createMetadataReader,
   type MetadataReader,
@@ -17,7 +16,7 @@ import {
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-export type CallerSecrets = Pick<Config, 'routerSecrets' | 'services'>;
+export type CallerSecrets = Pick<CallerSettings, 'routerSecrets' | 'services'>;
 
 /** A caller with the parts that each slice reads. */
 export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;

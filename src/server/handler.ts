@@ -3,7 +3,6 @@ import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { ROUTER } from '../config/values.ts';
 import { DeviceTrustError } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
@@ -17,6 +16,7 @@ import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
+import { ROUTER } from './settings.ts';
 
 /** Makes the context of the resolvers of one request. */
 export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;

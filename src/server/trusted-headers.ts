@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Requester } from '../captcha/fail-open-budget.ts';
-import type { Config } from '../config/variables.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
+import type { CallerSettings } from './settings.ts';
 
 /** The trusted headers by their content, in lower case. */
-export type TrustedHeaders = NonNullable<Config['trustedHeaders']>;
+export type TrustedHeaders = NonNullable<CallerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 

@@ -1,7 +1,8 @@
 import { parse } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { type CostLimits, checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
+import { checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
+import type { CostLimits } from '../../src/graphql/settings.ts';
 import { sizeOf } from '../../src/runtime/json.ts';
 import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';

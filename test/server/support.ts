@@ -1,9 +1,9 @@
 import { gql } from 'graphql-tag';
 import { expect } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
 import type { RequestContext } from '../../src/graphql/context.ts';
 import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
