@@ -10,19 +10,18 @@ import type { Workload } from './requests.ts';
 /** More than any answer takes, in ms. */
 const PATIENCE_MS = 10_000;
 
-/** Of the requests of a rate, the share above which the load keeps up: a stall at the end of a round takes some. */
-const LEAST_SHARE = 0.8;
+/** The share of a round's requests that has to be sent: a stall at its end takes some. */
+const LEAST_SHARE = 0.9;
 
 /** Number of the last request; none is used twice. */
 let last = 0;
 
 /**
- * Keeps the connections of a workload busy, unmeasured for `warmUpMs` and then for `ms`, or sends `rate` requests a second, each at
- * its time, whether or not those before it are answered.
+ * Keeps the connections of a workload busy, unmeasured for `warmUpMs` and then for `ms`. With a `rate` it sends as many requests a
+ * second at even intervals, also while others are under way, and says on stderr if the connections do not suffice.
  *
- * @returns CPU time of a request, in µs; at a rate with all that the process does in between
- * @throws Error if a single byte of an answer is not as it should be, or the connections do not carry the rate: the cost of a
- *   wrong one means nothing
+ * @returns CPU time of a request, in µs, with everything that the process does meanwhile
+ * @throws Error if a single byte of an answer is not as it should be: the cost of a wrong one means nothing
  */
 export async function costOf(
   server: Child,
@@ -67,8 +66,10 @@ export async function costOf(
     const requests = await loop(ms);
     const cost = (cpuMicrosOf(server.pid) - before) / requests;
     const planned = (rate * ms) / 1_000;
-    if (rate === Number.POSITIVE_INFINITY || requests > LEAST_SHARE * planned) return cost;
-    throw new Error(`expected ${planned} requests for "${title}" in a round, but ${server.name} answered ${requests}`);
+    if (Number.isFinite(planned) && requests < LEAST_SHARE * planned) {
+      process.stderr.write(`"${title}": expected ${planned} requests in a round, but the load sent ${requests}\n`);
+    }
+    return cost;
   } finally {
     await pool.destroy();
   }
