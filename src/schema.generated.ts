@@ -10,20 +10,20 @@ export type Scalars = {
   Int: { input: number; output: number; }
   Float: { input: number; output: number; }
   /**
-   * A point in time in RFC 3339 form with an offset, such as `2026-03-01T09:30:00+01:00` or `2026-03-01T08:30:00Z`.
-   * The fingerprint service gets the text exactly as you wrote it, with all digits of a fraction of a second.
+   * A point in time in RFC 3339 form with an offset, such as `2026-03-01T09:30:00+01:00` or `2026-03-01T08:30:00Z`. The fingerprint
+   * service gets the text unchanged, with all fractional digits.
    */
   DateTime: { input: string; output: string; }
   /**
    * Any JSON object of at most 32 levels. Its keys are not part of this contract, so each may be absent or of another type. The keys
-   * `__proto__`, `constructor` and `prototype` are left out at every level. Integers that you send must stay within 2^53, because
+   * `__proto__`, `constructor` and `prototype` are dropped at every level. Integers that you send must stay within 2^53, because
    * larger ones would arrive as different numbers.
    */
   JSONObject: { input: Record<string, unknown>; output: Record<string, unknown>; }
   _FieldSet: { input: string; output: string; }
 };
 
-/** What the service knows about a solved challenge. No field is null, because an answer without one of them is no pass. */
+/** The service's data about a solved challenge. No field is null, because an answer that lacks one is not a pass. */
 export type CaptchaDetails = {
   __typename?: 'CaptchaDetails';
   /** Serial number of the challenge, as you sent it. */
@@ -38,18 +38,18 @@ export type CaptchaDetails = {
   userIp?: Maybe<Scalars['String']['output']>;
 };
 
-/** The service rejected the challenge: its result is not a pass. `proceed` is false under every policy. */
+/** The service rejected the challenge. `proceed` is false under every policy. */
 export type CaptchaFailed = CaptchaValidation & {
   __typename?: 'CaptchaFailed';
   /** Always null here: a rejected challenge proves nothing. */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** Why the service rejected it, for programs. */
+  /** The reason for the rejection, for programs. */
   category: CaptchaFailureCategory;
-  /** What the service knows about the rejected challenge. */
+  /** The service's data about the rejected challenge. */
   details: CaptchaFailureDetails;
   /** Always false here. */
   proceed: Scalars['Boolean']['output'];
-  /** Why the service rejected it, such as `pass_token expire`; may be empty. It is for logs. A program reads `category`. */
+  /** The service's reason for the rejection, such as `pass_token expire`; may be empty. For logs; programs read `category`. */
   reason: Scalars['String']['output'];
 };
 
@@ -57,17 +57,17 @@ export type CaptchaFailed = CaptchaValidation & {
 export type CaptchaFailureCategory =
   /** The service did not accept our signature: the key configured for this captcha id is wrong. Tell the platform team. */
   | 'ILLEGAL_SIGN_TOKEN'
-  /** The serial number is not the one of this challenge. Values of two challenges were mixed, somebody changed the request, or the service answered for another challenge. */
+  /** The serial number belongs to another challenge: values of two challenges were mixed, the request was altered, or the service answered for another challenge. */
   | 'LOT_NUMBER_MISMATCH'
   /** A reason or a result that this contract does not know yet: read `reason`. */
   | 'OTHER'
   /** Solved too long ago: let the person solve a new challenge. */
   | 'PASS_TOKEN_EXPIRED';
 
-/** What the service knows about a rejected challenge. A field is null where the service left it out. */
+/** The service's data about a rejected challenge. Fields that the service omitted are null. */
 export type CaptchaFailureDetails = {
   __typename?: 'CaptchaFailureDetails';
-  /** Serial number that the answer is about. */
+  /** Serial number of the challenge in the answer. */
   lotNumber: Scalars['String']['output'];
   /** Kind of challenge, such as `slide`, `icon` or `nine-grid`. New kinds may appear. */
   usedType?: Maybe<Scalars['String']['output']>;
@@ -77,29 +77,29 @@ export type CaptchaFailureDetails = {
 
 /**
  * The service gave no verdict. The configured policy decides `proceed`. By default it is true only in an outage that this subgraph
- * has confirmed with requests of its own, because a bot can make its own verification fail. Then only about as many proceed as
- * usual.
+ * has confirmed with its own requests, because a bot can make its own verification fail. In an outage, passes are limited to
+ * roughly the usual number.
  */
 export type CaptchaIndeterminate = CaptchaValidation & {
   __typename?: 'CaptchaIndeterminate';
   /**
-   * In a confirmed outage of the captcha service, a proof with the claim `assurance: unverified`. The service that `audience` names
-   * decides whether that is enough. In every other case it is null, even if a policy makes `proceed` true: `message` says so.
+   * In a confirmed outage of the captcha service, a proof with the claim `assurance: unverified`. The service that `audience`
+   * names decides whether that is enough. Otherwise null, even if a policy makes `proceed` true: `message` says so.
    */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** Who may have caused it. */
+  /** The possible cause. */
   cause: CaptchaIndeterminateCause;
-  /** The service's exception code, such as `-50003`. Null if nothing came back, or no exception with a code. */
+  /** The service's exception code, such as `-50003`. Null without a response, or without a code in it. */
   code?: Maybe<Scalars['String']['output']>;
-  /** For people: what happened and what to do, or why the request proceeds without an attestation. */
+  /** For people: the problem and the next step, or the reason for proceeding without an attestation. */
   message: Scalars['String']['output'];
-  /** The configured policy decides it. If it is false, do what `message` says, such as to try again in a minute. */
+  /** The configured policy decides it. If false, follow `message`, for example by trying again in a minute. */
   proceed: Scalars['Boolean']['output'];
-  /** The kind of exception as the service names it. Null if it named none. */
+  /** The service's name for the kind of exception. Null if it gave none. */
   type?: Maybe<Scalars['String']['output']>;
 };
 
-/** Who may have caused a verification without a verdict. */
+/** The possible cause of a verification without a verdict. */
 export type CaptchaIndeterminateCause =
   /** The client: its values were used twice, expired, unknown or malformed, or the service refused the request. Also a pass that is not exactly as documented. Anyone can provoke this, so `proceed` is false by default. */
   | 'CLIENT'
@@ -115,7 +115,7 @@ export type CaptchaPassed = CaptchaValidation & {
   __typename?: 'CaptchaPassed';
   /** The proof for the service that `audience` names. Its claim `assurance` is `verified`. Null only with `BAD_USER_INPUT`, if the input names no `audience`. */
   attestation?: Maybe<Scalars['String']['output']>;
-  /** What the service knows about the solved challenge. */
+  /** The service's data about the solved challenge. */
   details: CaptchaDetails;
   /** Always true here. */
   proceed: Scalars['Boolean']['output'];
@@ -125,17 +125,18 @@ export type CaptchaPassed = CaptchaValidation & {
 export type CaptchaValidation = {
   /**
    * A signed proof of this outcome for the service that `audience` names. Pass it on as an input of the mutation that the captcha
-   * protects. The service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it once. It is
-   * valid for 120 seconds, unless the operator sets another time.
+   * protects. The service verifies it with the keys at `/.well-known/jwks.json` of this subgraph, and accepts it once. It is valid
+   * for 120 seconds by default.
    *
-   * Null if the outcome proves nothing: each concrete type says when. Null with `BAD_USER_INPUT` if the input names no `audience`.
+   * Null if the outcome proves nothing, as each concrete type explains. Null with `BAD_USER_INPUT` if the input names no
+   * `audience`.
    */
   attestation?: Maybe<Scalars['String']['output']>;
   /** May the business request that this captcha protects go ahead? */
   proceed: Scalars['Boolean']['output'];
 };
 
-/** What kind of machine it is: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
+/** The kind of machine: `Mobile` for an Android or iOS app, `Web` for a page. Other types may follow. */
 export type DeviceBasic = Mobile | Web;
 
 /** The client SDK that produced a token. */
@@ -149,12 +150,12 @@ export type DeviceClientType =
   /** A web page. */
   | 'WEB_H5';
 
-/** One thing that was wrong with the arguments. */
+/** One error in the arguments. */
 export type DeviceFieldError = {
   __typename?: 'DeviceFieldError';
-  /** The argument by its name here, such as `eventTime` or `metadata.email`. If it has none here, its name at the service. */
+  /** The argument by its name here, such as `eventTime` or `metadata.email`. If it has no name here, its name at the service. */
   field: Scalars['String']['output'];
-  /** What is wrong with it, in the service's words. For logs and support, not for end users. */
+  /** The problem, in the service's words. For logs and support, not for end users. */
   reason: Scalars['String']['output'];
   /** The kind of problem, for programs, such as `missing` or `value_error`. */
   type: Scalars['String']['output'];
@@ -162,36 +163,36 @@ export type DeviceFieldError = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
- * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
- * a variant without that tag does not compose.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. If you also select a non-null field, such as
+ * `eventId`, the whole reference is null. Each reference is an event, so tag each field that returns one as `billed`: otherwise a
+ * variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
- * 100 such entries. The last one says that others are left out.
+ * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at
+ * most 100 such entries. The last one says that others are omitted.
  */
 export type DeviceFingerprint = {
   __typename?: 'DeviceFingerprint';
-  /** Which client SDK produced the token. */
+  /** The client SDK that produced the token. */
   clientType: DeviceClientType;
   /**
-   * What your company's risk policy says to do about this device, so that no team has to interpret signals. The policy sees all
-   * signals, even those that the filters of `signals` leave out. The decision makes no further call.
+   * The decision of your company's risk policy about this device, so that no team has to interpret signals. The policy sees all
+   * signals, even those outside the filters of `signals`. The decision makes no further call.
    *
-   * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference from
-   * another subgraph has no event type.
+   * A policy can have rules for one `eventType`. They match only below `Query.deviceFingerprint` with this argument: a reference
+   * from another subgraph has no event type.
    */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. */
+  /** The device itself, for other subgraphs to extend. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it is. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies this one query; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** Where the request came from. */
+  /** The network origin of the request. */
   ipInfo?: Maybe<IpInfo>;
   /**
-   * A record of this judgement. Store its `sealed` with what you decide, and refer to it later without another event. Null with
+   * A record of this judgement. Store its `sealed` with your decision, and refer to it later without another event. Null with
    * `NOT_CONFIGURED` if the operator has configured no keys for this.
    */
   judgement?: Maybe<DeviceJudgement>;
@@ -200,8 +201,8 @@ export type DeviceFingerprint = {
   /** Identifies the analysis of this token; it stays the same when the token is queried again. */
   requestId: Scalars['ID']['output'];
   /**
-   * The signals that were hit, in the service's order; empty if none was. A signal has to pass both filters; each includes its
-   * limit. Null also with `BAD_USER_INPUT`, for a `minConfidence` out of its range.
+   * The signals that fired, in the service's order; empty if none did. A signal has to pass both filters; each includes its limit.
+   * Null also with `BAD_USER_INPUT`, for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
   /** The token that was judged. A credential, so it is not part of the public graph. */
@@ -213,61 +214,62 @@ export type DeviceFingerprint = {
 
 /**
  * A judged device. Other subgraphs refer to it by the token alone, or by token and application. If that fails, such as with
- * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. Select a field that is never null, such as
- * `eventId`, and the whole reference is. Each reference is an event, so tag a field that returns one `billed`: otherwise
- * a variant without that tag does not compose.
+ * `DEVICE_TOKEN_REJECTED`, a router makes the nullable fields of the reference null. If you also select a non-null field, such as
+ * `eventId`, the whole reference is null. Each reference is an event, so tag each field that returns one as `billed`: otherwise a
+ * variant without that tag does not compose.
  *
  * `device`, `ipInfo`, `signals`, `decision` and `judgement` are null only together with an entry in `errors`. Where scopes are
- * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at most
- * 100 such entries. The last one says that others are left out.
+ * enforced, a request without the scope `risk:read` gets `FORBIDDEN` for them, and everything else as usual. One answer has at
+ * most 100 such entries. The last one says that others are omitted.
  */
 export type DeviceFingerprintSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/** The service rejected what the client sent. A retry with the same values does not help. */
+/** The service rejected the client's input. A retry with the same values does not help. */
 export type DeviceFingerprintRejected = {
   __typename?: 'DeviceFingerprintRejected';
-  /** What exactly was wrong, field by field; may be empty. */
+  /** The errors, field by field; may be empty. */
   errors: Array<DeviceFieldError>;
   /** The reason, for programs. */
   reason: DeviceFingerprintRejectionReason;
 };
 
-/** Why the service rejected what the client sent. */
+/** The reason for rejecting the client's input. */
 export type DeviceFingerprintRejectionReason =
-  /** Another argument is not acceptable: `errors` says which. */
+  /** Another argument is invalid: `errors` names it. */
   | 'INVALID_INPUT'
-  /** The token is not one that the service issued: let the client SDK make a new one. */
+  /** The service did not issue this token: let the client SDK create a new one. */
   | 'INVALID_TOKEN';
 
-/** Either a judgement, or the reason why there can be none. */
+/** Either a judgement, or the reason for a rejection. */
 export type DeviceFingerprintResult = DeviceFingerprint | DeviceFingerprintRejected;
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
+ * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows the knowledge of
+ * that time.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
- * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
- * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
- * whole reference is.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
+ * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
+ * router makes the nullable fields of the reference null. If you also select a non-null field, such as `judgedAt`, the whole
+ * reference is null.
  */
 export type DeviceJudgement = {
   __typename?: 'DeviceJudgement';
-  /** Which client SDK produced the token. */
+  /** The client SDK that produced the token. */
   clientType: DeviceClientType;
-  /** What the risk policy decided then. Later policies do not change it. Null if the record was sealed without a decision, as the first ones were. */
+  /** The risk policy's decision at that time. Later policies do not change it. Null for early records, which were sealed without a decision. */
   decision?: Maybe<DeviceRiskDecision>;
-  /** The device itself, to be extended by other subgraphs. */
+  /** The device itself, for other subgraphs to extend. */
   device?: Maybe<FingerprintDevice>;
-  /** What kind of machine it was. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
+  /** The kind of machine. Select with fragments on `Mobile` and `Web`. Null for the `clientType` `OTHER`. */
   deviceBasic?: Maybe<DeviceBasic>;
   /** Identifies the event; quote it to the fingerprint service's support. */
   eventId: Scalars['ID']['output'];
-  /** The `eventType` with which the judgement was made; null if it had none. */
+  /** The `eventType` of the judged query; null if it had none. */
   eventType?: Maybe<Scalars['String']['output']>;
-  /** Where the request came from. */
+  /** The network origin of the request. */
   ipInfo?: Maybe<IpInfo>;
   /** When the fingerprint service answered. */
   judgedAt: Scalars['DateTime']['output'];
@@ -278,11 +280,11 @@ export type DeviceJudgement = {
   /** The whole judgement as an encrypted text for your database: some 800 characters, at most 8192. It contains neither the token nor the metadata. */
   sealed: Scalars['ID']['output'];
   /**
-   * The signals that were hit. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal
+   * The signals that fired. Level and confidence are those of that time, effect and meaning those of the catalogue now. A signal
    * has to pass both filters; each includes its limit.
    */
   signals?: Maybe<Array<Signal>>;
-  /** The person for whom the judgement was made, from the caller's trusted header. Null if the header named nobody, or if the operator has configured none. */
+  /** The person behind the judged request, from the caller's trusted header. Null if the header named nobody, or none is configured. */
   subject?: Maybe<Scalars['ID']['output']>;
   /** Version of the fingerprint method. */
   version: Scalars['String']['output'];
@@ -290,19 +292,20 @@ export type DeviceJudgement = {
 
 
 /**
- * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows what was known then.
+ * A device as it was judged once. A reference by `sealed` opens the stored record. It makes no event, and shows the knowledge of
+ * that time.
  *
- * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with `NOT_CONFIGURED`
- * if there is no key at all, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a router makes the
- * nullable fields of the reference null. Select a field that is never null, such as `judgedAt`, and the
- * whole reference is.
+ * It fails with `JUDGEMENT_UNREADABLE` if the text was changed, or if the key that sealed it is no longer in use, with
+ * `NOT_CONFIGURED` if no key is configured, and with `FORBIDDEN` without the scope `risk:read`, where scopes are enforced. Then a
+ * router makes the nullable fields of the reference null. If you also select a non-null field, such as `judgedAt`, the whole
+ * reference is null.
  */
 export type DeviceJudgementSignalsArgs = {
   minConfidence?: InputMaybe<Scalars['Float']['input']>;
   minLevel?: InputMaybe<SignalLevel>;
 };
 
-/** What the business knows about a query. Every key is optional. If a key has a hashed form, prefer it for personal data. */
+/** Business data about a query. Every key is optional. For personal data, prefer the hashed form of a key if there is one. */
 export type DeviceMetadataInput = {
   /** Your identifier of the account. */
   accountId?: InputMaybe<Scalars['String']['input']>;
@@ -351,27 +354,27 @@ export type DeviceOperatingSystem = {
   version?: Maybe<Scalars['String']['output']>;
 };
 
-/** What to do about a device. A value that you do not know means `CHALLENGE`. */
+/** The action for a device. Treat an unknown value as `CHALLENGE`. */
 export type DeviceRiskAction =
   /** Go on. */
   | 'ALLOW'
-  /** Let the person prove more first, for example with a captcha. */
+  /** First ask the person for more proof, for example a captcha. */
   | 'CHALLENGE'
   /** Do not go on, and do not tell the person why. */
   | 'DENY';
 
-/** What to do about a device, and which rule of which policy says so. */
+/** The action for a device, with the deciding rule and policy. */
 export type DeviceRiskDecision = {
   __typename?: 'DeviceRiskDecision';
-  /** What to do. */
+  /** The action. */
   action: DeviceRiskAction;
-  /** Identifies the content of the policy. The same policy has the same id everywhere, and each change makes another id. */
+  /** Identifies the content of the policy. The same policy has the same id everywhere, and each change gives a new id. */
   policy: Scalars['ID']['output'];
-  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, and never to the person it is about. */
+  /** The id of the rule that decided; `otherwise` if no rule matched. Show it to analysts, never to the person concerned. */
   rule: Scalars['ID']['output'];
 };
 
-/** What to do about a signal. Read this and not the name: the names of the service's lists say the opposite of what they do. */
+/** The effect of a signal. Rely on this, not on the name: the service's list names say the opposite of their effect. */
 export type DeviceSignalEffect =
   /** Is on one of your whitelists: let through. These are the signals named `BLACKLIST_…`. */
   | 'ALLOW'
@@ -387,7 +390,7 @@ export type FingerprintDevice = {
   id: Scalars['ID']['output'];
 };
 
-/** What is known about the network address. */
+/** Data about the network address. */
 export type IpInfo = {
   __typename?: 'IpInfo';
   /** The address from which the client SDK reported. */
@@ -409,12 +412,12 @@ export type Mutation = {
   __typename?: 'Mutation';
   /**
    * Asks the captcha service whether a human really solved this challenge. Send it in an operation of its own, because GraphQL
-   * runs the next mutation of an operation whatever this one answers. Send the mutation that it protects only if `proceed` is
-   * true. A service that must not rely on the page verifies the `attestation` of this outcome.
+   * runs the next mutation of an operation regardless of this one's outcome. Send the protected mutation only if `proceed` is
+   * true. A service that cannot rely on the page verifies the `attestation` of this outcome.
    *
    * A challenge can be verified once. So send the values of the captcha widget immediately, and never send the same values again.
    *
-   * Null together with an entry in `errors` means that the question could not be asked: do not proceed. The input may be
+   * Null together with an entry in `errors` means that the verification could not be requested: do not proceed. The input may be
    * malformed, or the operator has not configured attestations (`NOT_CONFIGURED`).
    */
   validateCaptcha?: Maybe<CaptchaValidation>;
@@ -428,17 +431,17 @@ export type MutationValidateCaptchaArgs = {
 export type Query = {
   __typename?: 'Query';
   /**
-   * What is this device, and is it risky? Judges the token that the client SDK produced on a phone or in a browser.
+   * Identifies a device and judges its risk, from the token that the client SDK produced on a phone or in a browser.
    *
    * Each call is an event at the fingerprint service, with an `eventId` of its own. Equal calls of one operation share one event.
    *
-   * Null together with an entry in `errors` means that there is no judgement. The event may still have been made. So ask again with a
-   * new token: a second question about this one can bring the signal `TOKEN_EXPIRED`.
+   * Null together with an entry in `errors` means that there is no judgement. The event may still have been recorded. So try again
+   * with a new token: a second query of the same one can bring the signal `TOKEN_EXPIRED`.
    */
   deviceFingerprint?: Maybe<DeviceFingerprintResult>;
   /**
-   * Every risk signal that the fingerprint service documents, with its fixed level and confidence. Where scopes are enforced, it is
-   * null with `FORBIDDEN` for a request without the scope `risk:read`.
+   * Every risk signal that the fingerprint service documents, with its fixed level and confidence. Where scopes are enforced, it
+   * is null with `FORBIDDEN` for a request without the scope `risk:read`.
    */
   signalCatalogue?: Maybe<Array<SignalDefinition>>;
 };
@@ -452,18 +455,18 @@ export type QueryDeviceFingerprintArgs = {
   token: Scalars['String']['input'];
 };
 
-/** A risk signal that was hit. */
+/** A risk signal that fired. */
 export type Signal = {
   __typename?: 'Signal';
-  /** The signal as this contract knows it; null for one that is newer than this contract. */
+  /** The signal in this contract; null for a newer one. */
   code?: Maybe<SignalCode>;
-  /** How sure the service is, from 0 to 1. */
+  /** The service's confidence, from 0 to 1. */
   confidence: Scalars['Float']['output'];
-  /** What to do about the signal; null if `code` is null. */
+  /** The effect of the signal; null if `code` is null. */
   effect?: Maybe<DeviceSignalEffect>;
-  /** How serious it is. */
+  /** Its severity. */
   level: SignalLevel;
-  /** What the signal means, for people; null if `code` is null. */
+  /** The meaning, for people; null if `code` is null. */
   meaning?: Maybe<Scalars['String']['output']>;
   /** The signal exactly as the service sent it. */
   name: Scalars['String']['output'];
@@ -519,13 +522,13 @@ export type SignalCode =
   | 'IP_MALICIOUS_ATTACK'
   /** The IP address is probably a proxy. */
   | 'IP_SUSPICIOUS_PROXY'
-  /** Some limit was exceeded; the document of the service does not say which one. */
+  /** A limit was exceeded; the service's document does not name it. */
   | 'LIMIT_EXCEED'
   /** A network proxy is switched on. */
   | 'NETWORK_PROXY'
   /** A tool that alters network traffic is installed. */
   | 'NETWORK_TAMPER_TOOL_INSTALLED'
-  /** What claims to be a browser is not one. */
+  /** The client claims to be a browser but is not. */
   | 'PSEUDO_BROWSER_ENV'
   /** A tool for reverse engineering is installed. */
   | 'REVERSE_ENGINEERING_TOOL_INSTALLED'
@@ -581,15 +584,15 @@ export type SignalDefinition = {
   code: SignalCode;
   /** Its fixed confidence, from 0 to 1. */
   confidence: Scalars['Float']['output'];
-  /** What to do about it. */
+  /** Its effect. */
   effect: DeviceSignalEffect;
   /** Its fixed level. */
   level: SignalLevel;
-  /** What it means, for people. */
+  /** The meaning, for people. */
   meaning: Scalars['String']['output'];
 };
 
-/** How serious a signal is, from `LOW` to `HIGH`. */
+/** The severity of a signal, from `LOW` to `HIGH`. */
 export type SignalLevel =
   /** Worth acting on. Also every level that this subgraph does not know yet, which may be higher. */
   | 'HIGH'
@@ -599,23 +602,23 @@ export type SignalLevel =
   | 'MEDIUM';
 
 /**
- * The values of a solved challenge, as the captcha widget gave them. Do not change them.
+ * The values of a solved challenge, unchanged from the captcha widget.
  *
  * If the widget does not load, send these instead: `unavailable-` and a UUID of this checkout as `lotNumber`, `unavailable` as
  * `captchaOutput` and `passToken`, and `0` as `genTime`. In a confirmed outage of the captcha service they may proceed.
  */
 export type ValidateCaptchaInput = {
-  /** What the person wants to do there, such as `placeOrder`: one of the actions that the operator configured for this audience. */
+  /** The person's intended action there, such as `placeOrder`: one that the operator configured for this audience. */
   action?: InputMaybe<Scalars['String']['input']>;
   /**
    * The service that needs the proof, such as `orders`. Give it together with `action` to get an `attestation`, or leave both out.
-   * The operator configures the services. Another one is the error `BAD_USER_INPUT`. If there are none, the error is
-   * `NOT_CONFIGURED`. Neither error spends the challenge.
+   * The operator configures the services. An unknown service is the error `BAD_USER_INPUT`, or `NOT_CONFIGURED` if none is
+   * configured. Neither error spends the challenge.
    */
   audience?: InputMaybe<Scalars['ID']['input']>;
-  /** The captcha id of the widget. Without it, this subgraph uses the first one that is configured. It is public. */
+  /** The captcha id of the widget. Default: the first configured one. It is public. */
   captchaId?: InputMaybe<Scalars['ID']['input']>;
-  /** What the widget reports about how the challenge was solved. Do not interpret or change it. */
+  /** The widget's opaque record of the solution. Do not change it. */
   captchaOutput: Scalars['String']['input'];
   /** When the challenge was passed: 1 to 20 digits, as a string. */
   genTime: Scalars['String']['input'];

@@ -1,4 +1,4 @@
-// Hive Gateway 2: what concerns this subgraph. Save it as gateway.config.ts, or merge it into yours, and set ROUTER_SECRET in
+// Hive Gateway 2: the settings for this subgraph. Save it as gateway.config.ts, or merge it into yours, and set ROUTER_SECRET in
 // the environment. README.md in this folder explains each block. It also runs with `--hive-router-runtime`, the planner in Rust.
 import { randomUUID } from 'node:crypto';
 import type { GatewayConfigSupergraph, GatewayPlugin } from '@graphql-hive/gateway-runtime';
@@ -32,8 +32,8 @@ export function configFor(secret: string | undefined) {
       fromClientToSubgraphs: ({ request, context, subgraphName }) => {
         // Claims of a JWT that the gateway has verified. Without one there is no person, and there are no scopes.
         const person = { 'x-user-id': context.jwt?.payload.sub, 'x-user-scopes': context.jwt?.payload.scope };
-        // A service that acts: it refuses a proof unless it knows the person. Name each such subgraph, and give it a secret of its own,
-        // so that it believes nobody but the gateway.
+        // An acting service: it refuses a proof unless it knows the person. Name each such subgraph, and give it a secret of its own,
+        // so that it trusts only the gateway.
         if (subgraphName === 'orders') return person;
         // Your rules for other subgraphs belong here. No header of a client reaches a subgraph unless it is named.
         if (subgraphName !== 'device-trust') return {};
@@ -42,7 +42,7 @@ export function configFor(secret: string | undefined) {
           'router-authorization': secret,
           'x-request-id': ids.get(request),
           ...person,
-          // What the edge has measured about the client. The edge has to overwrite these, because a client can send them too.
+          // The edge's data about the client. The edge must overwrite these headers, because a client can send them too.
           'x-client-ip': fromEdge('x-client-ip'),
           'x-client-user-agent': fromEdge('x-client-user-agent'),
           'x-ja4': fromEdge('x-ja4'),
@@ -67,7 +67,7 @@ export function configFor(secret: string | undefined) {
     subgraphErrors: { subgraphNameProp: false },
     maskedErrors: true,
 
-    // Off by default: a client that leaves ends its request, and with it the calls that it made.
+    // Off by default: a client's disconnection ends its request and the calls made for it.
     executionCancellation: true,
     upstreamCancellation: true,
 
@@ -78,7 +78,7 @@ export function configFor(secret: string | undefined) {
     maxTokens: 2_000,
     maxDepth: 15,
     // It has no mode that only measures: try it with `includeExtensionMetadata: true` and without `maxCost` first. The figures of
-    // README.md in this folder say what to expect.
+    // README.md in this folder are for comparison.
     demandControl: {
       // For lists without `@listSize`.
       listSize: 10,
