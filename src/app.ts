@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
+import { createCaptchaMetrics } from './captcha/metrics.ts';
 import { CaptchaService } from './captcha/service.ts';
 import { SANDBOX_ATTESTATION_KEY } from './captcha/settings.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
+import { createFingerprintMetrics } from './fingerprint/metrics.ts';
 import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
 import { FingerprintService } from './fingerprint/service.ts';
 import { SANDBOX_SEALING_KEY } from './fingerprint/settings.ts';
@@ -16,9 +18,11 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
+import { createMetadataReader } from './server/trusted-headers.ts';
 import { hashesOf } from './settings/summary.ts';
 import { accountsOf, type Config } from './settings/variables.ts';
 import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
+import { createUpstreamMetrics } from './upstream/metrics.ts';
 import { openQuotas } from './upstream/quota.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
@@ -26,6 +30,12 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY, maxDelayMs?: number) {
   const metrics = createMetrics();
+  const fingerprintMetrics = createFingerprintMetrics(metrics.registry);
+  const captchaMetrics = createCaptchaMetrics(metrics.registry);
+  const upstreamMetrics = createUpstreamMetrics(metrics.registry, { fingerprint: fingerprintMetrics.recordSentCall });
+  // An alert sees an increase only in a series that began at 0.
+  for (const { keys } of createMetadataReader(config.trustedHeaders?.metadata ?? {})(undefined))
+    for (const key of keys) fingerprintMetrics.recordDroppedMetadata(key, 0);
   /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
@@ -35,7 +45,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
-    metrics.recordContents(hashesOf(config));
+    metrics.recordContents({ ...hashesOf(config), policy: policy.id });
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const logHash = new LogHash(config.logHashKey);
@@ -43,7 +53,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
-    const quotas = await openQuotas({ ...config, log, metrics });
+    const quotas = await openQuotas({ ...config, log, metrics: upstreamMetrics });
     closers.push(quotas.close);
     const dns = new DnsCache({
       failed: (host, code, isFirst) => {
@@ -54,15 +64,15 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     });
     closers.push(() => dns.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const shared = { ...config, log, metrics, dns, eventLoop };
+    const shared = { ...config, log, dns, eventLoop };
     const fingerprint = new FingerprintService(
-      { ...shared, quota: quotas.fingerprint },
+      { ...shared, quota: quotas.fingerprint, metrics: { ...upstreamMetrics, ...fingerprintMetrics } },
       configured.applications,
       sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys,
       policy,
     );
     const captcha = new CaptchaService(
-      { ...shared, quota: quotas.captcha },
+      { ...shared, quota: quotas.captcha, metrics: { ...upstreamMetrics, ...captchaMetrics } },
       configured.captchas,
       attestationOf(config),
     );
@@ -78,7 +88,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       ...own,
     });
     metrics.watchReadiness(() => server.health.isReady);
-    const admin = createAdmin(metrics, server.health);
+    const admin = createAdmin(metrics.registry, server.health);
     closers.push(() => admin.close(0), server.stop);
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
@@ -110,10 +120,12 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     /** Replaces the risk policy. Operations under way keep their own. */
-    const usePolicy = (next: RiskPolicy) => fingerprint.policyInUse.replace(next);
-    const { recordNewestInUse } = metrics;
+    const usePolicy = (next: RiskPolicy) => {
+      fingerprint.policyInUse.current = next;
+      metrics.recordContents({ policy: next.id });
+    };
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
-    return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };
+    return { ...addresses, examples, ready, rotate, usePolicy, recordReload: metrics.recordReload, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -139,10 +139,10 @@ function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Valu
     read,
     onChange: (next) => {
       use(next);
-      app?.recordNewestInUse(file, true);
+      app?.recordReload(file, true);
     },
     onProblems: (problems) => {
-      app?.recordNewestInUse(file, false);
+      app?.recordReload(file, false);
       log?.error({ problems }, refused[file]);
     },
   });

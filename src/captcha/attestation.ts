@@ -2,9 +2,9 @@ import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync
 import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
-import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Captcha } from './client.ts';
+import { ASSURANCES, type Assurance, type AttestationRefusal, type CaptchaMetrics } from './metrics.ts';
 import type { CaptchaSettings } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
@@ -46,7 +46,7 @@ type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
   readonly captchas: { readonly find: (id: string | null | undefined) => CaptchaAccount | undefined };
-  readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
+  readonly metrics: Pick<CaptchaMetrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
 interface PendingAttestation {
@@ -66,7 +66,7 @@ export class AttestationIssuer {
     this.#options = options;
     this.#signer = config && createSigner(config.keys);
     for (const { id } of this.#settings.audiences)
-      for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
+      for (const assurance of ASSURANCES) options.metrics.recordAttestation(id, assurance, 0);
   }
 
   /** The JWK set as JSON. Undefined if no attestations are configured. */
@@ -135,7 +135,7 @@ const NO_SUBJECT =
   'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
 
 /** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
-function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undefined {
+function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }

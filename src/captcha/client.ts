@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { badUserInput } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Account } from '../upstream/accounts.ts';
@@ -19,6 +18,7 @@ import {
   validatePath,
 } from './contract.ts';
 import { FailOpenBudget, type Requester } from './fail-open-budget.ts';
+import type { CaptchaMetrics } from './metrics.ts';
 import {
   type CaptchaVerdict,
   evidenceOf,
@@ -70,7 +70,7 @@ interface Options {
   readonly upstream: Pick<UpstreamClient<Captcha>, 'ask' | 'find' | 'health' | 'ids'>;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
-  readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
+  readonly metrics: Pick<CaptchaMetrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
 }
 
 /** Verifies solved challenges. Without a verdict the fail-open policy decides (document, 7.3), on what our own probes show. */
@@ -103,7 +103,7 @@ export class CaptchaClient {
       };
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
-    metrics.recordVerdict(verdict, causeOf(verdict));
+    metrics.recordVerdict(verdict);
     return verdict;
   }
 
@@ -151,18 +151,6 @@ export class CaptchaClient {
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
     }
-  }
-}
-
-/** The reason of a verdict as a label of the metrics; empty for a pass. */
-function causeOf(verdict: CaptchaVerdict): string {
-  switch (verdict.__typename) {
-    case 'CaptchaPassed':
-      return '';
-    case 'CaptchaFailed':
-      return verdict.category;
-    case 'CaptchaIndeterminate':
-      return verdict.cause;
   }
 }
 

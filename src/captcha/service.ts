@@ -3,10 +3,11 @@ import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
 import type { CaptchaParts } from './captcha-request.ts';
 import { type Captcha, CaptchaClient, type ConfiguredCaptcha, captchaProbe, prepareCaptcha } from './client.ts';
 import { VALIDATE_TEMPLATE } from './contract.ts';
+import type { CaptchaMetrics } from './metrics.ts';
 import type { CaptchaSettings } from './settings.ts';
 
 type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
-  Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'>;
+  Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'> & { readonly metrics: CaptchaMetrics };
 
 /** The captcha service, with the attestations of its verdicts. */
 export class CaptchaService implements CaptchaParts {

@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Drift, Metrics } from '../observability/metrics.ts';
 import type { Account } from '../upstream/accounts.ts';
 import type { CallScope, UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
+import type { Drift, FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
@@ -31,7 +31,7 @@ export function createFingerprintLoader(
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'ask'>;
-  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
+  readonly metrics: Pick<FingerprintMetrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -64,7 +64,7 @@ export class FingerprintClient {
     }
     for (const [kind, word] of differences) this.#recordDrift(kind, word);
     const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
-    for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
+    for (const signal of signals) metrics.recordSignal(signal);
     return outcome;
   }
 

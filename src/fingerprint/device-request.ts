@@ -3,6 +3,7 @@ import type { Caller, RequestContext } from '../graphql/context.ts';
 import type { DeviceJudgement, DeviceRiskDecision, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { createFingerprintLoader, type FingerprintClient } from './client.ts';
+import type { FingerprintMetrics } from './metrics.ts';
 import type { FingerprintOutcome, JudgedDevice } from './outcome.ts';
 import type { PolicyInUse } from './policy.ts';
 import { type TrustedMetadata, toRequest, withTrusted } from './request.ts';
@@ -19,6 +20,7 @@ export interface FingerprintParts {
   readonly upstream: Pick<UpstreamClient, 'find'>;
   readonly policyInUse: Pick<PolicyInUse, 'current' | 'decide'>;
   readonly judgements: Pick<Judgements, 'hasKeys' | 'seal' | 'open'>;
+  readonly metrics: Pick<FingerprintMetrics, 'recordLookup' | 'recordDroppedMetadata'>;
   readonly maxUpstreamCalls: number;
 }
 
@@ -45,16 +47,17 @@ export class DeviceRequest {
   /** Asks about the device of the caller's client, whom trusted headers may describe. */
   device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
     const { metadata, dropped } = withTrusted(args.metadata, this.#caller.metadata);
-    for (const key of dropped) this.#context.operation.recordDroppedMetadata(key);
+    for (const key of dropped) this.#parts.metrics.recordDroppedMetadata(key, 1);
     return this.lookUp({ ...args, metadata });
   }
 
   /** Asks about a token. Equal requests share one call. */
   async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
-    const { client, upstream, maxUpstreamCalls } = this.#parts;
+    const { client, upstream, metrics, maxUpstreamCalls } = this.#parts;
     const { operation, scope } = this.#context;
     const request = toRequest(args, upstream);
     operation.recordLookup(request.token);
+    metrics.recordLookup();
     this.#loader ??= createFingerprintLoader(client, maxUpstreamCalls, scope);
     const outcome = await this.#loader.load(request);
     operation.recordOutcome(outcome.__typename);

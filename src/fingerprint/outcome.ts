@@ -1,5 +1,4 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Drift } from '../observability/metrics.ts';
 import { describeIssues, jsonBytes, loggableMessage } from '../runtime/json.ts';
 import type {
   DeviceFieldError,
@@ -22,6 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
+import type { Drift } from './metrics.ts';
 import type { FingerprintRequest } from './request.ts';
 import { LEVEL_RANK, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
-import { CLIENT_TYPES } from './contract.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
+import type { FingerprintMetrics } from './metrics.ts';
 import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
 
@@ -110,38 +109,27 @@ export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */
 export class PolicyInUse {
-  #policy: RiskPolicy;
-  readonly #metrics: Metrics;
+  /** The policy for new requests. Requests under way keep theirs. */
+  current: RiskPolicy;
+  readonly #metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>;
 
-  constructor(policy: RiskPolicy, metrics: Metrics) {
-    this.#policy = policy;
+  constructor(policy: RiskPolicy, metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>) {
+    this.current = policy;
     this.#metrics = metrics;
-    metrics.recordContents({ policy: policy.id });
-    const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
-    metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
-  }
-
-  /** Replaces the policy. Requests under way keep theirs. */
-  replace(policy: RiskPolicy): void {
-    this.#policy = policy;
-    this.#metrics.recordContents({ policy: policy.id });
-  }
-
-  get current(): RiskPolicy {
-    return this.#policy;
+    metrics.watchPolicy(() => [...this.current.rules, { decision: this.current.otherwise, isShadow: false }]);
   }
 
   /** Decides about a device by a policy that is, or was, in use. Records the decision, and those of shadow rules. */
   decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
-    const { clientType } = device;
     // Callers choose the event: only a word of the policy may become a label.
     const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);
+    const about = { clientType: device.clientType, eventType };
     const shadows: string[] = [];
     const decision = decide(policy, device, (shadow) => {
       shadows.push(shadow.rule);
-      this.#metrics.recordDecision({ decision: shadow, isShadow: true }, { clientType, eventType });
+      this.#metrics.recordDecision(shadow, true, about);
     });
-    this.#metrics.recordDecision({ decision, isShadow: false }, { clientType, eventType });
+    this.#metrics.recordDecision(decision, false, about);
     operation.recordDecision(decision, shadows);
     return decision;
   }

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DeviceTrustError, notConfigured } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
+import type { FingerprintMetrics } from './metrics.ts';
 import type { JudgedDevice } from './outcome.ts';
 
 /** A key that seals judgements: a JWK of 256 bits (RFC 7517; RFC 7518, section 6.4). Each record names the `kid` of its key. */
@@ -25,11 +25,11 @@ export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
 /** Makes judgements that can be kept, and opens those that were. */
 export class Judgements {
-  readonly #metrics: Pick<Metrics, 'recordJudgement'>;
+  readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
   /** By the protected header of the texts that each key seals. The first one seals, and all of them open. */
   #keys: ReadonlyMap<string, KeyObject> = new Map();
 
-  constructor(keys: readonly SealingKey[], metrics: Pick<Metrics, 'recordJudgement'>) {
+  constructor(keys: readonly SealingKey[], metrics: Pick<FingerprintMetrics, 'recordJudgement'>) {
     this.#metrics = metrics;
     this.replaceKeys(keys);
   }

@@ -2,13 +2,14 @@ import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
 import { FingerprintClient, fingerprintProbe } from './client.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import type { FingerprintParts } from './device-request.ts';
+import type { FingerprintMetrics } from './metrics.ts';
 import { PolicyInUse, type RiskPolicy } from './policy.ts';
 import { type ConfiguredApplication, prepareApplication } from './request.ts';
 import { Judgements, type SealingKey } from './sealed-judgement.ts';
 import type { FingerprintSettings } from './settings.ts';
 
 type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
-  Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'>;
+  Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'> & { readonly metrics: FingerprintMetrics };
 
 /** The fingerprint service, with the policy and the judgements about its devices. */
 export class FingerprintService implements FingerprintParts {
@@ -16,6 +17,7 @@ export class FingerprintService implements FingerprintParts {
   readonly client: FingerprintClient;
   readonly policyInUse: PolicyInUse;
   readonly judgements: Judgements;
+  readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
 
   constructor(
@@ -25,6 +27,7 @@ export class FingerprintService implements FingerprintParts {
     policy: RiskPolicy,
   ) {
     const { metrics, fingerprintTimeoutMs: timeoutMs } = options;
+    this.metrics = metrics;
     this.maxUpstreamCalls = options.maxUpstreamCalls;
     this.upstream = new UpstreamClient({
       ...options,

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
-import type { Side } from '../errors.ts';
+import { type ErrorCode, isErrorCode, type Side } from '../errors.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
@@ -62,7 +62,7 @@ export class Operation {
   #calls = 0;
   #callMs = 0;
   /** Codes of the errors in the response. That there is none is a mistake of ours. */
-  #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
+  #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
 
   /** @param caller the sender's name */
@@ -122,13 +122,8 @@ export class Operation {
     this.#decisions.push({ action, rule, policy, shadow });
   }
 
-  /** Counts an argument that a trusted header overrules. */
-  recordDroppedMetadata(key: string): void {
-    this.#telemetry.metrics.recordDroppedMetadata(key, 1);
-  }
-
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
-    this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
+    this.#errors = errors.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
     this.#hasData = data != null && Object.values(data).some(holdsData);
   }
 
@@ -141,7 +136,6 @@ export class Operation {
     // Errors that were not recorded one by one are about the request as a whole.
     const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
     const failure = code === undefined ? undefined : { code, side };
-    metrics.operationEnded();
     metrics.recordOperation({
       caller: this.#caller,
       field: this.#kind?.field ?? 'none',
@@ -149,7 +143,6 @@ export class Operation {
       outcome: !failure ? 'ok' : this.#hasData ? 'partial' : 'error',
       errors,
       side: failure?.side,
-      lookups: this.#tokens.length,
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
     this.#writeLine(errors, ms);

@@ -57,7 +57,7 @@ interface TracedResult {
   readonly status: number;
 }
 
-type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Metrics };
+type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Metrics } from '../observability/metrics.ts';
+import type { MetricsRegistry } from '../observability/metrics.ts';
 import { pathOf } from '../runtime/http.ts';
 import { send, sendText } from './http.ts';
 import { Listener } from './listener.ts';
@@ -38,7 +38,7 @@ export class Health {
 }
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
-export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, health: Health): Listener {
+export function createAdmin(metrics: Pick<MetricsRegistry, 'render' | 'contentType'>, health: Health): Listener {
   let rendering: Promise<string> | undefined;
   // The metrics count the requests and connections of callers, and none of these.
   return new Listener({

@@ -4,7 +4,6 @@ import type { CaptchaCaller } from '../captcha/captcha-request.ts';
 import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import { ANYONE, type CallerSettings, ROUTER } from './settings.ts';
 import {
   createMetadataReader,
@@ -52,14 +51,11 @@ export class Callers {
   #routers: readonly KnownSender[] = [];
   #services: readonly KnownSender[] = [];
 
-  constructor(options: CallerOptions, metrics: Pick<Metrics, 'recordDroppedMetadata'>) {
+  constructor(options: CallerOptions) {
     const { trustedHeaders = {}, trustsLoopback = false } = options;
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
     this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
-    // Prometheus sees an increase only in a series that was there before.
-    const known = this.#metadataOf?.(undefined).flatMap(({ keys }) => keys) ?? [];
-    for (const key of known) metrics.recordDroppedMetadata(key, 0);
     this.replaceSecrets(options);
   }
 

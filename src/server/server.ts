@@ -60,7 +60,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = new Callers(options, metrics);
+  const callers = new Callers(options);
   const skipsApollo = plugins.length === 0;
   const hasRouter = () => callers.hasRouter;
   const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);

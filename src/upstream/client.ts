@@ -1,9 +1,9 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Deadline } from './deadline.ts';
-import { type Evidence, HEALTH_STATES } from './health-table.ts';
+import type { Evidence } from './health-table.ts';
+import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
 import type { RequestScope } from './request-scope.ts';
@@ -35,7 +35,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly probeOf: (account: Configured) => Probe;
   /** The path of calls as the service's document has it, with names in braces in the place of ids. */
   readonly pathTemplate: string;
-  readonly metrics: Metrics;
+  readonly metrics: UpstreamMetrics;
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined if as many as come. */
@@ -59,9 +59,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.#options = options;
     this.#accounts = byId(accounts);
     this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
-    metrics.watchBulkheads(service, () => this.#bulkheads);
-    metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
-    metrics.watchQuota(service, () => quota?.states() ?? []);
+    metrics.watchService(service, { health: this.health, bulkheads: this.#bulkheads, quota });
   }
 
   /** The ids of all accounts, the default one first. */
@@ -158,7 +156,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     const { operation } = request.scope;
     const sentAt = performance.now();
     const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
-    const end = (outcome: string, status?: number) => {
+    const end = (outcome: CallOutcome, status?: number) => {
       const ms = performance.now() - sentAt;
       operation.recordCall(ms);
       endSpan?.(outcome, status);
@@ -199,7 +197,7 @@ export class UpstreamClient<Configured extends Account = Account> {
 const byId = <Configured extends Account>(accounts: readonly Configured[]) =>
   new Map(accounts.map((account) => [account.id, account]));
 
-function outcomeOf(status: number): string {
+function outcomeOf(status: number): CallOutcome {
   if (status < 400) return 'ok';
   if (status === 429) return 'http_429';
   return status < 500 ? 'http_4xx' : 'http_5xx';

@@ -1,8 +1,8 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { DnsCache } from '../runtime/dns.ts';
 import { Deadline, type EventLoop } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
+import type { Service, UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
@@ -77,8 +77,8 @@ const REFUSED_INTERVAL_MS = 10_000;
 /** Options that all accounts of a service share. */
 export interface ProberOptions extends ProbeOptions {
   /** The name of the service, for the metrics and the log. */
-  readonly service: string;
-  readonly metrics: Pick<Metrics, 'recordProbe'>;
+  readonly service: Service;
+  readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
 
 interface Account {

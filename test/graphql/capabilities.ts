@@ -28,6 +28,7 @@ export const PARTS: SubgraphParts = {
   maxCost: DEFAULTS.maxCost,
   fingerprint: {
     maxUpstreamCalls: 3,
+    metrics: { recordLookup: () => {}, recordDroppedMetadata: () => {} },
     upstream: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
     judgements: new Judgements(
       sealedJudgements().map(({ key }) => key),

@@ -1,9 +1,10 @@
 import { pino } from 'pino';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import type { Account } from '../../src/upstream/accounts.ts';
 import { type CallScope, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
@@ -11,7 +12,7 @@ import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 /** What a service needs, without limits, with a log that nobody reads and with metrics of its own. */
 export function serviceOptions() {
   return {
-    service: 'test',
+    service: 'captcha',
     probes: [],
     upstreamMode: 'live',
     upstreamCheck: 'off',
@@ -20,7 +21,7 @@ export function serviceOptions() {
     dns: new DnsCache(),
     eventLoop: { totalLagMs: () => 0 },
     log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
+    metrics: createUpstreamMetrics(createMetrics().registry),
   } as const;
 }
 
@@ -42,7 +43,7 @@ export function createTestClient({ probes = [], metrics, ...options }: TestOptio
 /** With the question that probes each account. */
 export type TestOptions = Partial<Omit<UpstreamOptions<Account>, 'metrics' | 'accounts' | 'probeOf'>> & {
   probes?: readonly (readonly [id: string, probe: Probe])[];
-  metrics?: Partial<Metrics>;
+  metrics?: Partial<UpstreamMetrics>;
 };
 
 /** The context of an operation of its own, with the calls that it has counted. */
