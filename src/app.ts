@@ -1,19 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { AttestationIssuer } from './captcha/attestation.ts';
-import { CaptchaClient, captchaProbe, prepareCaptcha } from './captcha/client.ts';
-import { VALIDATE_TEMPLATE } from './captcha/contract.ts';
-import { accountsOf } from './config/rules.ts';
-import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from './config/sandbox-keys.ts';
-import { hashesOf } from './config/summary.ts';
-import type { Config } from './config/variables.ts';
+import { createCaptchaMetrics } from './captcha/metrics.ts';
+import { CaptchaService } from './captcha/service.ts';
+import { SANDBOX_ATTESTATION_KEY } from './captcha/settings.ts';
 import { exampleCommands, operationsWith } from './explorer/examples.ts';
-import { FingerprintClient, fingerprintProbe } from './fingerprint/client.ts';
-import { QUERY_TEMPLATE } from './fingerprint/contract.ts';
-import { DEFAULT_POLICY, PolicyInUse, type RiskPolicy } from './fingerprint/policy.ts';
-import { prepareApplication } from './fingerprint/request.ts';
-import { Judgements } from './fingerprint/sealed-judgement.ts';
-import { SUBGRAPH_SCHEMA } from './graphql/schema.ts';
+import { createFingerprintMetrics } from './fingerprint/metrics.ts';
+import { DEFAULT_POLICY, type RiskPolicy } from './fingerprint/policy.ts';
+import { FingerprintService } from './fingerprint/service.ts';
+import { SANDBOX_SEALING_KEY } from './fingerprint/settings.ts';
 import { LogHash } from './observability/logger.ts';
 import { createMetrics } from './observability/metrics.ts';
 import type { Telemetry } from './observability/operation.ts';
@@ -24,7 +18,11 @@ import { SANDBOX_ATTESTATION } from './sandbox/accounts.ts';
 import type { Sandbox } from './sandbox/server.ts';
 import { createAdmin, METRICS_PATH } from './server/admin.ts';
 import { createServer, type Explorer, GRAPHQL_PATH } from './server/server.ts';
-import { UpstreamClient } from './upstream/client.ts';
+import { createMetadataReader } from './server/trusted-headers.ts';
+import { hashesOf } from './settings/summary.ts';
+import { accountsOf, type Config } from './settings/variables.ts';
+import { SUBGRAPH_SCHEMA, SubgraphContext } from './subgraph.ts';
+import { createUpstreamMetrics } from './upstream/metrics.ts';
 import { openQuotas } from './upstream/quota.ts';
 
 export type App = Awaited<ReturnType<typeof createApp>>;
@@ -32,7 +30,13 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 /** Puts the subgraph together and starts it. Rejects, with nothing left running, if an address cannot be listened on. */
 export async function createApp(config: Config, log: Logger, policy = DEFAULT_POLICY, maxDelayMs?: number) {
   const metrics = createMetrics();
-  /** What stops each part, in the order in which the parts were started. A stop runs it from the last to the first. */
+  const fingerprintMetrics = createFingerprintMetrics(metrics.registry);
+  const captchaMetrics = createCaptchaMetrics(metrics.registry);
+  const upstreamMetrics = createUpstreamMetrics(metrics.registry, { fingerprint: fingerprintMetrics.recordSentCall });
+  // An alert sees an increase only in a series that began at 0.
+  for (const { keys } of createMetadataReader(config.trustedHeaders?.metadata ?? {})(undefined))
+    for (const key of keys) fingerprintMetrics.recordDroppedMetadata(key, 0);
+  /** The stop functions of all parts in the order of their start, called from the last to the first. */
   const closers: (() => unknown)[] = [];
   const stop = async () => {
     for (let close = closers.pop(); close; close = closers.pop()) await close();
@@ -41,8 +45,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     const sandbox = config.upstreamMode === 'sandbox' ? await openSandbox(config) : undefined;
     if (sandbox) closers.push(sandbox.stop);
     const configured = sandbox ?? accountsOf(config);
-    const policyInUse = new PolicyInUse(policy, metrics);
-    metrics.recordContents(hashesOf(config));
+    metrics.recordContents({ ...hashesOf(config), policy: policy.id });
     const tracing = await openTracing({ ...config, log, metrics });
     closers.push(() => tracing?.stop());
     const logHash = new LogHash(config.logHashKey);
@@ -50,7 +53,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 
     const eventLoop = startEventLoopMonitor(maxDelayMs);
     closers.push(eventLoop.stop);
-    const quotas = await openQuotas({ ...config, log, metrics });
+    const quotas = await openQuotas({ ...config, log, metrics: upstreamMetrics });
     closers.push(quotas.close);
     const dns = new DnsCache({
       failed: (host, code, isFirst) => {
@@ -61,52 +64,36 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     });
     closers.push(() => dns.close());
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
-    const shared = { ...config, log, metrics, dns, eventLoop };
-    const fingerprint = new UpstreamClient({
-      ...shared,
-      service: 'fingerprint',
-      accounts: configured.applications.map(prepareApplication),
-      probeOf: fingerprintProbe,
-      pathTemplate: QUERY_TEMPLATE,
-      timeoutMs: config.fingerprintTimeoutMs,
-      quota: quotas.fingerprint,
-    });
-    const captcha = new UpstreamClient({
-      ...shared,
-      service: 'captcha',
-      accounts: configured.captchas.map(prepareCaptcha),
-      probeOf: captchaProbe,
-      pathTemplate: VALIDATE_TEMPLATE,
-      timeoutMs: config.captchaTimeoutMs,
-      quota: quotas.captcha,
-    });
-    for (const service of [fingerprint, captcha]) closers.push(() => service.close());
-    const fingerprintClient = new FingerprintClient({ upstream: fingerprint, log, metrics });
-    const captchaClient = new CaptchaClient({ ...config, upstream: captcha, log, metrics });
-
-    const judgements = new Judgements(sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys, metrics);
-    const attestations = new AttestationIssuer(attestationOf(config), { captchas: captcha, metrics });
-    const jwks = () => attestations.jwks;
-    const capabilities = {
-      applications: fingerprint,
-      fingerprintClient,
-      policyInUse,
-      judgements,
-      captchaClient,
-      attestations,
-      limits: config,
-    };
+    const shared = { ...config, log, dns, eventLoop };
+    const fingerprint = new FingerprintService(
+      { ...shared, quota: quotas.fingerprint, metrics: { ...upstreamMetrics, ...fingerprintMetrics } },
+      configured.applications,
+      sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys,
+      policy,
+    );
+    const captcha = new CaptchaService(
+      { ...shared, quota: quotas.captcha, metrics: { ...upstreamMetrics, ...captchaMetrics } },
+      configured.captchas,
+      attestationOf(config),
+    );
+    const upstreams = [fingerprint.upstream, captcha.upstream];
+    for (const upstream of upstreams) closers.push(() => upstream.close());
+    const parts = { fingerprint, captcha, maxCost: config.maxCost };
+    const jwks = () => captcha.attestations.jwks;
     const explorer = sandbox ? await openExplorer(sandbox) : undefined;
-    const isUpstreamReady = () => fingerprint.health.isReady && captcha.health.isReady;
+    const isUpstreamReady = () => upstreams.every(({ health }) => health.isReady);
     const own = { telemetry, eventLoop, explorer, isUpstreamReady, jwks, trustsLoopback: sandbox !== undefined };
-    const server = await createServer(SUBGRAPH_SCHEMA, capabilities, { ...config, ...own });
+    const server = await createServer(SUBGRAPH_SCHEMA, (...of) => new SubgraphContext(parts, ...of), {
+      ...config,
+      ...own,
+    });
     metrics.watchReadiness(() => server.health.isReady);
-    const admin = createAdmin(metrics, server.health);
+    const admin = createAdmin(metrics.registry, server.health);
     closers.push(() => admin.close(0), server.stop);
     const metricsUrl = (await admin.listen(config.host, config.adminPort)) + METRICS_PATH;
     const url = await server.listen(config.host, config.port);
     const graphqlUrl = url + GRAPHQL_PATH;
-    const health = [fingerprint, captcha].map((service) => service.health.start());
+    const health = upstreams.map((upstream) => upstream.health.start());
     const ready = Promise.all(health).then(() =>
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
@@ -121,11 +108,11 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       inUse = rotated;
       if (next.upstreamMode === 'live') {
         const { applications, captchas } = accountsOf(next);
-        fingerprint.replace(applications.map(prepareApplication));
-        captcha.replace(captchas.map(prepareCaptcha));
+        fingerprint.replace(applications);
+        captcha.replace(captchas);
       }
-      if (next.attestationKeys.length > 0) attestations.replaceKeys(next.attestationKeys);
-      if (next.sealingKeys.length > 0) judgements.replaceKeys(next.sealingKeys);
+      if (next.attestationKeys.length > 0) captcha.attestations.replaceKeys(next.attestationKeys);
+      if (next.sealingKeys.length > 0) fingerprint.judgements.replaceKeys(next.sealingKeys);
       server.replaceSecrets(next);
       if (next.logHashKey !== undefined) logHash.replaceKey(next.logHashKey);
       metrics.recordContents(hashesOf(rotated));
@@ -133,10 +120,12 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     };
     const examples = sandbox ? exampleCommands(graphqlUrl, sandbox.challengeUrl, config) : '';
     /** Replaces the risk policy. Operations under way keep their own. */
-    const usePolicy = (next: RiskPolicy) => policyInUse.replace(next);
-    const { recordNewestInUse } = metrics;
+    const usePolicy = (next: RiskPolicy) => {
+      fingerprint.policyInUse.current = next;
+      metrics.recordContents({ policy: next.id });
+    };
     const addresses = { url, graphqlUrl, metricsUrl, sandboxUrls: sandbox?.urls };
-    return { ...addresses, examples, ready, rotate, usePolicy, recordNewestInUse, stop };
+    return { ...addresses, examples, ready, rotate, usePolicy, recordReload: metrics.recordReload, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -146,7 +135,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
 const LOOKUP_FAILS =
   'A host name cannot be looked up, which is a problem of our own network: of its resolver, of a network policy, or of the name. The addresses that are known are used for 5 minutes, and then every call fails.';
 
-// What only sandbox mode has is loaded where it is used.
+// Parts of sandbox mode are loaded where they are used.
 const openSandbox = async ({ sandboxHost: host, sandboxPort: port }: Config) =>
   (await import('./sandbox/server.ts')).startSandbox({ host, port });
 
@@ -160,7 +149,7 @@ async function openExplorer({ challengeUrl }: Sandbox): Promise<Explorer> {
   ]);
 }
 
-/** What is attested, with its keys. What is not configured is as the sandbox has it; undefined in live mode. */
+/** The settings and keys of attestations. Sandbox mode has defaults; live mode has none. */
 function attestationOf({ attestation, attestationKeys, upstreamMode }: Config) {
   if (upstreamMode === 'live') return attestation && { settings: attestation, keys: attestationKeys };
   return { settings: attestation ?? SANDBOX_ATTESTATION, keys: [SANDBOX_ATTESTATION_KEY] };

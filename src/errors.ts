@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql';
 
-/** Who has to act on an error: the caller, the operator of the upstream service, or the operator of this subgraph. */
+/** The side that has to act on an error: the caller, the operator of the upstream service, or ours. */
 export type Side = 'caller' | 'upstream' | 'operator';
 
 interface Definition {
@@ -77,18 +77,18 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 }
 
 /**
- * What exactly happened to a call that failed, where this subgraph acts on it:
+ * Details of a failed call on which this subgraph acts:
  * - `outage`: it was not sent, because the service is down.
  * - `pause`: it was not sent, because its account is paused. This is no fault of the service.
  * - `unknown_host`: there is no such host.
- * - `unreadable`: a response has begun, and nobody can tell what it would have said.
+ * - `unreadable`: a response has begun, but cannot be read as a whole.
  */
 type FailedCall = 'outage' | 'pause' | 'unknown_host' | 'unreadable';
 
 interface Details {
   /** Replaces the catalogue's message. Any caller may read it. */
   message?: string;
-  /** What exactly happened, for the log alone. Never a secret, a token or personal data. */
+  /** Details for the log alone. Never a secret, a token or personal data. */
   internal?: string | undefined;
   readonly why?: FailedCall | undefined;
   /** Replaces the catalogue's side. An error is never retryable if the caller has to act on it. */
@@ -134,13 +134,13 @@ export function badUserInput(argument: string, expected: string, got: string, va
   return new DeviceTrustError('BAD_USER_INPUT', { message });
 }
 
-/** The error for what nobody can have before the operator sets these variables. Any bot can ask for it, so it alerts nobody. */
+/** The error for a feature that needs these variables. Any bot can ask for it, so it does not alert. */
 export function notConfigured(what: string, variables: string): DeviceTrustError {
   const message = `${what} are not configured in this subgraph. Its operator has to set ${variables}.`;
   return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });
 }
 
-/** The name, code and stack frames of an error. Its message is left out: it may quote what a caller or an upstream sent. */
+/** The name, code and stack frames of an error. Its message is left out: it may quote a caller or an upstream. */
 export function framesOf(error: unknown): { name: string; code?: string; frames: string[] } {
   if (!(error instanceof Error)) return { name: 'not an Error', frames: [] };
   const { name, message, stack = '' } = error;
@@ -151,7 +151,7 @@ export function framesOf(error: unknown): { name: string; code?: string; frames:
   return { name, ...code, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
-/** What was thrown, as an Error: any value can be thrown. */
+/** A thrown value, which need not be an Error, as one. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('expected an Error, but got another value');
 }

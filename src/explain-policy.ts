@@ -7,8 +7,8 @@ import {
   describe,
   differences,
   explain,
-  inShort,
   type Question,
+  summaryTable,
 } from './fingerprint/policy-report.ts';
 import { SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
 import { isObject, parseJson } from './runtime/json.ts';
@@ -24,7 +24,7 @@ POLICY is a file, or built-in, which is also meant if there is none. SIGNALS are
 catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has such a line for each device, or judgements
 as JSON, as the graph returns them.`;
 
-/** A mistake of whoever asks. */
+/** A mistake of the user. */
 class UsageError extends Error {}
 
 try {
@@ -47,7 +47,7 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const text = textOf(what);
   const json = parseJson(text);
   if (isObject(json) && 'rules' in json) return differences(policy, policyIn(what), what);
-  return inShort(policy, questionsIn(text, json));
+  return summaryTable(policy, questionsIn(text, json));
 }
 
 /** @throws PolicyError with every mistake, under the name of the file */
@@ -70,7 +70,7 @@ function textOf(path: string): string {
   }
 }
 
-/** @throws UsageError that names what it does not know */
+/** @throws UsageError that names the unknown word */
 function parseQuestion([names = '', ...others]: readonly string[]): Question {
   const clientType = CLIENTS.find((one) => others.includes(one));
   const eventType = others.find((word) => word.startsWith('eventType='))?.slice('eventType='.length);
@@ -107,13 +107,13 @@ function judgementsIn(value: unknown): Question[] {
     const row = SIGNALS_BY_NAME.get(String(code ?? name));
     const rank = (['LOW', 'MEDIUM', 'HIGH'] as const).find((one) => one === level) ?? row?.level;
     if (rank === undefined) throw new UsageError('expected a level of each signal of a judgement, but one has none.');
-    const sure = typeof confidence === 'number' ? confidence : (row?.confidence ?? 1);
+    const certainty = typeof confidence === 'number' ? confidence : (row?.confidence ?? 1);
     return {
       name: String(name ?? code),
       code: row?.code ?? null,
       effect: row?.effect ?? null,
       level: rank,
-      confidence: sure,
+      confidence: certainty,
     };
   });
   const name = `${requestId ?? known.map((one) => one.name).join(',')}`;

@@ -4,29 +4,28 @@ import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { type App, createApp } from './app.ts';
 import { unusedNames } from './config/names.ts';
-import { ConfigError, parseConfig } from './config/parser.ts';
+import { ConfigError } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
-import { listenProblem } from './config/rules.ts';
-import { exposureOf, summaryOf } from './config/summary.ts';
-import { VARIABLES } from './config/variables.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
 import { PolicyError } from './fingerprint/policy-format.ts';
 import { createLogger } from './observability/logger.ts';
+import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
+import { parseConfig, VARIABLES } from './settings/variables.ts';
 
 /** The process: its configuration, its signals and its exit code. */
 
 // Without this flag, V8 learns from early requests with many references to allocate in the old heap, for as long as the process
-// lives. What such objects refer to then outlives its request: each collection took five times as long, and a token 1.4 times the CPU.
+// lives. Objects that they refer to then outlive their request: each collection took five times as long, and a token 1.4 times the CPU.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
 let log: Logger | undefined;
 let app: App | undefined;
 
-// A stream that is closed, or whose disk is full, is no reason to end.
+// A closed stream or a full disk does not end the process.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 
-/** Ends the process, and says what happened. The message of the error may quote a request, so it is left out. */
+/** Ends the process with a line about the crash. The error's message may quote a request, so it is left out. */
 function fail(what: string, thrown: unknown): never {
   const error = framesOf(thrown);
   const lines = error.frames.map((frame) => `  ${frame}\n`).join('');
@@ -118,19 +117,19 @@ app = await createApp(config, log, policy, maxDelayMs).catch((error: unknown) =>
   return refuseToStart('The subgraph cannot listen:', [problem]);
 });
 log.info(summaryOf(config, policy.id));
-// For whoever reads old lines later. Nobody keeps those of a sandbox.
+// For readers of old lines. A sandbox's lines are not kept.
 log[config.upstreamMode === 'live' ? 'info' : 'debug'](
   { policy: policy.id, policyText: policy.text },
   'risk policy in use',
 );
 const exposure = exposureOf(config);
 if (exposure) log.warn(exposure);
-const unused = unusedNames(process.env);
+const unused = unusedNames(process.env, VARIABLES);
 if (unused.length > 0) log.warn(`These variables have no effect: ${unused.join(', ')}.`);
 const { url, graphqlUrl, examples } = app;
 if (examples) process.stdout.write(`\nDevice trust is at ${graphqlUrl}, Apollo Sandbox at ${url}\n\n${examples}\n\n`);
 
-/** Uses what is written to such a file from then on. What is wrong with it is logged, and the old content stays in use. */
+/** Watches a file, and uses its new content. A mistake in it is logged, and the old content stays in use. */
 function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Value, use: (next: Value) => void): void {
   const refused = {
     secrets: 'the new secrets cannot be used; the old ones stay in use',
@@ -140,10 +139,10 @@ function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Valu
     read,
     onChange: (next) => {
       use(next);
-      app?.recordNewestInUse(file, true);
+      app?.recordReload(file, true);
     },
     onProblems: (problems) => {
-      app?.recordNewestInUse(file, false);
+      app?.recordReload(file, false);
       log?.error({ problems }, refused[file]);
     },
   });

@@ -1,5 +1,5 @@
 import { type ConstDirectiveNode, type DocumentNode, Kind, parse, print, specifiedDirectives, visit } from 'graphql';
-import { SUBGRAPH_DOCUMENT } from './graphql/schema.ts';
+import { SUBGRAPH_DOCUMENT } from './subgraph.ts';
 
 /** `npm run schema` prints the schema for code generators, which know no directive of federation. */
 

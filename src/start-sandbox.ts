@@ -1,8 +1,8 @@
 import { unknownNames } from './config/names.ts';
-import { listenProblem } from './config/rules.ts';
-import { expectedBut } from './config/values.ts';
-import { VARIABLES } from './config/variables.ts';
+import { mismatch } from './config/values.ts';
 import { startSandbox } from './sandbox/server.ts';
+import { listenProblem } from './settings/summary.ts';
+import { VARIABLES } from './settings/variables.ts';
 
 /** The sandbox as a process of its own, to develop and to test against both upstream services. */
 
@@ -14,10 +14,10 @@ function refuseToStart(sentences: readonly string[]): never {
 const { sandboxHost, sandboxPort } = VARIABLES;
 const host = process.env[sandboxHost.name] || sandboxHost.default;
 const port = sandboxPort.schema.safeParse(process.env[sandboxPort.name] || sandboxPort.default);
-const mistakes = unknownNames(process.env);
+const mistakes = unknownNames(process.env, VARIABLES);
 if (!port.success) {
   const { name, expected } = sandboxPort;
-  mistakes.push(expectedBut(name, expected, JSON.stringify(process.env[name])));
+  mistakes.push(mismatch(name, expected, JSON.stringify(process.env[name])));
 }
 if (!port.success || mistakes.length > 0) refuseToStart(mistakes);
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Config } from '../src/config/variables.ts';
+import type { Config } from '../src/settings/variables.ts';
 import { FAIL } from './faults/documented.ts';
 import { readMetrics } from './observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode } from './support/app.ts';

@@ -11,21 +11,21 @@ const textOf = (file: string) => readFileSync(join(SRC, file), 'utf8');
 /** For each folder, and each file beside the folders, what it may import of ours: a folder, or one file of a folder. */
 const RULES = `
   errors, schema.generated, runtime, explorer:
-  config: fingerprint/contract, runtime
-  observability: config/variables, runtime, errors
-  upstream: observability, runtime, errors
-  fingerprint: upstream, observability, runtime, errors, schema.generated
-  captcha: config/variables, upstream, observability, runtime, errors, schema.generated
-  graphql: config/values, config/variables, fingerprint, captcha, upstream, observability, runtime, errors, schema.generated
+  config: runtime
+  observability: config, runtime, errors
+  upstream: observability, config, runtime, errors
+  graphql: upstream, observability, config, runtime, errors, schema.generated
+  fingerprint, captcha: graphql/context, upstream, observability, config, runtime, errors, schema.generated
   generate-keys: captcha/attestation, fingerprint/sealed-judgement
-  print-schema: graphql/schema
-  server: graphql, config/values, config/variables, captcha/fail-open-budget, fingerprint/contract, fingerprint/request, observability, upstream, runtime, errors
-  sandbox: fingerprint/contract, fingerprint/signal-catalogue, captcha/contract, runtime, config
-  start-sandbox: sandbox, config
-  app: config, captcha, errors, explorer, fingerprint, graphql, observability, runtime, sandbox, server,
-    upstream
+  subgraph: fingerprint, captcha, graphql, upstream/request-scope
+  print-schema: subgraph
+  server: graphql, captcha/captcha-request, captcha/fail-open-budget, fingerprint/contract, fingerprint/device-request, fingerprint/request, observability, upstream, config, runtime, errors
+  settings: server/settings, fingerprint/settings, captcha/settings, graphql/settings, upstream/settings, observability/settings, config, runtime
+  sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
+  start-sandbox: sandbox, settings, config
+  app: settings, captcha, errors, explorer, fingerprint, observability, runtime, sandbox, server, subgraph, upstream
   explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
-  main: app, config, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
+  main: app, config, settings, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);
 const MAY_IMPORT = new Map(

@@ -1,15 +1,15 @@
 import { createHash, createHmac, createPrivateKey, generateKeyPairSync, hkdfSync } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import { SignJWT } from 'jose/jwt/sign';
-import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError, notConfigured } from '../errors.ts';
-import type { AttestationRefusal, Metrics } from '../observability/metrics.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Captcha } from './client.ts';
+import { ASSURANCES, type Assurance, type AttestationRefusal, type CaptchaMetrics } from './metrics.ts';
+import type { CaptchaSettings } from './settings.ts';
 import type { CaptchaVerdict } from './verdict.ts';
 
 /** A key of ATTESTATION_KEYS. `active` signs; `next` and `retired` are only published, so that verifiers know them before and after. */
-export type AttestationKey = Config['attestationKeys'][number];
+export type AttestationKey = CaptchaSettings['attestationKeys'][number];
 
 /** Makes a fresh key. Its id is its thumbprint (RFC 7638), so no two keys have the same. */
 export function generateKey(state: AttestationKey['state']): AttestationKey {
@@ -23,7 +23,7 @@ export function generateKey(state: AttestationKey['state']): AttestationKey {
 /** Only an attestation has this type, so no other token is taken for one (RFC 8725, section 3.11). */
 const TYPE = 'captcha-attestation+jwt';
 
-/** Makes what signs with the active key, and publishes the public part of every key as a JWK set (RFC 7517, section 5). */
+/** Creates a signer for the active key, and a JWK set with the public part of every key (RFC 7517, section 5). */
 function createSigner(keys: readonly AttestationKey[]) {
   const active = keys.find(({ state }) => state === 'active');
   if (!active) throw new Error('expected an active key, but got none');
@@ -38,18 +38,18 @@ function createSigner(keys: readonly AttestationKey[]) {
   };
 }
 
-export type AttestationSettings = NonNullable<Config['attestation']>;
+export type AttestationSettings = NonNullable<CaptchaSettings['attestation']>;
 type Audience = AttestationSettings['audiences'][number];
 
-type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
+export type AttestationConfig = { readonly settings: AttestationSettings; readonly keys: readonly AttestationKey[] };
 type CaptchaAccount = Pick<Captcha, 'id' | 'captchaKey'>;
 
 interface Options {
   readonly captchas: { readonly find: (id: string | null | undefined) => CaptchaAccount | undefined };
-  readonly metrics: Pick<Metrics, 'recordAttestation' | 'recordAttestationRefusal'>;
+  readonly metrics: Pick<CaptchaMetrics, 'recordAttestation' | 'recordAttestationRefusal'>;
 }
 
-interface Attestable {
+interface PendingAttestation {
   readonly audience: Audience;
   /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
   readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
@@ -66,7 +66,7 @@ export class AttestationIssuer {
     this.#options = options;
     this.#signer = config && createSigner(config.keys);
     for (const { id } of this.#settings.audiences)
-      for (const assurance of ['verified', 'unverified']) options.metrics.recordAttestation(id, assurance, 0);
+      for (const assurance of ASSURANCES) options.metrics.recordAttestation(id, assurance, 0);
   }
 
   /** The JWK set as JSON. Undefined if no attestations are configured. */
@@ -82,13 +82,13 @@ export class AttestationIssuer {
   /**
    * Checks whether a verification may be attested, before it spends the challenge. Undefined if the input names no audience.
    *
-   * @param subject the person on whose behalf the caller asks
+   * @param subject the person behind the request
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
    */
   check(
     { audience: aud, action, captchaId, lotNumber }: ValidateCaptchaInput,
     subject: string | undefined,
-  ): Attestable | undefined {
+  ): PendingAttestation | undefined {
     if (aud == null && action == null) return undefined;
     const refused = (reason: AttestationRefusal, error: DeviceTrustError) => {
       this.#options.metrics.recordAttestationRefusal(reason);
@@ -111,7 +111,7 @@ export class AttestationIssuer {
     if (subject === undefined && audience.subject === 'required')
       throw refused('subject', new DeviceTrustError('FORBIDDEN', { message: NO_SUBJECT }));
 
-    const issue: Attestable['attest'] = async (verdict) => {
+    const issue: PendingAttestation['attest'] = async (verdict) => {
       const assurance = assuranceOf(verdict);
       if (!assurance || !this.#signer) return null;
       const { issuer: iss, lifetimeSeconds } = this.#settings;
@@ -123,7 +123,7 @@ export class AttestationIssuer {
       return attestation;
     };
     let issued: Promise<string | null> | undefined;
-    const attest: Attestable['attest'] = (verdict) => {
+    const attest: PendingAttestation['attest'] = (verdict) => {
       issued ??= issue(verdict);
       return issued;
     };
@@ -134,8 +134,8 @@ export class AttestationIssuer {
 const NO_SUBJECT =
   'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
 
-/** What was verified; undefined if it deserves no attestation. Without a verdict only the allowance of an outage deserves one. */
-function assuranceOf(verdict: CaptchaVerdict): 'verified' | 'unverified' | undefined {
+/** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
+function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {
   if (verdict.__typename === 'CaptchaPassed') return 'verified';
   return verdict.__typename === 'CaptchaIndeterminate' && verdict.isAllowed ? 'unverified' : undefined;
 }

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import { badUserInput } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import { describeIssues, saidIn } from '../runtime/json.ts';
+import { describeIssues, loggableMessage } from '../runtime/json.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import type { Account } from '../upstream/accounts.ts';
-import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
+import type { CallScope, UpstreamClient } from '../upstream/client.ts';
 import type { Probe } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { isUpstreamFailure } from '../upstream/transport-errors.ts';
@@ -18,7 +17,8 @@ import {
   toForm,
   validatePath,
 } from './contract.ts';
-import { type Asker, FailOpenBudget } from './fail-open-budget.ts';
+import { FailOpenBudget, type Requester } from './fail-open-budget.ts';
+import type { CaptchaMetrics } from './metrics.ts';
 import {
   type CaptchaVerdict,
   evidenceOf,
@@ -36,7 +36,8 @@ export interface Captcha extends Account {
 }
 
 /** A captcha id as it is configured, with the address of its region. */
-type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> & Readonly<Record<'captchaId' | 'baseUrl', string>>;
+export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
+  Readonly<Record<'captchaId' | 'baseUrl', string>>;
 
 /** Prepares a captcha id once, so that its verifications need not. */
 export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
@@ -57,11 +58,11 @@ export function captchaProbe({ captchaKey, region, origin, path, headers }: Capt
   return { region, origin, path, headers, body, classify };
 }
 
-/** For whom and for what a challenge is verified. */
+/** The requester and the audience of a verification. */
 interface Purpose {
-  /** Who asks is only read if it counts. */
-  readonly caller: { readonly asker: Asker };
-  /** Who relies on the verification; undefined if nobody is named. Without `captchaIds` the challenges of every captcha id count. */
+  /** Read only in an outage or after a pass. */
+  readonly caller: { readonly requester: Requester };
+  /** The audience of the attestation, if the input names one. Without `captchaIds` every captcha id counts. */
   readonly audience: { readonly captchaIds?: readonly string[] | undefined } | undefined;
 }
 
@@ -69,7 +70,7 @@ interface Options {
   readonly upstream: Pick<UpstreamClient<Captcha>, 'ask' | 'find' | 'health' | 'ids'>;
   readonly captchaFailOpen: FailOpenPolicy;
   readonly log: Pick<Logger, 'warn'>;
-  readonly metrics: Pick<Metrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
+  readonly metrics: Pick<CaptchaMetrics, 'recordVerdict' | 'recordLimitedCaptcha'>;
 }
 
 /** Verifies solved challenges. Without a verdict the fail-open policy decides (document, 7.3), on what our own probes show. */
@@ -82,28 +83,27 @@ export class CaptchaClient {
   }
 
   /** Verifies one challenge. @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation */
-  async validate(input: ValidateCaptchaInput, purpose: Purpose, operation: CallOperation): Promise<CaptchaVerdict> {
+  async validate(input: ValidateCaptchaInput, purpose: Purpose, scope: CallScope): Promise<CaptchaVerdict> {
     const { captchaFailOpen: policy, metrics, upstream } = this.#options;
     const captcha = upstream.find(input.captchaId);
     if (!captcha) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');
     checkInput(input);
     const { id } = captcha;
-    let verdict = await this.#verify(input, captcha, purpose, operation);
+    let verdict = await this.#verify(input, captcha, purpose, scope);
     // A half-open call may outlive its client.
-    operation.signal.throwIfAborted();
+    scope.signal.throwIfAborted();
     if (verdict.__typename === 'NoVerdict') {
       const health = upstream.health.find(id);
       const hasWorked = health?.status.hasWorked ?? false;
       const isDown = this.#isDown(id, purpose.audience);
       const takeAllowance = () => {
-        const isTaken = this.#budget.take(id, purpose.caller.asker, health?.msWithoutOutages ?? 0);
+        const isTaken = this.#budget.take(id, purpose.caller.requester, health?.msWithoutOutages ?? 0);
         if (!isTaken) metrics.recordLimitedCaptcha();
         return isTaken;
       };
       verdict = indeterminate(verdict, { policy, hasWorked, isDown, takeAllowance });
     }
-    const cause = 'category' in verdict ? verdict.category : 'cause' in verdict ? verdict.cause : '';
-    metrics.recordVerdict(verdict, cause);
+    metrics.recordVerdict(verdict);
     return verdict;
   }
 
@@ -125,20 +125,20 @@ export class CaptchaClient {
     input: ValidateCaptchaInput,
     account: Captcha,
     { caller }: Purpose,
-    operation: CallOperation,
+    scope: CallScope,
   ): Promise<CaptchaVerdict | NoVerdict> {
     const { upstream, log } = this.#options;
-    const ids = { requestId: operation.requestId, account: account.id };
+    const ids = { requestId: scope.operation.requestId, account: account.id };
     const body = toForm(input, account.captchaKey);
     try {
-      const verdict = await upstream.ask({ account, body, operation }, (received) => {
+      const verdict = await upstream.ask({ account, body, scope }, (received) => {
         const response = readResponse(received);
         const result = verdictOf(response, received.status, input.lotNumber);
         logProblems(result, response, received, input.lotNumber, ids, log);
         return { result, evidence: evidenceOf(response, result, received.status) };
       });
       if (verdict.__typename === 'CaptchaPassed')
-        this.#budget.recordPass(account.id, caller.asker, upstream.health.find(account.id)?.msWithoutOutages ?? 0);
+        this.#budget.recordPass(account.id, caller.requester, upstream.health.find(account.id)?.msWithoutOutages ?? 0);
       return verdict;
     } catch (error) {
       // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
@@ -167,7 +167,7 @@ function checkInput({ lotNumber, captchaOutput, passToken, genTime }: ValidateCa
   if (!/^[0-9]{1,20}$/.test(genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
 }
 
-/** Logs what concerns the operator: our key or captcha id is wrong, or the service misbehaves. A client's mistakes are not logged. */
+/** Logs problems of the operator: a wrong key or captcha id, or a service that misbehaves. A client's mistakes are not logged. */
 function logProblems(
   verdict: CaptchaVerdict | NoVerdict,
   response: CaptchaResponse,
@@ -190,7 +190,7 @@ function logProblems(
     // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
-    const internal = response.kind === 'exception' ? `exception ${code}${saidIn(response.msg)}` : undefined;
+    const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;
     const details = { status, cause, code, internal, flaws: code === null ? flaws() : undefined };
     log.warn({ ...ids, ...details }, 'captcha service gave no verdict');
   }

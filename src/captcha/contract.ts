@@ -43,7 +43,7 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
 
 interface DocumentedException {
   readonly msg: string;
-  /** Who can cause it. CLIENT means that a bot can, at will. */
+  /** The side that can cause it. CLIENT means: a bot, at will. */
   readonly cause: CaptchaIndeterminateCause;
 }
 
@@ -73,7 +73,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
 /** The families of the documented codes: what was sent (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
-/** Who can cause an exception (7.2). A new code has the cause of its family: what a bot can provoke is no failure of the service. */
+/** The cause of an exception (7.2). A new code has the cause of its family: an exception that a bot can provoke is no failure of the service. */
 export function causeOfException(code: string): CaptchaIndeterminateCause {
   const documented = EXCEPTIONS.get(code);
   if (documented) return documented.cause;
@@ -103,7 +103,7 @@ export interface Exception {
   readonly msg?: unknown;
 }
 
-/** What a response says, whatever its HTTP status is. */
+/** The content of a response, apart from its HTTP status. */
 export type CaptchaResponse =
   /** It is in another form than JSON, for this reason. */
   | { readonly kind: 'unreadable'; readonly reason: string }

@@ -1,19 +1,19 @@
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** So many times the verified passes of the busiest minute may proceed in a minute of an outage. */
+/** In a minute of an outage, this multiple of the busiest minute's verified passes may proceed. */
 const FACTOR = 2;
-/** So many may proceed in any case, once per process and for all captcha ids together. */
+/** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
 /**
- * What one requester may pass or proceed in a minute. `nobody`: its header is missing; `anybody`: none is configured.
+ * The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured.
  */
-const PER_MINUTE = { person: 3, network: 12, nobody: Number.POSITIVE_INFINITY, anybody: Number.POSITIVE_INFINITY };
+const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
-/** Who asks. */
-export interface Asker {
+/** The requester of a captcha. */
+export interface Requester {
   readonly kind: keyof typeof PER_MINUTE;
-  /** Tells it from others of its kind; empty for `nobody` and `anybody`. */
+  /** Tells it from others of its kind; empty for `anonymous` and `untracked`. */
   readonly id: string;
 }
 
@@ -21,59 +21,59 @@ export interface Asker {
 interface Minute {
   readonly startedAt: number;
   passes: number;
-  /** The same by asker, as long as the minute lasts. */
-  readonly byAsker: Map<string, number>;
+  /** The same by requester, as long as the minute lasts. */
+  readonly byRequester: Map<string, number>;
 }
 
 /**
- * How many captchas may proceed while their service is down: as many as people come, counted by verified passes, so a
+ * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a
  * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and these
- * more than no name. What proceeded counts beyond an outage, so one that comes and goes lets no more through.
+ * more than no name. The count outlasts an outage, so one that comes and goes lets no more through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */
   readonly #minutes = new Map<string, Minute[]>();
-  /** What proceeded within the last minute, by bucket. */
+  /** The number that proceeded within the last minute, by bucket. */
   readonly #proceededIn = new Map<string, number>();
-  /** The same by asker. */
+  /** The same by requester. */
   readonly #proceededOf = new Map<string, number>();
   #proceeded = 0;
 
-  /** Records that an asker was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
-  recordPass(captchaId: string, asker: Asker, now: number): void {
-    const bucket = bucketOf(captchaId, asker);
+  /** Records that an requester was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
+  recordPass(captchaId: string, requester: Requester, now: number): void {
+    const bucket = bucketOf(captchaId, requester);
     const minutes = this.#minutes.get(bucket) ?? [];
     let minute = minutes.at(-1);
     if (!minute || now - minute.startedAt >= MINUTE_MS) {
-      minute?.byAsker.clear();
-      minute = { startedAt: now, passes: 0, byAsker: new Map() };
+      minute?.byRequester.clear();
+      minute = { startedAt: now, passes: 0, byRequester: new Map() };
       this.#minutes.set(bucket, [...withinHour(minutes, now), minute]);
     }
-    const own = minute.byAsker.get(keyOf(asker)) ?? 0;
-    if (own >= PER_MINUTE[asker.kind]) return;
-    minute.byAsker.set(keyOf(asker), own + 1);
+    const own = minute.byRequester.get(keyOf(requester)) ?? 0;
+    if (own >= PER_MINUTE[requester.kind]) return;
+    minute.byRequester.set(keyOf(requester), own + 1);
     minute.passes += 1;
   }
 
   /** May one more captcha proceed? If so it is counted. For `now` see `recordPass`. */
-  take(captchaId: string, asker: Asker, now: number): boolean {
-    if ((this.#proceededOf.get(keyOf(asker)) ?? 0) >= PER_MINUTE[asker.kind]) return false;
-    const bucket = bucketOf(captchaId, asker);
+  take(captchaId: string, requester: Requester, now: number): boolean {
+    if ((this.#proceededOf.get(keyOf(requester)) ?? 0) >= PER_MINUTE[requester.kind]) return false;
+    const bucket = bucketOf(captchaId, requester);
     const busiest = Math.max(0, ...withinHour(this.#minutes.get(bucket) ?? [], now).map(({ passes }) => passes));
-    const isOfMinimum = this.#proceeded < MINIMUM && asker.kind !== 'nobody';
+    const isOfMinimum = this.#proceeded < MINIMUM && requester.kind !== 'anonymous';
     if (!isOfMinimum && (this.#proceededIn.get(bucket) ?? 0) >= FACTOR * busiest) return false;
     this.#proceeded += 1;
     countForMinute(this.#proceededIn, bucket);
-    countForMinute(this.#proceededOf, keyOf(asker));
+    countForMinute(this.#proceededOf, keyOf(requester));
     return true;
   }
 }
 
-function bucketOf(captchaId: string, { kind }: Asker): string {
+function bucketOf(captchaId: string, { kind }: Requester): string {
   return `${captchaId} ${kind}`;
 }
 
-function keyOf({ kind, id }: Asker): string {
+function keyOf({ kind, id }: Requester): string {
   return `${kind} ${id}`;
 }
 

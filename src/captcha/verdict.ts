@@ -6,7 +6,7 @@ import type {
   CaptchaIndeterminateCause,
   CaptchaPassed,
 } from '../schema.generated.ts';
-import { evidenceOfStatus, type ProbeResult, WELL } from '../upstream/prober.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
 import { type CaptchaResponse, causeOfException, type Exception, FAILURE_CATEGORIES } from './contract.ts';
 
 export type CaptchaVerdict =
@@ -33,31 +33,41 @@ export interface NoVerdict extends Exception {
  * undocumented with status 200, may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
-  if (response.kind === 'unreadable') return noVerdict('CLIENT', { isUnreadable: true });
-  if (response.kind === 'rejection') {
-    const { reason, details } = response;
-    const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
-    return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
+  const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
+  if (mismatch) return mismatch;
+  switch (response.kind) {
+    case 'unreadable':
+      return noVerdict('CLIENT', { isUnreadable: true });
+    case 'rejection': {
+      const { reason, details } = response;
+      const category = FAILURE_CATEGORIES.get(reason) ?? 'OTHER';
+      return failed(reason, category, { ...details, lotNumber: details.lotNumber ?? lotNumber });
+    }
+    case 'exception': {
+      const cause = causeOfException(response.code ?? '');
+      return noVerdict(isClientError(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
+    }
+    case 'other':
+      return noVerdict(isClientError(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
+    case 'flawed pass':
+      return noVerdict('CLIENT', response);
+    case 'pass': {
+      if (status !== 200) return noVerdict('CLIENT');
+      const { used_type: usedType, user_ip: userIp, scene, referer } = response;
+      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
+    }
   }
-  if (response.kind === 'exception') {
-    const cause = causeOfException(response.code ?? '');
-    return noVerdict(isBlamed(status) && cause !== 'CONFIGURATION' ? 'CLIENT' : cause, response);
-  }
-  const received = response.lot_number ?? lotNumber;
-  if (received !== lotNumber) {
-    const about = typeof received === 'string' ? received : 'something else than a text';
-    return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
-  }
-  if (response.kind === 'other')
-    return noVerdict(isBlamed(status) ? 'CLIENT' : 'TRANSPORT', { isUnreadable: status === 200 });
-  if (response.kind === 'flawed pass') return noVerdict('CLIENT', response);
-  if (status !== 200) return noVerdict('CLIENT');
-  const { used_type: usedType, user_ip: userIp, scene, referer } = response;
-  return { __typename: 'CaptchaPassed', proceed: true, details: { usedType, userIp, lotNumber, scene, referer } };
 }
 
-/** A 4xx blames the request, whose content or number a bot can choose, such as for a firewall's 403 or a 429. */
-export function isBlamed(status: number): boolean {
+/** The verdict on an answer for another lot number; undefined for the right one. */
+function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | undefined {
+  if (received === lotNumber) return undefined;
+  const about = typeof received === 'string' ? received : 'something else than a text';
+  return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
+}
+
+/** A 4xx blames the request. A bot controls content and number of requests, and so a firewall's 403 or a 429. */
+export function isClientError(status: number): boolean {
   return status >= 400 && status < 500;
 }
 
@@ -65,23 +75,23 @@ function failed(reason: string, category: CaptchaFailureCategory, details: Captc
   return { __typename: 'CaptchaFailed', proceed: false, reason, category, details };
 }
 
-/** What a response shows about the account and the service, whoever has asked (captcha document, section 7). */
+/** The evidence of a response about the account and the service (captcha document, section 7). */
 export function healthOf(response: CaptchaResponse, status: number): ProbeResult {
   switch (response.kind) {
     case 'pass':
-      return WELL;
+      return HEALTHY_PROBE;
     case 'flawed pass':
       return UNDOCUMENTED;
     case 'rejection':
       if (response.reason === 'illegal sign_token') return { evidence: 'refused', reason: response.reason };
-      return response.isDocumented ? WELL : UNDOCUMENTED;
+      return response.isDocumented ? HEALTHY_PROBE : UNDOCUMENTED;
     case 'exception': {
       const code = response.code ?? '';
       // The risk type belongs to the challenge, not to the account.
-      if (code === '-50001') return WELL;
+      if (code === '-50001') return HEALTHY_PROBE;
       const cause = causeOfException(code);
       if (cause === 'CONFIGURATION') return { evidence: 'refused', reason: code };
-      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : WELL;
+      return cause === 'SERVICE' ? { evidence: 'failed', reason: `exception ${code}`.trim() } : HEALTHY_PROBE;
     }
     case 'unreadable':
       return evidenceOfStatus(status, response.reason);
@@ -90,11 +100,11 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
-/** What a call shows. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
+/** The evidence of a call. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
-  return evidence === 'failed' && response.kind === 'exception' && isBlamed(status) ? 'refused' : evidence;
+  return evidence === 'failed' && response.kind === 'exception' && isClientError(status) ? 'refused' : evidence;
 }
 
 /** A judgement in another form comes from the service, or from a firewall that imitates one. It is no outage. */
@@ -112,7 +122,7 @@ export type FailOpenPolicy = 'faults' | 'always' | 'never';
 
 interface FailOpen {
   readonly policy: FailOpenPolicy;
-  /** Has the captcha id worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  /** Has the captcha id worked in this process? One that never did is misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Is the captcha id down, and so is every other one that a person could use instead? */
   readonly isDown: boolean;

@@ -1,12 +1,12 @@
 import leven from 'leven';
-import { VARIABLES, type Variable } from './variables.ts';
+import type { Table } from './values.ts';
 
 /** Which names in an environment are mistyped, or have no effect. A default would stay in use, and nobody would notice. */
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-const ROWS = Object.values<Variable>(VARIABLES);
-const KNOWN = ROWS.flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : name));
+const namesOf = (table: Table) =>
+  Object.values(table).flatMap(({ name, secret }) => (secret ? [name, `${name}_FILE`] : name));
 
 /** Settings of older versions. Other programs have variables with such names too, so they do not stop the start. */
 const REMOVED =
@@ -16,21 +16,23 @@ const REMOVED =
 const HONOURED =
   /^OTEL_(SDK_DISABLED=(true|false)|TRACES_EXPORTER=otlp|(TRACES|METRICS|LOGS)_EXPORTER=none|EXPORTER_OTLP_(TRACES_)?(PROTOCOL=http\/json|(HEADERS|COMPRESSION|CERTIFICATE|CLIENT_CERTIFICATE|CLIENT_KEY)=.+))$/is;
 
-/** A sentence for each unknown name that is nearly one of ours. */
-export function unknownNames(env: Environment): string[] {
+/** A sentence for each unknown name that is nearly one of the table. */
+export function unknownNames(env: Environment, table: Table): string[] {
+  const known = namesOf(table);
   return Object.keys(env).flatMap((name) => {
-    if (KNOWN.includes(name)) return [];
+    if (known.includes(name)) return [];
     const upper = name.toUpperCase();
     // Autotools and Nix set `host` and `port`. A name of one word counts only as it is written.
-    const near = KNOWN.find((known) => isNear(known.includes('_') ? upper : name, known));
+    const near = known.find((one) => isNear(one.includes('_') ? upper : name, one));
     return near ? [`${name}: there is no such variable. Did you mean ${near}?`] : [];
   });
 }
 
 /** The names of variables that their operator may expect to have an effect, and that have none. */
-export function unusedNames(env: Environment): string[] {
+export function unusedNames(env: Environment, table: Table): string[] {
+  const known = namesOf(table);
   return Object.entries(env).flatMap(([name, value]) => {
-    if (!value || KNOWN.includes(name)) return [];
+    if (!value || known.includes(name)) return [];
     const text = `${name}=${value.trim()}`;
     return REMOVED.test(text) || (/^OTEL_\w+=/.test(text) && !HONOURED.test(text)) ? [name] : [];
   });

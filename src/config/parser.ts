@@ -1,10 +1,8 @@
 import type { z } from 'zod';
 import { readJson } from '../runtime/json.ts';
 import { looksLikeWord } from './json-values.ts';
-import { areTracesOff, type Environment, unknownNames } from './names.ts';
-import { brokenRules } from './rules.ts';
-import { expectedBut } from './values.ts';
-import { type Config, VARIABLES, type Variable } from './variables.ts';
+import { type Environment, unknownNames } from './names.ts';
+import { mismatch, type Table, type Values, type Variable } from './values.ts';
 
 /** Everything that is wrong with the configuration, with a sentence for each mistake. */
 export class ConfigError extends Error {
@@ -17,50 +15,74 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
-export function parseConfig(env: Environment, readFile: (path: string) => string): Config {
-  const problems = unknownNames(env);
+/** The input of rules between variables. */
+export interface RuleInput<Rows extends Table> {
+  /** The values that could be read. */
+  readonly values: Partial<Values<Rows>>;
+  /** Is it in the environment, even if it could not be read? */
+  readonly isSet: (key: keyof Rows) => boolean;
+  /** Adds a sentence if a rule is broken; the same one once. */
+  readonly refuse: (isBroken: boolean, key: keyof Rows, expected: string, got: string) => void;
+  /** Adds a sentence for each value that the documentation shows in place of the operator's own. */
+  readonly refusePlaceholders: () => void;
+}
+
+/**
+ * Reads the environment, where empty means not set. `readFile` reads the file of a secret.
+ * @throws ConfigError with every mistake at once and no secret
+ */
+export function readVariables<Rows extends Table>(
+  env: Environment,
+  readFile: (path: string) => string,
+  table: Rows,
+  rules: (input: RuleInput<Rows>) => void,
+): Values<Rows> {
+  const problems = unknownNames(env, table);
   const placeholders: string[] = [];
-  const values: Record<string, unknown> = {};
+  const given = new Set<keyof Rows>();
+  const read: Record<string, unknown> = {};
   // Everything is read whatever the mode, so that every mistake is reported at once.
-  for (const [key, variable] of Object.entries<Variable>(VARIABLES)) {
+  for (const [key, variable] of Object.entries(table)) {
     const { name, expected, secret, schema } = variable;
     const path = secret && env[`${name}_FILE`];
     let text = env[name] || variable.default;
+    if (env[name] || path) given.add(key);
     if (path) {
-      if (env[name]) problems.push(expectedBut(name, `either it or ${name}_FILE`, 'both'));
+      if (env[name]) problems.push(mismatch(name, `either it or ${name}_FILE`, 'both'));
       try {
         text = readFile(path).trim();
       } catch {
         // The path is not shown, because it can be the secret itself by mistake.
         const got = QUOTED.test(path) ? 'a path in quotes' : 'a path that cannot be read';
-        problems.push(expectedBut(`${name}_FILE`, `a readable file with ${expected}`, got));
+        problems.push(mismatch(`${name}_FILE`, `a readable file with ${expected}`, got));
         continue;
       }
     }
     if (text === undefined) {
-      values[key] = variable.absent;
+      read[key] = variable.absent;
       continue;
     }
     if (QUOTED.test(text)) {
-      problems.push(expectedBut(name, 'a value without quotes around it', 'one that an env file has left in quotes'));
+      problems.push(mismatch(name, 'a value without quotes around it', 'one that an env file has left in quotes'));
       continue;
     }
     problems.push(...slipsIn(name, text));
     placeholders.push(...placeholdersIn(variable, text));
     const result = schema.safeParse(text, { error: () => 'expected another value' });
-    if (result.success) values[key] = result.data;
-    else problems.push(expectedBut(name, expected, mistakeIn(variable, text, result.error)));
+    if (result.success) read[key] = result.data;
+    else problems.push(mismatch(name, expected, mistakeIn(variable, text, result.error)));
   }
   // Sound: every key is one of the table, and its value came out of the schema of its row.
-  const config = values as Partial<Config>;
-  const isSet = ({ name, secret }: Variable) => Boolean(env[name] || (secret && env[`${name}_FILE`]));
-  problems.push(...brokenRules(config, (key) => isSet(VARIABLES[key])));
-  if (config.upstreamMode === 'live') problems.push(...placeholders);
-  if (areTracesOff(env)) values['otlpEndpoint'] = undefined;
+  const values = read as Partial<Values<Rows>>;
+  const rows: { readonly [Key in keyof Rows]: Variable } = table;
+  const refuse: RuleInput<Rows>['refuse'] = (isBroken, key, expected, got) => {
+    const sentence = mismatch(rows[key].name, expected, got);
+    if (isBroken && !problems.includes(sentence)) problems.push(sentence);
+  };
+  rules({ values, isSet: (key) => given.has(key), refuse, refusePlaceholders: () => problems.push(...placeholders) });
   if (problems.length > 0) throw new ConfigError(problems);
   // Sound: a key without its value would have added a sentence to the problems.
-  return config as Config;
+  return values as Values<Rows>;
 }
 
 /** The value if it is short and cannot be a secret. Otherwise the path of each mistake in it, and what is expected there. */
@@ -94,11 +116,11 @@ function slipsIn(name: string, text: string): string[] {
   const repeated = jsonIn(text)?.repeatedKeys ?? [];
   return [
     ...repeated.map((key) =>
-      expectedBut(name, 'each key once in its object', looksLikeWord(key) ? `"${key}" twice` : 'one twice'),
+      mismatch(name, 'each key once in its object', looksLikeWord(key) ? `"${key}" twice` : 'one twice'),
     ),
     ...textsIn(text)
       .filter(([, inner]) => QUOTED.test(inner))
-      .map(([path]) => expectedBut(name, `no quotes within the text at ${path}`, 'quotes around it')),
+      .map(([path]) => mismatch(name, `no quotes within the text at ${path}`, 'quotes around it')),
   ];
 }
 

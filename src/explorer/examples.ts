@@ -1,6 +1,6 @@
 /** Operations that work in the sandbox: the pages show them, and a start in a terminal prints a command for some. */
 
-/** Its document begins with a comment that says what it is for, and with a name. */
+/** Its document begins with a comment about its purpose, and with a name. */
 export interface Example {
   readonly document: string;
   readonly variables: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ query JudgeDevice($token: String!) {
   variables: { token },
 };
 
-/** What JudgeDevice answered for `sandbox:android:EMULATOR@ada#order-1`, sealed with the key of sandbox mode. */
+/** The answer of JudgeDevice for `sandbox:android:EMULATOR@ada#order-1`, sealed with the key of sandbox mode. */
 const sealed =
   'eyJhbGciOiJBMjU2S1ciLCJlbmMiOiJBMjU2R0NNIiwia2lkIjoic2FuZGJveCIsInR5cCI6ImRldmljZS1qdWRnZW1lbnQrandlIn0.UKbLQH54TGbZaip89jYxj0Qu445ikge0EPkmIevLSsQACkWcSy22tg.kd-eZMlEp80HsXf8.UODT7ckoHSDEWwJp_xKk9YiGyOs3j-YpoKQPK0Qz2XoWBlKgyUZ57o0f8oerQwYorL-qcmPYMFpFBFdzKnBv1EU5vwufYcANtjVOzjnRecXWQJeSErfmmqSmX1FHZwWnm3YLOtHRhHFtBBR3-46uso1WQP4TVnEnPO9ZbkZp8nRnnGOAv_Omlbn9CPJG6kTZJmZydsZHss6BzqzFHh8EnBf6ehccUq168TokA_HdJlJTHF-xfgZg9jwMlTva-f4FK_4GEv5Oq-h4Z6CvxWFOEFrbxrHqsem862LlOKMlVqDqBVpWLR4hLSenCoZFADVRRDjz8b4A2R4mp6lNiC8-oJbct6nCz6W76ArYscC3j-XAKGhXLuyDM-ldNPGZcohFjwXvlST1U-l92mEsngS3oT86X0yeQFf1bQn6yQOOblLc-LFimUCnevRsJklIprXu5PanrUttEsNl26EmfEiYbiOxE4JeDr5dgUGfZRVgQCjE9uVlScsHoRTv_HuRmdHKnk1u_ock82qXnIAJ-XoUJKwYS1yJEts.nHtEN7eNcWbJFaxaMGaS6w';
 

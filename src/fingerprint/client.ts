@@ -1,25 +1,25 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Drift, Metrics } from '../observability/metrics.ts';
 import type { Account } from '../upstream/accounts.ts';
-import type { CallOperation, UpstreamClient } from '../upstream/client.ts';
-import { evidenceOfStatus, type Probe, type ProbeResult, WELL } from '../upstream/prober.ts';
+import type { CallScope, UpstreamClient } from '../upstream/client.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type Probe, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';
+import type { Drift, FingerprintMetrics } from './metrics.ts';
 import { type FingerprintOutcome, toOutcome, toRejection } from './outcome.ts';
 import { type FingerprintRequest, toBody } from './request.ts';
 
-/** The loader of one operation, whose equal requests share a call. Beyond `maxCalls` others fail with OVERLOADED. */
+/** The loader of one request, whose equal requests share a call. Beyond `maxCalls` others fail with OVERLOADED. */
 export function createFingerprintLoader(
   client: Pick<FingerprintClient, 'query'>,
   maxCalls: number,
-  operation: CallOperation,
+  scope: CallScope,
 ): Pick<DataLoader<FingerprintRequest, FingerprintOutcome, string>, 'load'> {
   let calls = 0;
   const load = (request: FingerprintRequest): Promise<FingerprintOutcome> => {
     calls += 1;
-    if (calls <= maxCalls) return client.query(request, operation);
+    if (calls <= maxCalls) return client.query(request, scope);
     const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
     return Promise.reject(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   };
@@ -31,7 +31,7 @@ export function createFingerprintLoader(
 
 interface Options {
   readonly upstream: Pick<UpstreamClient, 'ask'>;
-  readonly metrics: Pick<Metrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
+  readonly metrics: Pick<FingerprintMetrics, 'recordSignal' | 'recordDrift' | 'recordShortenedReport'>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
@@ -46,25 +46,25 @@ export class FingerprintClient {
   }
 
   /** Asks about one token. An empty one needs no call: its outcome is known. @throws see `UpstreamClient.ask` */
-  async query(request: FingerprintRequest, operation: CallOperation): Promise<FingerprintOutcome> {
+  async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
     const { upstream, metrics, log } = this.#options;
     const { application: account, body } = request;
-    const observer = {
-      onShortened: (flaws: string) => {
-        metrics.recordShortenedReport();
-        log.warn({ requestId: operation.requestId, account: account.id, flaws }, 'a device reports more than is kept');
-      },
-      onDrift: (kind: Drift, word?: string) => this.#recordDrift(kind, word),
-    };
+    const { requestId } = scope.operation;
     // Each documented outcome shows that the service works. All else throws.
-    const outcome = await upstream.ask({ account, body, operation }, (response) => ({
-      result: toOutcome(request, response, Date.now(), observer),
+    const { outcome, leftOut, differences } = await upstream.ask({ account, body, scope }, (response) => ({
+      result: toOutcome(request, response, Date.now()),
       evidence: 'well',
     }));
+    if (leftOut > 0) {
+      metrics.recordShortenedReport();
+      const flaws = `device_basic: ${leftOut} values were left out or cut`;
+      log.warn({ requestId, account: account.id, flaws }, 'a device reports more than is kept');
+    }
+    for (const [kind, word] of differences) this.#recordDrift(kind, word);
     const signals = outcome.__typename === 'DeviceFingerprint' ? outcome.signals : [];
-    for (const signal of signals) metrics.recordSignal(signal.code, signal.level);
+    for (const signal of signals) metrics.recordSignal(signal);
     return outcome;
   }
 
@@ -96,8 +96,8 @@ export function fingerprintProbe({ region, origin, path, headers }: Account): Pr
 
 /** Documented answers are the success and the 400 about the token; 401, 403 and 404 blame us (section 7). */
 function classify({ status, json, unreadable }: UpstreamResponse): ProbeResult {
-  if (status === 200 && successEnvelope.safeParse(json).success) return WELL;
-  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return WELL;
+  if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status)
     return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };

@@ -53,7 +53,7 @@ const web = z.custom<Record<'browser' | 'device' | 'os', Record<string, unknown>
 const MAX_ITEMS = 200;
 
 /** A list that is checked by hand up to the first item that does not fit: zod makes an issue of each, and 80,000 of them take 200 ms. */
-const listOf = <Item>(isItem: (given: unknown) => boolean) =>
+const listOf = <Item>(isItem: (given: unknown) => given is Item) =>
   z.custom<Item[]>((given) => Array.isArray(given) && given.length <= MAX_ITEMS && given.every(isItem));
 
 const ipInfo = z.object({ ip: z.string() });
@@ -65,7 +65,7 @@ interface WireSignal {
   readonly confidence: number;
 }
 
-function isSignal(given: unknown): boolean {
+function isSignal(given: unknown): given is WireSignal {
   const { signal, level, confidence } = propertiesOf(given);
   const isConfidence = typeof confidence === 'number' && confidence >= 0 && confidence <= 1;
   return typeof signal === 'string' && signal !== '' && typeof level === 'string' && isConfidence;
@@ -74,7 +74,7 @@ function isSignal(given: unknown): boolean {
 /** The client types (2.6) with our names, and OTHER for one that is newer than the document. */
 export const CLIENT_TYPES = { Android: 'ANDROID', iOS: 'IOS', 'Web/H5': 'WEB_H5', OTHER: 'OTHER' } as const;
 
-/** A newer client type loses no device. Nobody knows the shape of its `device_basic`, so that is not read. */
+/** A newer client type loses no device. The shape of its `device_basic` is unknown, so that is not read. */
 function asOther(detail: unknown): unknown {
   const { client_type: word, ip_info } = propertiesOf(detail);
   const isNewer = typeof word === 'string' && !['Android', 'iOS', 'Web/H5'].includes(word);
@@ -92,7 +92,7 @@ const data = z.object({
   request_id: z.string().min(1),
   event_id: z.string().min(1),
   fp_detail: z.object({ device_id: z.string().min(1), version: z.string() }),
-  signals: listOf<WireSignal>(isSignal),
+  signals: listOf(isSignal),
   detail: z.preprocess(asOther, detail),
 });
 
@@ -100,7 +100,7 @@ const data = z.object({
 export const successEnvelope = z.object({ code: z.literal(200), message: z.string(), data });
 
 const fieldError = z.object({ field: z.string(), reason: z.string(), type: z.string() });
-const fieldErrors = listOf<WireFieldError>((given) => fieldError.safeParse(given).success);
+const fieldErrors = listOf((given): given is WireFieldError => fieldError.safeParse(given).success);
 
 /** 2.10, for a 400: the only status whose details help the caller. */
 export const invalidRequestEnvelope = z.object({

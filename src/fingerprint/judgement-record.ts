@@ -72,7 +72,7 @@ const version1 = z.strictObject({
   decision: z.tuple([z.enum(['ALLOW', 'CHALLENGE', 'DENY']), text, text]).optional(),
 });
 
-/** A judgement as the text of a record. What is null is left out. */
+/** A judgement as the text of a record, without nulls. */
 export function writeRecord(judgement: Judgement): string {
   const { publicKey, requestId, eventId, version, device, ipInfo, clientType, decision } = judgement;
   const record: z.input<typeof version1> = {
@@ -128,7 +128,7 @@ function writeBasic(basic: Judgement['deviceBasic']): Pick<z.input<typeof versio
   return { mobile: [os.name ?? null, os.version ?? null, architecture, model] };
 }
 
-/** Undefined if the record has not what its kind of client needs. */
+/** Undefined if the record lacks the fields of its kind of client. */
 function readBasic({ client, mobile, web }: z.output<typeof version1>): Judgement['deviceBasic'] | undefined {
   if (client === 'WEB_H5') return web && !mobile ? { __typename: 'Web', ...web } : undefined;
   if (client === 'OTHER') return web || mobile ? undefined : null;

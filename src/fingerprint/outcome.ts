@@ -1,6 +1,5 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Drift } from '../observability/metrics.ts';
-import { describeIssues, jsonBytes, saidIn } from '../runtime/json.ts';
+import { describeIssues, jsonBytes, loggableMessage } from '../runtime/json.ts';
 import type {
   DeviceFieldError,
   DeviceFingerprint,
@@ -22,6 +21,7 @@ import {
   successEnvelope,
   type WireFieldError,
 } from './contract.ts';
+import type { Drift } from './metrics.ts';
 import type { FingerprintRequest } from './request.ts';
 import { LEVEL_RANK, SIGNALS_BY_NAME } from './signal-catalogue.ts';
 
@@ -38,8 +38,15 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   deviceBasic: (Mobile & { __typename: 'Mobile' }) | (Web & { __typename: 'Web' }) | null;
 };
 
-/** Is told what of a device is not kept, and how it differs from the document. `word` is one that the document does not have. */
-type Observer = { onShortened(flaws: string): void; onDrift(kind: Drift, word?: string): void };
+/** A difference from the document, with the word that the document does not have. */
+export type Difference = readonly [kind: Drift, word?: string];
+
+/** The outcome of a response, with the values of its report that were left out or cut, and its differences. */
+export interface ReadOutcome {
+  readonly outcome: FingerprintOutcome;
+  readonly leftOut: number;
+  readonly differences: readonly Difference[];
+}
 
 /** The two outcomes that are data. Everything else is an error. */
 export type FingerprintOutcome = JudgedDevice | Rejection;
@@ -51,28 +58,25 @@ export function toOutcome(
   question: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
-  observer?: Observer,
-): FingerprintOutcome {
+): ReadOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report(success.data.data.detail);
-    const device = toDevice(question, success.data.data, respondedAt, report);
-    if (report.leftOut > 0) observer?.onShortened(`device_basic: ${report.leftOut} values were left out or cut`);
-    if (observer) observeDrift(success.data.data, observer);
-    return device;
+    const outcome = toDevice(question, success.data.data, respondedAt, report);
+    return { outcome, leftOut: report.leftOut, differences: differencesOf(success.data.data) };
   }
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   if (success) throw protocolError(unreadable ?? describeIssues(success.error));
-  const said = saidIn(envelope?.message);
+  const said = loggableMessage(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
-    if (rejection) return toRejection(rejection.data.errors);
+    if (rejection) return { outcome: toRejection(rejection.data.errors), leftOut: 0, differences: [] };
     throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
     const internal = `HTTP status ${status} for application ${question.application.id}${said}`;
-    // In another form than the service's it can be a firewall's, and a bot can send what that refuses. So it does not count as a
+    // In another form than the service's it may come from a firewall, which a bot can provoke. So it does not count as a
     // mistake of ours; if it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
@@ -172,22 +176,23 @@ export function toSignal(signal: Pick<Signal, 'name' | 'level' | 'confidence'>):
   return { ...signal, code, effect, meaning };
 }
 
-/** Tells how a device differs from the document: its client type (2.6), and each signal from the catalogue (2.9). */
-function observeDrift({ detail, signals }: FingerprintData, observer: Observer): void {
-  if (detail.client_type === 'OTHER') observer.onDrift('client_type', detail.word);
+/** The differences of a device from the document: its client type (2.6), and each signal from the catalogue (2.9). */
+function differencesOf({ detail, signals }: FingerprintData): Difference[] {
+  const found: Difference[] = detail.client_type === 'OTHER' ? [['client_type', detail.word]] : [];
   for (const { signal, level, confidence } of signals) {
     const documented = SIGNALS_BY_NAME.get(signal);
-    if (!documented) observer.onDrift('unknown_signal', signal);
-    if (!isLevel(level)) observer.onDrift('level', level);
-    else if (documented && documented.level !== level) observer.onDrift('level');
-    else if (documented && documented.confidence !== confidence) observer.onDrift('confidence');
+    if (!documented) found.push(['unknown_signal', signal]);
+    if (!isLevel(level)) found.push(['level', level]);
+    else if (documented && documented.level !== level) found.push(['level']);
+    else if (documented && documented.confidence !== confidence) found.push(['confidence']);
   }
+  return found;
 }
 
 /** Bytes of JSON that are kept of a report; pages report some 500. So every judgement fits into the 8 KiB of a seal. */
 const MAX_BYTES = 960;
 
-/** Bounds what a page says of itself, so that it cannot make its own judgement fail: the rest is cut or left out. */
+/** Bounds a page's report about itself, so that a page cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
   /** Nearly all fit as a whole, which is measured once. */

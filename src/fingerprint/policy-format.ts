@@ -5,18 +5,18 @@ import { readJson } from '../runtime/json.ts';
 import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
-/** What the file of a risk policy may contain. A policy is no secret, so the messages show what was found. */
+/** The format of a risk policy's file. A policy is no secret, so messages quote it. */
 
 /** The `rule` of a decision that no rule has made. No rule can have this id. */
 export const OTHERWISE = 'otherwise';
 
-/** Several times what the largest policy needs. A file is checked between requests, so it must not take long. */
+/** Several times the size of the largest policy. A file is checked between requests, so it must not take long. */
 const MAX_CHARACTERS = 262_144;
 const MAX_RULES = 64;
 const MAX_SHOWN_CHARACTERS = 40;
 const CODES = SIGNAL_CATALOGUE.map(({ code }) => code);
 
-// The message of a schema is what it expects, and for unknown keys those that are known. `sentencesOf` makes it a sentence.
+// The message of a schema is what it expects, and for unknown keys those that are known. `messagesFor` makes it a sentence.
 // Equal policies leave the schemas as equal JSON, with the keys in this order, sorted lists and no default: their id is its hash.
 
 const oneOf = <const Word extends string>(...words: Word[]) =>
@@ -75,7 +75,7 @@ const policySchema = objectOf('an object with rules and otherwise', {
   otherwise: action,
 });
 
-/** What has to hold for a rule, all of it. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
+/** The conditions of a rule, all of which must hold. `anyOf`, `effect`, `minLevel` and `minConfidence` say which signals count. */
 export type Condition = z.output<typeof condition>;
 
 export type PolicyContent = z.output<typeof policySchema>;
@@ -98,7 +98,7 @@ export function readContent(text: string): PolicyContent {
   const { json, repeatedKeys } = jsonIn(text);
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
   const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
-  const mistakes = error?.issues.flatMap((issue) => sentencesOf(issue, ids)) ?? [];
+  const mistakes = error?.issues.flatMap((issue) => messagesFor(issue, ids)) ?? [];
   // Once each, because one value can fail several checks.
   const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
   const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
@@ -117,16 +117,16 @@ function jsonIn(text: string) {
 }
 
 /** The sentences about one mistake: one for each key that is unknown. */
-function sentencesOf(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
+function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] {
   const { message, input } = issue;
-  const where = placeOf(issue.path, ids);
+  const where = locationOf(issue.path, ids);
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => sentence(where, `no key but ${message}`, key, message.split(', ')));
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 
 /** A rule by its id, or by its position from 1 on if its id names none or another one. In a list the value shows which entry it is. */
-function placeOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
+function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
   if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
   const key = others.filter((part) => typeof part === 'string').join('.');
   const id = key !== 'id' && ids.indexOf(ids[at] ?? '') === at && ids[at];
@@ -145,7 +145,7 @@ function nearest(value: unknown, known: readonly string[]): string | undefined {
   return closestMatch(value, known, options) ?? closestMatch(value.toUpperCase(), known, options);
 }
 
-/** A short text that says what a value is. */
+/** A value in a few words. */
 function show(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;
@@ -153,7 +153,7 @@ function show(value: unknown): string {
   return text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)}…` : text;
 }
 
-/** Ids that an earlier rule has, whatever else is wrong with the rules. */
+/** Ids that an earlier rule has already. */
 function repeatedIds(ids: readonly string[]): string[] {
   const sentenceOf = (id: string, at: number) => sentence(`rule ${at + 1}: id: `, 'an id that no other rule has', id);
   return ids.flatMap((id, at) => (id !== '' && ids.indexOf(id) < at ? sentenceOf(id, at) : []));

@@ -2,11 +2,11 @@ import { CLIENT_TYPES } from './contract.ts';
 import { counts, decide, matches, type PolicyInput, type PolicySignal, type RiskPolicy, type Rule } from './policy.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
-/** What a risk policy says and decides, as lines for an analyst. */
+/** A risk policy and its decisions, as lines for an analyst. */
 
 export const CLIENTS = Object.values(CLIENT_TYPES);
 
-/** What is asked about signals. */
+/** The circumstances in which signals are judged. */
 type Asked = Pick<PolicyInput, 'clientType' | 'eventType'>;
 type Decision = Rule['decision'];
 
@@ -24,7 +24,7 @@ const SIGNALS: readonly PolicySignal[] = [
   ...(['LOW', 'MEDIUM', 'HIGH'] as const).map((level) => ({ ...NEWER, name: `(not documented, ${level})`, level })),
 ];
 
-/** The rules in their order, with their conditions, and in the first line what `bySignal` found suspicious. */
+/** The rules in their order with their conditions, and in the first line the flaws that `bySignal` found. */
 export function describe({ id, rules, otherwise }: RiskPolicy, source: string, flaws: readonly string[]): string[] {
   const lines = rules.map(({ when, decision, isShadow }) => {
     const conditions = Object.entries(when).map(([key, value]) => `${key} ${[value].flat().join(', ')}`);
@@ -35,7 +35,7 @@ export function describe({ id, rules, otherwise }: RiskPolicy, source: string, f
   return [head, 'The first rule that matches decides:', '', ...table([['rule', 'action', 'when'], ...lines])];
 }
 
-/** What is decided about no signal, each alone, and as many as a rule asks for; `flaws` says why it is probably not as meant. */
+/** The decisions about no signal, about each alone, and about as many as a rule needs; `flaws` are signs of a mistake. */
 export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readonly flaws: string[] } {
   const tried = combinationsFor(policy).map((signals) => ({ signals, outcomes: outcomesOf(policy, signals) }));
   const acted = new Set<string>();
@@ -102,8 +102,8 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
   return reasons.join('; ');
 }
 
-/** What is decided about each device of a list. */
-export function inShort(policy: RiskPolicy, questions: readonly Question[]): string[] {
+/** The decision about each device of a list. */
+export function summaryTable(policy: RiskPolicy, questions: readonly Question[]): string[] {
   const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
     const asked = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
     return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);
@@ -111,7 +111,7 @@ export function inShort(policy: RiskPolicy, questions: readonly Question[]): str
   return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
 }
 
-/** What two policies decide differently about what either was tried with. */
+/** The combinations about which two policies decide differently. */
 export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
   const asked = questionsOf([...policy.rules, ...other.rules]);
   const tried = [...combinationsFor(policy), ...combinationsFor(other)].map((all) => [nameOf(all), all] as const);
@@ -138,7 +138,7 @@ function whyIdle(policy: RiskPolicy, rule: Rule): string {
   return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
 }
 
-/** No signal, each alone, and for a rule that needs more so many of those that it counts. */
+/** No signal, each alone, and for a rule that needs several, as many of those that it counts. */
 function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   const larger = rules.flatMap(({ when, needs }, at) => {
     if (needs < 2) return [];

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Metrics } from '../observability/metrics.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
-import { CLIENT_TYPES } from './contract.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
+import type { FingerprintMetrics } from './metrics.ts';
 import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
 
@@ -24,11 +23,11 @@ export interface Rule {
   /** The number of different signals that have to count: `atLeast`, or 1, or 0 if no key says which signals count. */
   readonly needs: number;
   readonly isShadow: boolean;
-  /** What the rule decides; the same object each time. */
+  /** The rule's decision; the same object each time. */
   readonly decision: DeviceRiskDecision;
 }
 
-/** What a policy decides about: a device as the service judged it, and the event that was asked about. */
+/** The input of a policy: a device as the service judged it, and the business event. */
 export interface PolicyInput {
   readonly clientType: DeviceClientType;
   readonly signals: readonly PolicySignal[];
@@ -110,45 +109,28 @@ export const DEFAULT_POLICY = parsePolicy(JSON.stringify(defaultPolicy));
 
 /** The policy in use, which counts its decisions. */
 export class PolicyInUse {
-  #policy: RiskPolicy;
-  readonly #metrics: Metrics;
+  /** The policy for new requests. Requests under way keep theirs. */
+  current: RiskPolicy;
+  readonly #metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>;
 
-  constructor(policy: RiskPolicy, metrics: Metrics) {
-    this.#policy = policy;
+  constructor(policy: RiskPolicy, metrics: Pick<FingerprintMetrics, 'recordDecision' | 'watchPolicy'>) {
+    this.current = policy;
     this.#metrics = metrics;
-    metrics.recordContents({ policy: policy.id });
-    const rules = () => [...this.#policy.rules, { decision: this.#policy.otherwise, isShadow: false }];
-    metrics.watchPolicy(rules, Object.values(CLIENT_TYPES));
+    metrics.watchPolicy(() => [...this.current.rules, { decision: this.current.otherwise, isShadow: false }]);
   }
 
-  /** Replaces the policy. Operations under way keep their own. */
-  replace(policy: RiskPolicy): void {
-    this.#policy = policy;
-    this.#metrics.recordContents({ policy: policy.id });
-  }
-
-  /** Decides for one operation, with the policy that is in use when it begins. Each device is decided about, and counted, once. */
-  forOperation(operation: Pick<Operation, 'recordDecision'>): (device: PolicyInput) => DeviceRiskDecision {
-    const policy = this.#policy;
-    const metrics = this.#metrics;
-    const decisions = new Map<PolicyInput, DeviceRiskDecision>();
-    return (device) => {
-      const known = decisions.get(device);
-      if (known) return known;
-      const { clientType } = device;
-      // What a caller makes up is no label.
-      const eventType = policy.rules
-        .flatMap(({ when }) => when.eventType ?? [])
-        .find((one) => one === device.eventType);
-      const shadows: string[] = [];
-      const decision = decide(policy, device, (shadow) => {
-        shadows.push(shadow.rule);
-        metrics.recordDecision({ decision: shadow, isShadow: true }, { clientType, eventType });
-      });
-      metrics.recordDecision({ decision, isShadow: false }, { clientType, eventType });
-      operation.recordDecision(decision, shadows);
-      decisions.set(device, decision);
-      return decision;
-    };
+  /** Decides about a device by a policy that is, or was, in use. Records the decision, and those of shadow rules. */
+  decide(policy: RiskPolicy, device: PolicyInput, operation: Pick<Operation, 'recordDecision'>): DeviceRiskDecision {
+    // Callers choose the event: only a word of the policy may become a label.
+    const eventType = policy.rules.flatMap(({ when }) => when.eventType ?? []).find((one) => one === device.eventType);
+    const about = { clientType: device.clientType, eventType };
+    const shadows: string[] = [];
+    const decision = decide(policy, device, (shadow) => {
+      shadows.push(shadow.rule);
+      this.#metrics.recordDecision(shadow, true, about);
+    });
+    this.#metrics.recordDecision(decision, false, about);
+    operation.recordDecision(decision, shadows);
+    return decision;
   }
 }

@@ -5,7 +5,7 @@ import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
 import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
 
-/** What trusted headers say about the client of a question: an entry for each header that is configured. */
+/** The client as trusted headers describe it: an entry for each configured header. */
 export type TrustedMetadata = readonly {
   readonly keys: readonly MetadataKey[];
   /** Undefined if the header is absent or malformed. */
@@ -29,7 +29,7 @@ export function withTrusted(given: DeviceMetadataInput | null | undefined, trust
 }
 
 /** An application as it is configured, with the address of its region. */
-type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
+export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { DeviceTrustError, notConfigured } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { DeviceJudgement, DeviceRiskDecision } from '../schema.generated.ts';
 import { type Judgement, readRecord, writeRecord } from './judgement-record.ts';
+import type { FingerprintMetrics } from './metrics.ts';
 import type { JudgedDevice } from './outcome.ts';
 
 /** A key that seals judgements: a JWK of 256 bits (RFC 7517; RFC 7518, section 6.4). Each record names the `kid` of its key. */
@@ -20,16 +20,16 @@ const MAX_BYTES = 8_192;
 /** The longest text that is opened, in characters: releases up to 0.4.0 sealed as much, and those texts are kept for years. */
 const MAX_OPENED_CHARACTERS = 262_144;
 
-/** The error for whoever asks for a judgement where no key seals and opens any. */
+/** The error for a judgement where no sealing key is configured. */
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
 /** Makes judgements that can be kept, and opens those that were. */
 export class Judgements {
-  readonly #metrics: Pick<Metrics, 'recordJudgement'>;
+  readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
   /** By the protected header of the texts that each key seals. The first one seals, and all of them open. */
   #keys: ReadonlyMap<string, KeyObject> = new Map();
 
-  constructor(keys: readonly SealingKey[], metrics: Pick<Metrics, 'recordJudgement'>) {
+  constructor(keys: readonly SealingKey[], metrics: Pick<FingerprintMetrics, 'recordJudgement'>) {
     this.#metrics = metrics;
     this.replaceKeys(keys);
   }
@@ -45,48 +45,25 @@ export class Judgements {
     );
   }
 
-  /**
-   * The judgement of a device; null without a key to seal it with. It is sealed when its `sealed` is read, and only then. Reading it
-   * throws UPSTREAM_PROTOCOL_ERROR if the service said more about the device than 8 KiB hold.
-   *
-   * @param subject the person on whose behalf the caller asked
-   * @param decide says what the risk policy decides about the device; called when the decision is read, or sealed
-   */
-  of(device: JudgedDevice, subject: string | undefined, decide: () => DeviceRiskDecision): DeviceJudgement | null {
-    const [first] = this.#keys;
-    if (!first) return null;
-    // Also an error is remembered, because one request can select it under hundreds of aliases.
-    let sealed: string | DeviceTrustError | undefined;
-    const seal = () => {
-      const text = encrypt(writeRecord(judgement), ...first);
-      // Only the service can make it longer: what pages and callers say is bounded.
-      const internal = 'a judgement that is too long to be sealed';
-      if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
-      this.#metrics.recordJudgement('sealed');
-      return text;
-    };
-    const { token, respondedAt, eventType, ...shown } = device;
-    const judgement: DeviceJudgement & Judgement = {
-      ...shown,
-      __typename: 'DeviceJudgement',
-      judgedAt: new Date(respondedAt).toISOString(),
-      subject: subject ?? null,
-      eventType: eventType ?? null,
-      get decision() {
-        return decide();
-      },
-      get sealed() {
-        sealed ??= seal();
-        if (sealed instanceof DeviceTrustError) throw sealed;
-        return sealed;
-      },
-    };
-    return judgement;
+  get hasKeys(): boolean {
+    return this.#keys.size > 0;
   }
 
-  /** Opens what, as a whole, a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
+  /** Seals a judgement with the first key. The error is returned if it does not fit into 8 KiB. */
+  seal(judgement: Judgement): string | DeviceTrustError {
+    const [first] = this.#keys;
+    if (!first) throw noSealingKeys();
+    const text = encrypt(writeRecord(judgement), ...first);
+    // Only the service can make it longer: the texts of pages and callers are bounded.
+    const internal = 'a judgement that is too long to be sealed';
+    if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
+    this.#metrics.recordJudgement('sealed');
+    return text;
+  }
+
+  /** Opens a text that a current key has sealed. Throws JUDGEMENT_UNREADABLE for anything else, NOT_CONFIGURED without a key. */
   open(sealed: string): DeviceJudgement {
-    if (this.#keys.size === 0) throw noSealingKeys();
+    if (!this.hasKeys) throw noSealingKeys();
     const record = sealed.length > MAX_OPENED_CHARACTERS ? undefined : decrypt(sealed, this.#keys);
     const judgement = record === undefined ? undefined : readRecord(record);
     this.#metrics.recordJudgement(judgement ? 'opened' : 'unreadable');
@@ -95,9 +72,20 @@ export class Judgements {
   }
 }
 
+/** The judgement of a device, on behalf of this person. */
+export function judgementOf(
+  { token: _, respondedAt, eventType, ...shown }: JudgedDevice,
+  subject: string | undefined,
+  decision: DeviceRiskDecision | null,
+): Judgement {
+  const judgedAt = new Date(respondedAt).toISOString();
+  const about = { judgedAt, subject: subject ?? null, eventType: eventType ?? null, decision };
+  return { ...shown, __typename: 'DeviceJudgement', ...about };
+}
+
 /*
  * A sealed judgement is a JWE in compact form (RFC 7516, section 7.1): A256KW wraps a fresh content key (RFC 3394), and A256GCM
- * encrypts with it. `jose` takes four times as long, and one request may open hundreds of them. The tests compare both.
+ * encrypts with it. `jose` takes five to seven times as long, and one request may open hundreds of them. The tests compare both.
  */
 
 const WRAP_IV = Buffer.alloc(8, 0xa6); // RFC 3394, section 2.2.3.1

@@ -18,18 +18,12 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
-import type { Config } from '../config/variables.ts';
 import { badUserInput, DeviceTrustError } from '../errors.ts';
 import { sizeOf } from '../runtime/json.ts';
 import { type DocumentInfo, fieldsOf } from './selections.ts';
+import type { CostLimits } from './settings.ts';
 
-/**
- * How much one request may ask. `maxCost` counts lists as they turn out. Its default of 119,000 lets everything about 1,000
- * references through: each costs 107, and their text 12,000 in all. A field takes about 1 µs, so this is some 120 ms.
- */
-export type RequestLimits = Pick<Config, 'maxCost' | 'maxRepresentations' | 'maxUpstreamCalls' | 'maxCaptchas'>;
-
-/** What a request has cost so far, and what it may cost. */
+/** The cost of a request so far, and its limit. */
 export class CostBudget {
   readonly max: number;
   #spent = 0;
@@ -51,7 +45,7 @@ export class CostBudget {
     this.#spent += cost;
   }
 
-  /** May an answer be as large as this one? What is too large is never written, because that is what costs. */
+  /** May an answer be as large as this one? One that is too large is never serialised, because that is the expensive part. */
   allows(answer: unknown): boolean {
     const most = this.max / COST_IN_ANSWER;
     const least = sizeOf(answer, CHARACTERS_PER_UNIT, most);
@@ -61,18 +55,15 @@ export class CostBudget {
 }
 
 /**
- * What a value of the answer costs, and each 16 characters of its texts and keys, as often as they stand there. Everything about 1,000
+ * The cost of a value of the answer, and of each 16 characters of its texts and keys, each time that they occur. Everything about 1,000
  * devices has 190,000 of both, with their judgements 250,000.
  */
 const COST_IN_ANSWER = 0.45;
 
-/** JSON can make so many characters of one: of a control character, for instance. */
+/** The most characters that JSON writes for one, such as a control character. */
 const MAX_ESCAPE_LENGTH = 6;
 
-/** What is checked before an operation is executed. */
-export type CostLimits = Pick<RequestLimits, 'maxCost' | 'maxRepresentations'>;
-
-/** What an operation costs, as a function of its variables. It is computed once for each document. */
+/** The cost of an operation as a function of its variables, computed once for each document. */
 export interface OperationCost {
   /** The cost that does not depend on variables. */
   readonly fixed: number;
@@ -81,7 +72,7 @@ export interface OperationCost {
   readonly variables: readonly VariableCost[];
 }
 
-/** What the value of one variable adds. */
+/** The cost that one variable adds. */
 interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */
@@ -90,7 +81,7 @@ interface VariableCost {
   uses: number;
   /** The fields that resolve it as a list of entity references. */
   lists: number;
-  /** What one reference costs in all of these fields together. */
+  /** The cost of one reference in all of these fields together. */
   perReference: number;
 }
 
@@ -136,10 +127,10 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
   return { fixed, references, variables: [...variables.values()].filter(({ uses }) => uses > 0) };
 }
 
-/** So many characters of a text that a caller sent cost as much as one more value. */
+/** Characters of a caller's text that cost as much as one value. */
 const CHARACTERS_PER_UNIT = 16;
 
-/** What a request costs with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
+/** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
 export function checkCost(
   { fixed, references, variables }: OperationCost,
   given: Readonly<Record<string, unknown>>,
@@ -165,7 +156,7 @@ export function checkCost(
 
 /**
  * Changes the schema so that a list that is longer than its `@listSize` assumes counts with its real size. Beyond the limit of
- * the request it is left empty, because completing it is what costs, and the whole answer is given up.
+ * the request it is left empty, because completing it is the expensive part, and the whole answer is given up.
  */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {

@@ -14,8 +14,8 @@ const MAX_NAME_LENGTH = 256;
 const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
 /** Why a document must not be parsed; undefined if it may. The word `fragment` counts in its strings as well. */
-export function flawOfDocument(source: string): DeviceTrustError | undefined {
-  if (Buffer.byteLength(source) > MAX_BYTES || hasMore(source, LINE_END, MAX_LINES - 1)) {
+export function documentViolation(source: string): DeviceTrustError | undefined {
+  if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1)) {
     const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;
     return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
@@ -23,7 +23,7 @@ export function flawOfDocument(source: string): DeviceTrustError | undefined {
     const message = `The document has a name of more than ${MAX_NAME_LENGTH} characters.`;
     return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
-  if (!hasMore(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
+  if (!exceeds(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
   const message = `The document has more than ${MAX_FRAGMENTS} fragments.`;
   return new DeviceTrustError('GRAPHQL_VALIDATION_FAILED', { message });
 }
@@ -41,15 +41,15 @@ function hasLongName(source: string): boolean {
   return false;
 }
 
-/** What a token of a document takes once it is parsed, in bytes: up to this, because its place is kept for errors. */
+/** The most memory of a parsed token, in bytes. Its location is kept for errors. */
 const BYTES_PER_TOKEN = 480;
 
-/** What a document takes once it is parsed, in bytes. */
-export function weightOfDocument(source: string): number {
+/** The memory of a parsed document, in bytes. */
+export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
 }
 
 /** Is this in the text more often? The second argument of `split` ends the search at the first one too many. */
-function hasMore(text: string, mark: RegExp, most: number): boolean {
+function exceeds(text: string, mark: RegExp, most: number): boolean {
   return text.split(mark, most + 2).length > most + 1;
 }

@@ -2,7 +2,7 @@ import type { ApolloGraphQLObjectTypeExtensions, GraphQLReferenceResolver } from
 import { type GraphQLResolveInfo, type GraphQLSchema, isObjectType } from 'graphql';
 import { asError, badUserInput } from '../errors.ts';
 import { isObject, propertiesOf } from '../runtime/json.ts';
-import type { GraphQLContext } from './context.ts';
+import type { RequestContext } from './context.ts';
 import { restrictReferences } from './scopes.ts';
 
 /**
@@ -14,14 +14,14 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
   if (!field) throw new Error('expected a subgraph schema with an _entities field, but got one without');
   const resolvers = referenceResolversOf(schema);
 
-  async function resolveOne(representation: unknown, context: GraphQLContext, info: GraphQLResolveInfo) {
+  async function resolveOne(representation: unknown, context: RequestContext, info: GraphQLResolveInfo) {
     const { __typename } = propertiesOf(representation);
     const resolve = resolvers.get(__typename);
     if (!resolve) {
       const known = [...resolvers.keys()].join(', ');
       throw badUserInput('representations', `a __typename among ${known}`, 'another or none');
     }
-    // Sound: what has a __typename is an object.
+    // Sound: a value with a __typename is an object.
     const entity: unknown = await resolve(representation as object, context, info);
     // The `_Entity` union distinguishes types by this name.
     return isObject(entity) && !('__typename' in entity) ? { ...entity, __typename } : entity;
@@ -29,18 +29,18 @@ export function isolateRepresentations(schema: GraphQLSchema): GraphQLSchema {
 
   // A failure is an Error in the list, which makes only its own entry null. The specification allows a rejected promise as
   // well, but graphql-jit leaves out such an entry if it is the last one, and the router matches entries by position.
-  field.resolve = (_root, { representations }: { representations: unknown[] }, context: GraphQLContext, info) =>
+  field.resolve = (_root, { representations }: { representations: unknown[] }, context: RequestContext, info) =>
     Promise.all(representations.map((representation) => resolveOne(representation, context, info).catch(asError)));
   return schema;
 }
 
 /** The reference resolvers by the name of their type, from where @apollo/subgraph keeps them. */
-function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<GraphQLContext>> {
-  const resolvers = new Map<unknown, GraphQLReferenceResolver<GraphQLContext>>();
+function referenceResolversOf(schema: GraphQLSchema): Map<unknown, GraphQLReferenceResolver<RequestContext>> {
+  const resolvers = new Map<unknown, GraphQLReferenceResolver<RequestContext>>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     // Sound: this is the type that @apollo/subgraph documents for its extensions.
-    const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<GraphQLContext>;
+    const { apollo } = type.extensions as ApolloGraphQLObjectTypeExtensions<RequestContext>;
     const resolve = apollo?.subgraph?.resolveReference;
     if (resolve) resolvers.set(type.name, restrictReferences(type, resolve));
   }

@@ -10,7 +10,7 @@ export function toErrors(errors: readonly GraphQLError[]): GraphQLFormattedError
   return errors.map((error) => formatError(error.toJSON(), error));
 }
 
-/** What a caller may read of an error. */
+/** An error as a caller may read it. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const original = rootOf(error);
   if (original instanceof DeviceTrustError) return { ...formatted, message: original.message };
@@ -25,7 +25,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 }
 
 /**
- * Records who has to act on the errors of an operation, and logs those that concern an operator, once for each cause. A
+ * Records the sides that have to act on an operation's errors, and logs the operator's once for each cause. A
  * caller's mistakes are not logged.
  */
 export function reportErrors(operation: Operation, errors: readonly Error[]): void {
@@ -70,16 +70,16 @@ export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown)
     if (typeof one === 'number' && typeof other === 'number') return one - other;
     const parent = a.slice(0, at).reduce((value, step) => propertiesOf(value)[step], data);
     for (const key in propertiesOf(parent)) if (key === one || key === other) return key === one ? -1 : 1;
-    return placeOf(first) - placeOf(second) || (one < other ? -1 : 1);
+    return locationOf(first) - locationOf(second) || (one < other ? -1 : 1);
   });
 }
 
 /** Where in the document the field of an error is. No line is that long. */
-function placeOf({ locations: [place] = [] }: GraphQLFormattedError): number {
+function locationOf({ locations: [place] = [] }: GraphQLFormattedError): number {
   return place ? place.line * 1e6 + place.column : 0;
 }
 
-/** graphql-js wraps what a resolver throws, once for each level it passes. */
+/** graphql-js wraps a resolver's error once for each level that it passes. */
 function rootOf(error: unknown): unknown {
   let root = error;
   while (root instanceof GraphQLError && !(root instanceof DeviceTrustError) && root.originalError) {
@@ -97,7 +97,7 @@ function codeOf(extensions: GraphQLFormattedError['extensions'], original: unkno
 }
 
 /**
- * What to say of a literal that does not fit, in place of graphql-js's own message, which quotes it. Its message about an input
+ * The message about a literal of the wrong type, in place of graphql-js's own, which quotes it. Its message about an input
  * object stays, because that names missing fields alone.
  */
 const expectations = new WeakMap<ASTNode, string>();

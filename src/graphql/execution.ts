@@ -13,13 +13,14 @@ import { LRUCache } from 'lru-cache';
 import { DeviceTrustError } from '../errors.ts';
 import type { OperationKind } from '../observability/operation.ts';
 import { canBeCompiled, compile } from './compile.ts';
-import type { GraphQLContext } from './context.ts';
-import { type CostLimits, checkCost, costOf, type OperationCost } from './cost.ts';
+import type { RequestContext } from './context.ts';
+import { checkCost, costOf, type OperationCost } from './cost.ts';
 import { reportErrors, toErrors } from './errors.ts';
 import { fieldsOf } from './selections.ts';
+import type { CostLimits } from './settings.ts';
 import { checkVariables, type DeclaredVariable, declaredBy, dropUndeclared } from './variables.ts';
 
-/** An operation of a valid document, with what has to be found out about it only once. */
+/** An operation of a valid document, with everything that is computed once. */
 export interface KnownOperation {
   readonly document: DocumentNode;
   readonly definition: OperationDefinitionNode;
@@ -42,7 +43,7 @@ export interface Answer {
 }
 
 /**
- * How many characters the documents that are kept may have together, each with 500 more for what belongs to it. These are 250
+ * The most characters of all cached documents together, with 500 more each for their compiled forms. These are 250
  * documents of 500 characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
  */
 const MAX_CHARACTERS = 256 * 1024;
@@ -116,12 +117,12 @@ export class Execution {
   check(
     { kind, cost, variables: declared }: KnownOperation,
     variables: Variables,
-    context: GraphQLContext,
+    context: RequestContext,
   ): Answer | undefined {
     context.operation.recordKind(kind);
     dropUndeclared(declared, variables);
     try {
-      // The cost comes first: it is cheap for any number of values, and what it lets through is cheap to check.
+      // The cost comes first: it is cheap for any number of values, and bounds the checks that follow.
       context.cost.spend(checkCost(cost, variables, this.#limits));
       checkVariables(declared, variables);
       return undefined;
@@ -132,7 +133,7 @@ export class Execution {
   }
 
   /** Executes an operation that was not refused, and reports its errors. It does not throw. */
-  async execute(known: KnownOperation, variables: Variables, context: GraphQLContext): Promise<Answer> {
+  async execute(known: KnownOperation, variables: Variables, context: RequestContext): Promise<Answer> {
     const { data, errors } = await this.#run(known, variables, context);
     known.uses += 1;
     if (known.uses === COMPILED_AT_USE) this.#compileLater(known);
@@ -159,7 +160,7 @@ export class Execution {
     this.#compiled = this.#compiled.then(compileIt).catch(() => {});
   }
 
-  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: GraphQLContext) {
+  #run({ document, definition, compiled }: KnownOperation, variables: Variables, context: RequestContext) {
     if (compiled) return compiled(undefined, context, variables);
     const operationName = definition.name?.value;
     return execute({ schema: this.#schema, document, operationName, contextValue: context, variableValues: variables });

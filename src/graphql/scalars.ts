@@ -2,7 +2,7 @@ import { GraphQLScalarType } from 'graphql';
 import { isObject } from '../runtime/json.ts';
 import { isRfc3339 } from '../runtime/rfc3339.ts';
 
-/** What each of our scalars accepts, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
+/** The values of our scalars, to complete the sentence "expected …". The value may be personal data, so it is never repeated. */
 export const SCALAR_EXPECTATIONS: ReadonlyMap<string, string> = new Map([
   ['DateTime', 'DateTime, an RFC 3339 date-time with an offset such as 2026-03-01T09:30:00+01:00'],
   ['JSONObject', 'JSONObject, a JSON object of at most 32 levels, without integers beyond 2^53'],
@@ -22,7 +22,7 @@ export const DateTime = new GraphQLScalarType<string, string>({
 /** Keys that could reach an object's prototype if later code merges or assigns them. */
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** The deepest nesting of what a caller sends. */
+/** The deepest nesting of a caller's value. */
 const MAX_LEVELS = 32;
 
 /**

@@ -10,7 +10,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { DeviceTrustError } from '../errors.ts';
-import type { GraphQLContext } from './context.ts';
+import type { RequestContext } from './context.ts';
 
 /**
  * Everything with the tag `risk` needs the scope `risk:read`: without it such a field, a field of such a type and a
@@ -18,7 +18,7 @@ import type { GraphQLContext } from './context.ts';
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    // The fields of such a type need nothing themselves, because whatever leads to the type does.
+    // The fields of such a type need nothing themselves, because every field that leads to the type needs the scope.
     if (!isObjectType(type) || isRisk(type)) continue;
     for (const field of Object.values(type.getFields())) if (isRestricted(field)) restrict(field);
   }
@@ -41,7 +41,7 @@ function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean
   );
 }
 
-function restrict(field: GraphQLField<unknown, GraphQLContext>): void {
+function restrict(field: GraphQLField<unknown, RequestContext>): void {
   const { resolve = defaultFieldResolver } = field;
   field.resolve = (source, args, context, info) =>
     context.mayReadRisk() ? resolve(source, args, context, info) : context.refuseField(forbidden);
@@ -50,8 +50,8 @@ function restrict(field: GraphQLField<unknown, GraphQLContext>): void {
 /** The reference resolver of a type, which needs the scope if the type does. */
 export function restrictReferences(
   type: GraphQLObjectType,
-  resolve: GraphQLReferenceResolver<GraphQLContext>,
-): GraphQLReferenceResolver<GraphQLContext> {
+  resolve: GraphQLReferenceResolver<RequestContext>,
+): GraphQLReferenceResolver<RequestContext> {
   if (!isRisk(type)) return resolve;
   return (reference, context, info) =>
     context.mayReadRisk() ? resolve(reference, context, info) : context.refuseField(forbidden);

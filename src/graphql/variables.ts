@@ -21,7 +21,7 @@ import { SCALAR_EXPECTATIONS } from './scalars.ts';
 /** A message names at most this many problems. */
 const MAX_PROBLEMS = 5;
 
-/** No more problems are looked for after so many: graphql-js makes an error object, with suggestions, for each. */
+/** The most problems that are reported: graphql-js makes an error object, with suggestions, for each. */
 const MAX_COUNTED = 20;
 
 export interface DeclaredVariable {
@@ -38,7 +38,7 @@ export function declaredBy(definition: OperationDefinitionNode, schema: GraphQLS
   });
 }
 
-/** Takes out what nobody reads, so that a request does not keep it while upstreams are asked. */
+/** Removes undeclared variables, so that a request does not hold them while it waits for upstreams. */
 export function dropUndeclared(declared: readonly DeclaredVariable[], variables: Record<string, unknown>): void {
   const names = new Set(declared.map(({ name }) => name));
   for (const name of Object.keys(variables)) if (!names.has(name)) delete variables[name];
@@ -116,7 +116,7 @@ function explain(type: GraphQLInputType, value: unknown): string {
   return `expected ${type}, but got an object ${[lacks, has].filter(Boolean).join(' and ')}`;
 }
 
-/** Completes the sentence "expected …", in words of the schema alone. Live mode suggests no values to whoever does not know them. */
+/** Completes the sentence "expected …", in words of the schema alone. Live mode suggests no values. */
 export function expectationOf(type: GraphQLInputType): string {
   const nullable = getNullableType(type);
   if (isEnumType(nullable)) return `a value of the enum ${nullable.name}`;

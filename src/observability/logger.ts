@@ -54,7 +54,7 @@ export function loggerOptions(limit = new RepeatLimit()): LoggerOptions {
   };
 }
 
-/** What of an argument of a log call may be in a line. The message of an error may quote a caller. */
+/** The part of an argument that may be logged. The message of an error may quote a caller. */
 function safe(argument: unknown): unknown {
   if (argument instanceof Error) return { error: framesOf(argument) };
   // Sound: any property of an object can be read.
@@ -105,7 +105,7 @@ export class RepeatLimit {
     if (count.seen <= LINES_PER_CAUSE) write(line);
   }
 
-  /** Ends the window, and reports what it has left out. */
+  /** Ends the window, and reports how many lines it has left out. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -115,7 +115,7 @@ export class RepeatLimit {
   }
 }
 
-/** The buffer is written at this many characters, or after this many ms. What a pipe does not take waits in memory. */
+/** The buffer is written at this many characters, or after this many ms. Lines that a pipe does not take wait in memory. */
 const MAX_BUFFERED_CHARACTERS = 16 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 
@@ -126,7 +126,7 @@ export const linesDropped = () => allDropped;
 /** When this many bytes already wait for the stream, further lines are dropped. */
 const MAX_PENDING_BYTES = 1024 * 1024;
 
-/** Writes lines in batches, and the rest at the exit. What the stream does not take is dropped and counted. */
+/** Writes lines in batches, and the rest at the exit. Lines that the stream does not take are dropped and counted. */
 export function bufferLines(stream: Writable): { write(line: string): void } {
   let lines = 0;
   let text = '';
@@ -156,7 +156,7 @@ const BLOCK_BYTES = 64;
 
 /**
  * The only form of a token or a person in the log: 12 hexadecimal digits of HMAC-SHA256 (RFC 2104), always the same for one key. By
- * two hashes in one go each, because an `Hmac` of Node took an eighth of what a token takes.
+ * two one-shot hashes, because an `Hmac` of Node took an eighth of a token's CPU.
  */
 export class LogHash {
   #inner = Buffer.alloc(0);

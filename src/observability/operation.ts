@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FormattedExecutionResult, OperationTypeNode } from 'graphql';
 import type { Logger } from 'pino';
-import { DeviceTrustError, type Side } from '../errors.ts';
+import { type ErrorCode, isErrorCode, type Side } from '../errors.ts';
 import { type LogHash, writeOperation } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 import { type OperationSpan, parseTraceparent, type Tracing } from './tracing.ts';
@@ -17,7 +17,7 @@ export interface Telemetry {
   readonly tracing: Tracing | undefined;
 }
 
-/** What an operation is. Only the name is the client's own; everything else is one of few words of the schema. */
+/** The kind of an operation. Only the name is the client's own; all else is a word of the schema. */
 export interface OperationKind {
   readonly type: OperationTypeNode;
   /** Its field of the root type; `several` if it has different ones, and `introspection` if it asks about the schema alone. */
@@ -27,9 +27,6 @@ export interface OperationKind {
 
 /** A decision of the risk policy, and the shadow rules that match before it. */
 type Decision = Readonly<Record<'action' | 'rule' | 'policy', string>> & { readonly shadow: readonly string[] };
-
-/** What all responses to one operation may weigh together, in bytes. A documented one weighs 8 KB at most. */
-export const MAX_RESPONSES_WEIGHT = 2 * 1024 * 1024;
 
 /** The values of these headers are logged only if they are short and plain. */
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -51,10 +48,6 @@ export class Operation {
   readonly requestId: string;
   /** Starts the span of a call; undefined unless the operation is traced. */
   readonly startCallSpan: OperationSpan['startCallSpan'];
-  responsesWeightLeft = MAX_RESPONSES_WEIGHT;
-  /** The person for whom what has the tag `risk` was read; undefined if nobody is named. */
-  reader: string | undefined;
-  readonly #cancellation = new AbortController();
   readonly #telemetry: Telemetry;
   readonly #headers: IncomingHttpHeaders;
   readonly #caller: string;
@@ -64,15 +57,15 @@ export class Operation {
   readonly #tokens: string[] = [];
   readonly #decisions: Decision[] = [];
   #kind: OperationKind | undefined;
+  #reader: string | undefined;
   #side: Side | undefined;
   #calls = 0;
   #callMs = 0;
   /** Codes of the errors in the response. That there is none is a mistake of ours. */
-  #errors: readonly string[] = ['INTERNAL_SERVER_ERROR'];
+  #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
-  #isOver = false;
 
-  /** @param caller the name of who sent it */
+  /** @param caller the sender's name */
   constructor(request: IncomingMessage, caller: string, telemetry: Telemetry) {
     const { headers } = request;
     this.#telemetry = telemetry;
@@ -93,17 +86,17 @@ export class Operation {
     return this.#kind?.field;
   }
 
-  /** Aborts the upstream calls of the operation. Its reason is an error. */
-  get signal(): AbortSignal {
-    return this.#cancellation.signal;
-  }
-
-  /** Records what the operation is, once a valid document is known to contain it. */
+  /** Records the kind of the operation, once its document is valid. */
   recordKind({ type, field, name }: OperationKind): void {
     this.#kind = { type, field, name: name?.slice(0, MAX_NAME_LENGTH) };
   }
 
-  /** Records who has to act on an error. Of several sides the operator counts first, and the caller last. */
+  /** Records the person for whom data with the tag `risk` is read; undefined if nobody is named. */
+  recordReader(subject: string | undefined): void {
+    this.#reader = subject;
+  }
+
+  /** Records the side that has to act on an error. The operator outranks the upstream, and both the caller. */
   recordFailure(side: Side): void {
     if (this.#side === undefined || RANK[side] > RANK[this.#side]) this.#side = side;
   }
@@ -124,29 +117,18 @@ export class Operation {
     this.#callMs += ms;
   }
 
-  /** Records what the risk policy decides about a device, and the shadow rules that would have decided before. */
+  /** Records a decision of the risk policy, and the shadow rules that matched before it. */
   recordDecision({ action, rule, policy }: Omit<Decision, 'shadow'>, shadow: readonly string[]): void {
     this.#decisions.push({ action, rule, policy, shadow });
   }
 
-  /** Counts an argument that a trusted header overrules. */
-  recordDroppedMetadata(key: string): void {
-    this.#telemetry.metrics.recordDroppedMetadata(key, 1);
-  }
-
   recordResult({ data, errors = [] }: FormattedExecutionResult): void {
-    this.#errors = errors.map(({ extensions }) => String(extensions?.['code']));
+    this.#errors = errors.map(({ extensions: { code } = {} }) => (isErrorCode(code) ? code : 'INTERNAL_SERVER_ERROR'));
     this.#hasData = data != null && Object.values(data).some(holdsData);
-  }
-
-  /** The client disconnected: aborts the upstream calls under way, except probes. Does nothing once the operation is over. */
-  cancel(): void {
-    if (!this.#isOver) this.#cancellation.abort(new DeviceTrustError('CANCELLED'));
   }
 
   /** To be called when the response, with this HTTP status, was sent or cannot be sent. */
   end(status: number): void {
-    this.#isOver = true;
     const { metrics } = this.#telemetry;
     const errors = this.#errors;
     const [code] = errors;
@@ -154,7 +136,6 @@ export class Operation {
     // Errors that were not recorded one by one are about the request as a whole.
     const side = code === 'INTERNAL_SERVER_ERROR' ? 'operator' : (this.#side ?? 'caller');
     const failure = code === undefined ? undefined : { code, side };
-    metrics.operationEnded();
     metrics.recordOperation({
       caller: this.#caller,
       field: this.#kind?.field ?? 'none',
@@ -162,7 +143,6 @@ export class Operation {
       outcome: !failure ? 'ok' : this.#hasData ? 'partial' : 'error',
       errors,
       side: failure?.side,
-      lookups: this.#tokens.length,
     });
     this.#trace?.end({ kind: this.#kind, failure, status });
     this.#writeLine(errors, ms);
@@ -175,14 +155,14 @@ export class Operation {
       ms < SLOW_MS &&
       Object.keys(this.#outcomes).every((it) => GOOD_OUTCOMES.has(it)) &&
       this.#decisions.every(({ action, shadow }) => action === 'ALLOW' && shadow.length === 0);
-    // Nobody will look for a good operation, so a sample of them is enough.
+    // Good operations need no investigation, so a sample is enough.
     if (isGood && Math.random() >= logSample) return;
     const headers = this.#headers;
     writeOperation(log, {
       requestId: this.requestId,
       traceId: this.#trace?.traceId ?? parseTraceparent(headers['traceparent'])?.traceId,
       caller: this.#caller,
-      person: this.reader && logHash.of(this.reader),
+      person: this.#reader && logHash.of(this.#reader),
       operation: this.#kind?.name,
       client: plain(headers['apollographql-client-name'], CLIENT),
       clientVersion: plain(headers['apollographql-client-version'], CLIENT),
@@ -199,7 +179,7 @@ export class Operation {
   }
 }
 
-/** What was decided, each word once: most operations ask about one device. Nothing if nothing was decided. */
+/** The decisions, each word once, because most operations ask about one device. Empty without a decision. */
 function decidedIn(decisions: readonly Decision[]) {
   if (decisions.length === 0) return {};
   const words = (of: (decision: Decision) => string | readonly string[]) =>

@@ -17,9 +17,9 @@ import {
 import type * as Sdk from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Config } from '../config/variables.ts';
 import type { Side } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
+import type { TracingSettings } from './settings.ts';
 
 /** Exports traces, each from the router through an operation to its upstream calls. */
 export interface Tracing {
@@ -29,7 +29,7 @@ export interface Tracing {
   stop(): Promise<void>;
 }
 
-/** The span of one operation. Of what the client sent it has the name of the operation alone. */
+/** The span of one operation. Of the client's own text it has the name of the operation alone. */
 export interface OperationSpan {
   readonly traceId: string;
   /** Starts the span of a call; absent unless the trace is exported. */
@@ -46,21 +46,18 @@ interface CallTarget {
   readonly pathTemplate: string;
 }
 
-/** Returns what ends the span, with the HTTP status of the response; undefined if there was none. */
+/** Returns a function that ends the span with the HTTP status of the response, if there was one. */
 export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
   readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
-  /** The code of its first error, and who has to act; undefined without an error. */
+  /** The code of its first error, and the side that has to act; undefined without an error. */
   readonly failure: { readonly code: string; readonly side: Side } | undefined;
   readonly status: number;
 }
 
-type TracingOptions = Pick<
-  Config,
-  'otlpEndpoint' | 'otelServiceName' | 'otelResourceAttributes' | 'otelTracesSampler' | 'otelTracesSamplerArg'
-> & { readonly log: Logger; readonly metrics: Metrics };
+type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
@@ -159,7 +156,7 @@ function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: Tra
   return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** What the environment says about this process overrides what it says itself. */
+/** The environment's attributes override our own. */
 function resourceOf({ otelServiceName, otelResourceAttributes }: TracingOptions): Attributes {
   return {
     'service.name': 'device-trust',

@@ -57,7 +57,7 @@ export class HostName {
   #waitingSince = 0;
   #totalWaitMs = 0;
   #isAsking = false;
-  /** Has the look-up under way taken so long that nobody waits for it any more? */
+  /** Has the look-up under way timed out? */
   #isOverdue = false;
   #refreshTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
@@ -106,7 +106,7 @@ export class HostName {
       this.#isOverdue = false;
       this.#keep(error ? [] : addresses);
       const failure = error ?? (addresses.length === 0 ? lookupError(this.#hostname, 'ENODATA') : null);
-      // One that was overdue has been told as a failure, and nobody waits for it.
+      // An overdue one was reported as a failure already.
       if (!failure || !hasFailed) this.#finish(failure);
     });
   }

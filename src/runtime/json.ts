@@ -178,7 +178,7 @@ export function jsonBytes(value: unknown, most: number): number {
 }
 
 /** Two to ten plain words that a service says, for the log; else empty: one word or anything else may be personal. */
-export function saidIn(message: unknown): string {
+export function loggableMessage(message: unknown): string {
   const isPlain = typeof message === 'string' && /^[a-z_'.,]{1,20}( [a-z_'.,]{1,20}){1,9}$/i.test(message);
   return isPlain ? `: ${message}` : '';
 }

@@ -1,10 +1,11 @@
-import type { Region } from '../config/values.ts';
-import type { Config } from '../config/variables.ts';
+import type { CaptchaSettings } from '../captcha/settings.ts';
+import type { FingerprintSettings } from '../fingerprint/settings.ts';
+import type { Region } from '../upstream/settings.ts';
 
 /** The accounts of both services: applications, captcha configurations, and the state of each. */
 
 /** Every query for one that is `forbidden` gets a 403 (fingerprint document, 5). */
-export type SandboxApplication = Config['fingerprintApplications'][number] & { readonly forbidden?: true };
+export type SandboxApplication = FingerprintSettings['fingerprintApplications'][number] & { readonly forbidden?: true };
 
 /** Every application, the default one first. */
 export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
@@ -17,7 +18,9 @@ export const SANDBOX_APPLICATIONS: readonly SandboxApplication[] = [
 ];
 
 /** `exception` is the code of a deleted or paused id (captcha document, 7.2). */
-export type SandboxCaptcha = Config['captchaConfigurations'][number] & { readonly exception?: '-50104' | '-50105' };
+export type SandboxCaptcha = CaptchaSettings['captchaConfigurations'][number] & {
+  readonly exception?: '-50104' | '-50105';
+};
 
 /** Every captcha configuration, the default one first. */
 export const SANDBOX_CAPTCHAS: readonly SandboxCaptcha[] = [

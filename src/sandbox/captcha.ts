@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { EXCEPTIONS, signToken } from '../captcha/contract.ts';
-import type { Region } from '../config/values.ts';
+import type { Region } from '../upstream/settings.ts';
 import { findCaptcha, type SandboxCaptcha } from './accounts.ts';
 import { type JsonResponse, mediaType, readBody } from './http.ts';
 import type { Challenge, Memory } from './memory.ts';

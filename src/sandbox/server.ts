@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import { REGIONS, type Region } from '../config/values.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
+import { REGIONS, type Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
 import { issueChallenge, validateChallenge } from './captcha.ts';
 import { errorResponse, queryFingerprint } from './fingerprint.ts';

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { Metrics } from '../observability/metrics.ts';
+import type { MetricsRegistry } from '../observability/metrics.ts';
 import { pathOf } from '../runtime/http.ts';
 import { send, sendText } from './http.ts';
 import { Listener } from './listener.ts';
 
-/** What operators ask: is the process alive and ready, and what has it counted? */
+/** Liveness, readiness and metrics, for operators. */
 
 export const METRICS_PATH = '/metrics';
 
@@ -13,9 +13,9 @@ const KEEP_ALIVE_MS = 5_000;
 
 const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
 
-/** What the probes of an orchestrator get, on the port of GraphQL and on the admin port. */
+/** The answers to an orchestrator's probes, on the GraphQL port and on the admin port. */
 export class Health {
-  /** Why the process is not ready, whatever its upstreams are. */
+  /** The reason why the process is not ready, apart from its upstreams. */
   unready: 'starting' | 'draining' | undefined = 'starting';
   readonly #isUpstreamReady: () => boolean;
 
@@ -38,7 +38,7 @@ export class Health {
 }
 
 /** A server for metrics and probes on a port of their own, which no router and no client needs to reach. */
-export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, health: Health): Listener {
+export function createAdmin(metrics: Pick<MetricsRegistry, 'render' | 'contentType'>, health: Health): Listener {
   let rendering: Promise<string> | undefined;
   // The metrics count the requests and connections of callers, and none of these.
   return new Listener({
@@ -50,7 +50,7 @@ export function createAdmin(metrics: Pick<Metrics, 'render' | 'contentType'>, he
       if (path !== METRICS_PATH) return sendText(response, 404, `Metrics are at ${METRICS_PATH}.`);
       if (!['GET', 'HEAD'].includes(request.method ?? ''))
         return sendText(response, 405, 'Metrics can only be read.', { allow: 'GET, HEAD' });
-      // Whoever asks meanwhile gets the same, because collecting them takes 3 ms.
+      // Concurrent requests share one rendering, which takes 3 ms.
       rendering ??= metrics.render().finally(() => {
         rendering = undefined;
       });

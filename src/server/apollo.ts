@@ -14,7 +14,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import type { Logger } from 'pino';
-import type { GraphQLContext } from '../graphql/context.ts';
+import type { RequestContext } from '../graphql/context.ts';
 import { MAX_TOKENS } from '../graphql/document-limits.ts';
 import { formatError, RememberExpectationsRule, reportErrors } from '../graphql/errors.ts';
 import type { Execution } from '../graphql/execution.ts';
@@ -26,7 +26,7 @@ interface Options {
   /** Can a caller ask for inline traces (ftv1)? They reveal how requests are resolved. */
   readonly inlineTraces: boolean;
   /** A company's own plugins. They see every operation, and Apollo Server executes all of them. */
-  readonly plugins: readonly ApolloServerPlugin<GraphQLContext>[];
+  readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
 }
 
 /** Up to this cost a trace has its fields: each takes 8 µs and 36 bytes. Beyond it the trace has the duration alone. */
@@ -39,8 +39,8 @@ export const TRACE_HEADER = 'apollo-federation-include-trace';
 export async function startApollo(
   schema: GraphQLSchema,
   { log, execution, allowsIntrospection, inlineTraces, plugins }: Options,
-): Promise<ApolloServer<GraphQLContext>> {
-  const apollo = new ApolloServer<GraphQLContext>({
+): Promise<ApolloServer<RequestContext>> {
+  const apollo = new ApolloServer<RequestContext>({
     schema,
     // The execution keeps the documents that are valid.
     documentStore: null,
@@ -77,7 +77,7 @@ export async function startApollo(
 }
 
 /** Answers by the execution. Apollo Server executes itself for traces of fields and for a company's plugins. */
-function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<GraphQLContext> {
+function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
       return {

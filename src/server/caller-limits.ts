@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 import { isService } from './callers.ts';
 
-/** What one request or connection has reserved of a capacity that all callers share. */
+/** The part of a shared capacity that one request or connection has reserved. */
 export interface Reservation {
   /** Takes this much more. False, and nothing is taken, if its caller may not hold so much at the moment. */
   take(amount: number): boolean;
@@ -62,7 +62,7 @@ export class SharedCapacity {
 /** The bytes of bodies under way, and of unread answers. A container of 512 MiB has space for both several times. */
 export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
 
-/** Gives back what an answer holds once the client has taken its last byte, or is gone. */
+/** Releases an answer's reservation once the client has read its last byte, or is gone. */
 export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {
   const { socket } = answer.req;
   if (answer.writableLength === 0 || socket.destroyed) {

@@ -1,22 +1,24 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Asker } from '../captcha/fail-open-budget.ts';
-import { ANYONE, ROUTER } from '../config/values.ts';
-import type { Config } from '../config/variables.ts';
+import type { CaptchaCaller } from '../captcha/captcha-request.ts';
+import type { Requester } from '../captcha/fail-open-budget.ts';
+import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { Caller } from '../graphql/context.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import { ANYONE, type CallerSettings, ROUTER } from './settings.ts';
 import {
-  askerOf,
   createMetadataReader,
   type MetadataReader,
+  requesterOf,
   scopesOf,
   singleHeader,
   subjectOf,
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-export type CallerSecrets = Pick<Config, 'routerSecrets' | 'services'>;
+export type CallerSecrets = Pick<CallerSettings, 'routerSecrets' | 'services'>;
+
+/** A caller with the parts that each slice reads. */
+export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
 export interface CallerOptions extends CallerSecrets {
@@ -36,12 +38,12 @@ const NO_SCOPES: ReadonlySet<string> = new Set();
 
 interface KnownSender {
   readonly name: string;
-  /** Undefined if scopes belong to the person on whose behalf this sender asks. */
+  /** Undefined if scopes come from the person behind the request. */
   readonly scopes: ReadonlySet<string> | undefined;
   readonly secret: Buffer;
 }
 
-/** Who may send GraphQL requests: the router and services that know a secret, or anyone if no secret is configured. */
+/** The senders of GraphQL requests: the router and services that know a secret, or anyone if none is configured. */
 export class Callers {
   readonly #trustedHeaders: TrustedHeaders;
   readonly #trustsLoopback: boolean;
@@ -49,14 +51,11 @@ export class Callers {
   #routers: readonly KnownSender[] = [];
   #services: readonly KnownSender[] = [];
 
-  constructor(options: CallerOptions, metrics: Pick<Metrics, 'recordDroppedMetadata'>) {
+  constructor(options: CallerOptions) {
     const { trustedHeaders = {}, trustsLoopback = false } = options;
     this.#trustedHeaders = trustedHeaders;
     this.#trustsLoopback = trustsLoopback;
     this.#metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
-    // Prometheus sees an increase only in a series that was there before.
-    const known = this.#metadataOf?.(undefined).flatMap(({ keys }) => keys) ?? [];
-    for (const key of known) metrics.recordDroppedMetadata(key, 0);
     this.replaceSecrets(options);
   }
 
@@ -74,8 +73,8 @@ export class Callers {
     return this.#routers.length > 0;
   }
 
-  /** Who sent this request. Undefined if the sender has to present a secret and presents none that is known. */
-  identify(request: IncomingMessage): Caller | undefined {
+  /** The sender of a request. Undefined if it needs a known secret and presents none. */
+  identify(request: IncomingMessage): IdentifiedCaller | undefined {
     if (this.#routers.length + this.#services.length === 0) {
       const isTrusted = this.#trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
       // The headers of others are ignored, and for them too an argument does not count in place of a header.
@@ -88,8 +87,11 @@ export class Callers {
     return sender && this.#callerOf(sender, request);
   }
 
-  /** A sender with the person that the trusted headers of a request name, and with what this person may see. */
-  #callerOf({ name, scopes }: Pick<KnownSender, 'name' | 'scopes'>, request: IncomingMessage | undefined): Caller {
+  /** A sender with the person in the trusted headers of a request, and this person's scopes. */
+  #callerOf(
+    { name, scopes }: Pick<KnownSender, 'name' | 'scopes'>,
+    request: IncomingMessage | undefined,
+  ): IdentifiedCaller {
     const headers = this.#trustedHeaders;
     const subject = headers.subject !== undefined && request ? subjectOf(request, headers.subject) : undefined;
     const readMetadata = () => this.#metadataOf?.(request) ?? [];
@@ -105,7 +107,7 @@ export class Callers {
 }
 
 /** A class, because V8 gives each object with getters of its own a new shape, which took 5 % of the CPU. */
-class KnownCaller implements Caller {
+class KnownCaller implements IdentifiedCaller {
   readonly name: string;
   readonly subject: string | undefined;
   readonly scopes: ReadonlySet<string> | undefined;
@@ -133,12 +135,12 @@ class KnownCaller implements Caller {
     return this.#metadata;
   }
 
-  get asker(): Asker {
-    return askerOf(this, this.#headers);
+  get requester(): Requester {
+    return requesterOf(this, this.#headers);
   }
 }
 
-/** The one that has this secret. All are compared, whatever fits, so the time reveals nothing of a secret but its length. */
+/** The sender with this secret. All are compared, so the time reveals nothing of a secret but its length. */
 function find(known: readonly KnownSender[], presented: string): KnownSender | undefined {
   const bytes = Buffer.from(presented);
   let found: KnownSender | undefined;

@@ -3,30 +3,35 @@ import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { ROUTER } from '../config/values.ts';
 import { DeviceTrustError } from '../errors.ts';
-import { type Caller, type Capabilities, GraphQLContext } from '../graphql/context.ts';
-import { flawOfDocument, weightOfDocument } from '../graphql/document-limits.ts';
+import type { RequestContext } from '../graphql/context.ts';
+import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
 import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
+import { RequestScope } from '../upstream/request-scope.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
+import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
+import { ROUTER } from './settings.ts';
+
+/** Makes the context of the resolvers of one request. */
+export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
 
 export interface HandlerOptions {
-  readonly apollo: ApolloServer<GraphQLContext>;
+  readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
-  readonly capabilities: Capabilities;
+  readonly createContext: CreateContext;
   /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
   /** While it is late, new work is refused. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
-  /** The bytes of bodies, with what is made of them, until their operations are over. */
+  /** The bytes of bodies and of their parsed values, until their operations are over. */
   readonly bodies: SharedCapacity;
   /** The bytes of answers until they are read. */
   readonly answers: SharedCapacity;
@@ -43,7 +48,7 @@ export async function handleGraphql(
   options: HandlerOptions,
   request: IncomingMessage,
   response: ServerResponse,
-  caller: Caller,
+  caller: IdentifiedCaller,
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
@@ -53,10 +58,13 @@ export async function handleGraphql(
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller.name, telemetry);
-    response.on('close', () => operation.cancel());
+    const scope = new RequestScope(operation);
+    response.on('close', () => {
+      if (!response.writableFinished) scope.cancel();
+    });
     let status = 500; // until there is a response
     try {
-      const context = new GraphQLContext(options.capabilities, operation, caller);
+      const context = options.createContext(scope, caller);
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
@@ -108,7 +116,7 @@ async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
   asked: ReturnType<typeof parseRequest>,
-  context: GraphQLContext,
+  context: RequestContext,
   reservation: Reservation,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
   const { query, operationName, variables, extensions } = asked;
@@ -118,9 +126,9 @@ async function answerOperation(
     const known = execution.find(query, operationName);
     if (known) return execution.check(known, variables, context) ?? execution.execute(known, variables, context);
   }
-  const refusal = flawOfDocument(query);
+  const refusal = documentViolation(query);
   if (refusal) return { status: 400, result: { errors: toErrors([refusal]) } };
-  if (!reservation.take(weightOfDocument(query))) throw overloaded();
+  if (!reservation.take(estimateParsedBytes(query))) throw overloaded();
   const http = { method: 'POST', headers: toHeaderMap(headers, isTraced), search: '', body: undefined };
   const { http: head, body } = await apollo.executeOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },
@@ -141,7 +149,7 @@ function toHeaderMap(headers: IncomingMessage['headers'], isTraced: boolean): He
 }
 
 /** The answer as JSON, its errors first and in the order of the fields; or an error, if it costs too much or is too large. */
-function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: GraphQLContext, maxBytes: number) {
+function serialise({ errors, ...rest }: FormattedExecutionResult, { cost }: RequestContext, maxBytes: number) {
   const result = errors ? { errors: inOrder(errors, rest.data), ...rest } : rest;
   if (cost.isOverspent || !cost.allows(result))
     return tooMuch(
@@ -163,7 +171,7 @@ function tooMuch(message: string) {
 /** The media types of a GraphQL response, in the order of preference. */
 const OFFERED = [JSON_TYPE, 'application/graphql-response+json; charset=utf-8'];
 
-/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. Whoever sends more gets JSON. */
+/** Parsing a header of 16 KB takes 7 ms. Browsers send some 200 characters. A longer one gets JSON. */
 const MAX_ACCEPT_LENGTH = 500;
 
 /** Parsing a header that names several types takes 18 µs, and callers send few different ones. */

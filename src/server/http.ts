@@ -15,7 +15,7 @@ const MAX_SENT_AS_TEXT = 65_536;
 const BYTES_PER_PIECE = 256;
 /** A client may send its bytes one by one, as chunks, and each takes some microseconds. More pieces must hold as much as they take. */
 const MAX_SMALL_PIECES = 4_096;
-/** What each value and key of a body takes once it is parsed. `{"1":1},` takes 208 bytes, and `[` 56. */
+/** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
 /** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
 const MAX_BODY_WEIGHT = (BYTES_UNDER_WAY * 3) / 16;
@@ -53,13 +53,13 @@ export function overloaded(): RequestRefused {
 /**
  * Reads a JSON body of at most `maxBytes`, without the keys that could reach an object's prototype.
  *
- * @param reservation takes each byte that arrives, and what is made of them before it is made
+ * @param reservation takes each byte that arrives, and the memory of the parsed body beforehand
  * @throws RequestRefused with status 400, 413 or 415; with 503 if the caller may not hold so much at the moment
  */
 export function readJsonBody(request: IncomingMessage, maxBytes: number, reservation: Reservation): Promise<unknown> {
   const tooLarge = () => new RequestRefused(413, `The body is larger than ${maxBytes} bytes.`);
   const inTooMany = () => new RequestRefused(413, `The body came in more than ${MAX_SMALL_PIECES} small pieces.`);
-  // Events cost half as much as an asynchronous iterator. What is thrown in here before the first event rejects the promise.
+  // Events cost half as much as an asynchronous iterator. An error before the first event rejects the promise.
   return new Promise((resolve, reject) => {
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')

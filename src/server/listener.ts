@@ -20,7 +20,7 @@ const SWEEP_INTERVAL_MS = 50;
 const MAX_WAITING = 32;
 /** More headers are refused, because Node drops the rest; without a limit a head takes nine times its 16 KiB. */
 const MAX_HEADERS = 256;
-/** How long a client may take to close its side after an answer to what is no HTTP, in ms. */
+/** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
 const LINGER_MS = 2_000;
 /** How often an interim response is sent to a client that has closed its side, in ms. */
 const INTERIM_MS = 100;
@@ -78,7 +78,7 @@ export class Listener {
     this.#server.maxHeadersCount = MAX_HEADERS;
     // Otherwise Node ends a connection whose client has closed its side. Its types do not have this property.
     Object.assign(this.#server, { httpAllowHalfOpen: true });
-    // What a request expects may be ignored (RFC 9110, section 10.1.1). Node would refuse each past every limit here.
+    // `Expect` may be ignored (RFC 9110, section 10.1.1). Node's refusals would bypass every limit here.
     this.#server.on('checkExpectation', (request, response) => this.#receive(request, response));
     this.#server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#refuse(error.code, socket));
     this.#server.on('drop', () => metrics?.recordRefusal('OVERLOADED'));
@@ -115,13 +115,13 @@ export class Listener {
   #receive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request;
     if (socket.destroyed) return;
-    // What comes after the last response must not be processed, so that its client can send it again (RFC 9112, section 9.6).
+    // Requests after the last response are not processed, so that the client can send them again (RFC 9112, section 9.6).
     if (this.#ended.has(socket)) return;
     const hasTooMany = request.rawHeaders.length >= 2 * MAX_HEADERS;
     const isHttp10 = request.httpVersion !== '1.1';
     // Its clients know no interim responses (RFC 9110, section 15.2), so one that closes its side counts as gone.
     if (isHttp10) socket.allowHalfOpen = false;
-    // A proxy of HTTP/1.0 does not know where this request ends, so what follows may be of another client (RFC 9112, section 6.1).
+    // A proxy of HTTP/1.0 does not know where this request ends, so the next bytes may be another client's (RFC 9112, section 6.1).
     if (hasTooMany || (isHttp10 && request.headers['transfer-encoding'] !== undefined)) {
       this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
       return;

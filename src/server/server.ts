@@ -3,15 +3,16 @@ import { setTimeout } from 'node:timers/promises';
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import { framesOf } from '../errors.ts';
-import type { Capabilities, GraphQLContext } from '../graphql/context.ts';
+import type { RequestContext } from '../graphql/context.ts';
 import { Execution } from '../graphql/execution.ts';
+import type { CostLimits } from '../graphql/settings.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
 import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
 import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
-import { type HandlerOptions, handleGraphql } from './handler.ts';
+import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 
@@ -29,9 +30,10 @@ const DRAIN_MS = 7_000;
 
 export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 
-/** What is configured of the parts of a server, and what it is told of the process. */
+/** The settings of a server's parts, and its view of the process. */
 export interface ServerOptions
   extends CallerOptions,
+    CostLimits,
     Pick<ListenerOptions, 'maxConnections' | 'maxConnectionAgeMs'>,
     Pick<HandlerOptions, 'maxBodyBytes' | 'maxAnswerBytes' | 'eventLoop' | 'telemetry'> {
   /** The time between failing readiness and refusing connections, in ms. */
@@ -43,14 +45,14 @@ export interface ServerOptions
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
   /** A company's own plugins of Apollo Server. With one, every operation passes through Apollo Server, so that it sees them. */
-  readonly plugins?: readonly ApolloServerPlugin<GraphQLContext>[];
+  readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Puts a server together for a schema and the capabilities that its resolvers use. It does not listen yet. */
-export async function createServer(schema: GraphQLSchema, capabilities: Capabilities, options: ServerOptions) {
+/** Puts a server together for a schema and the context of its resolvers. It does not listen yet. */
+export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
-  const execution = new Execution(schema, capabilities.limits);
+  const execution = new Execution(schema, options);
   const apollo = await startApollo(schema, {
     log,
     execution,
@@ -58,13 +60,13 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = new Callers(options, metrics);
+  const callers = new Callers(options);
   const skipsApollo = plugins.length === 0;
   const hasRouter = () => callers.hasRouter;
   const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);
   // A service may hold a quarter, so the largest answer can be sent to it.
   const answers = new SharedCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
-  const handler = { ...options, apollo, execution, capabilities, skipsApollo, bodies, answers };
+  const handler = { ...options, apollo, execution, createContext, skipsApollo, bodies, answers };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
     ...options,
@@ -80,7 +82,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
     const path = pathOf(request);
     if (explorer && !hasLocalName(request))
       throw new RequestRefused(421, 'In sandbox mode ask by localhost, an address, or another name without a dot.');
-    // First, so that a page can read every response, and what refuses it.
+    // First, so that a page can read every response, refusals too.
     if (explorer && path === GRAPHQL_PATH && answerLocalPage(request, response)) return;
     if (path === GRAPHQL_PATH && request.method === 'POST') {
       // Before the body is read, so that a request without the secret costs nothing.
@@ -88,7 +90,7 @@ export async function createServer(schema: GraphQLSchema, capabilities: Capabili
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
-        // A router that compresses its requests would be an outage that nobody sees.
+        // Without this line, a router that compresses its requests would be a silent outage.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
           log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
         throw error;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
-import type { Asker } from '../captcha/fail-open-budget.ts';
-import type { Config } from '../config/variables.ts';
+import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
+import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { Caller } from '../graphql/context.ts';
+import type { CallerSettings } from './settings.ts';
 
-/** Which headers of a trusted caller carry what. The names are in lower case. */
-export type TrustedHeaders = NonNullable<Config['trustedHeaders']>;
+/** The trusted headers by their content, in lower case. */
+export type TrustedHeaders = NonNullable<CallerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 
@@ -61,10 +61,10 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** Reads what the headers of a request say about its client. Without a request, all headers are absent. */
+/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
 export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMetadata;
 
-/** What a header says: the value of one of its keys. */
+/** The content of a header: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
 export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
@@ -97,9 +97,9 @@ export function clientAddressOf(
   text: string,
   { hops, port = false }: Pick<NonNullable<MetadataHeaders['ipAddr']>, 'hops' | 'port'>,
 ): Found {
-  const entry = hops === undefined ? text : fromTheRight(text, hops);
+  const entry = hops === undefined ? text : nthFromEnd(text, hops);
   if (entry === undefined || entry.length > MAX_ADDRESS_LENGTH) return undefined;
-  // Without brackets, what follows the last colon of an IPv6 address can be a part of it.
+  // Without brackets, the end of an IPv6 address cannot be told from a port.
   if (!port && isIPv6(entry)) return fromIPv6(entry);
   const [, inBrackets, bare, digits = '0'] = (port ? WITH_PORT : PERHAPS_WITH_PORT).exec(entry) ?? [];
   if (Number(digits) > MAX_PORT) return undefined;
@@ -108,8 +108,8 @@ export function clientAddressOf(
   return isIPv4(bare) ? { ipAddrV4: bare } : fromIPv6(bare);
 }
 
-/** The nth entry of a list from its end. The client wrote what is left of it, so nothing there makes it malformed. */
-function fromTheRight(list: string, position: number): string | undefined {
+/** The nth entry of a list from its end. The client controls the entries before it, so those may be malformed. */
+function nthFromEnd(list: string, position: number): string | undefined {
   const entries = list
     .split(',')
     .slice(-position)
@@ -128,13 +128,17 @@ function fromIPv6(text: string): Found {
 }
 
 /** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
-export function askerOf(caller: Pick<Caller, 'subject' | 'metadata'>, headers: TrustedHeaders): Asker {
+export function requesterOf(
+  caller: Pick<FingerprintCaller, 'subject' | 'metadata'>,
+  headers: TrustedHeaders,
+): Requester {
   const { ipAddr, ipAddrV4, ipAddrV6 } = headers.metadata ?? {};
   if (caller.subject !== undefined) return { kind: 'person', id: caller.subject };
-  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'anybody', id: '' };
-  const known: NonNullable<Found> = Object.assign({}, ...caller.metadata.map(({ found }) => found));
+  if (!(headers.subject ?? ipAddr ?? ipAddrV4 ?? ipAddrV6)) return { kind: 'untracked', id: '' };
+  const known: NonNullable<Found> = {};
+  for (const { found } of caller.metadata) Object.assign(known, found);
   const network = networkOf(known.ipAddrV4 ?? known.ipAddrV6 ?? '');
-  return network === undefined ? { kind: 'nobody', id: '' } : { kind: 'network', id: network };
+  return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }
 
 /** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */

@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import { type Evidence, type HealthStatus, NEW_ACCOUNT, statusAfter } from './health-table.ts';
 import { type Probe, Prober, type ProberOptions } from './prober.ts';
 
-/** What an account tells its service. */
+/** The events that an account reports to its service. */
 export interface AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void;
   /** It is down, so every other account has to be known as well. It says so about once a second. */

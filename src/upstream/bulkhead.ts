@@ -12,7 +12,7 @@ export class Bulkhead {
   readonly #maxQueue: number;
   #inFlight = 0;
   #queued = 0;
-  /** The calls that wait, for each operation; the operation whose turn is next comes first. */
+  /** The waiting calls of each request; the request with the next turn comes first. */
   readonly #queues = new Map<object, Set<Waiting>>();
 
   /** @param maxQueue by default as many as may run: each of them waits for one call then, which is within its deadline */

@@ -1,27 +1,26 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
-import type { Operation } from '../observability/operation.ts';
 import type { Account } from './accounts.ts';
 import { Bulkhead } from './bulkhead.ts';
 import { Deadline } from './deadline.ts';
-import { type Evidence, HEALTH_STATES } from './health-table.ts';
+import type { Evidence } from './health-table.ts';
+import type { CallOutcome, UpstreamMetrics } from './metrics.ts';
 import type { Probe } from './prober.ts';
 import type { Quota } from './quota.ts';
+import type { RequestScope } from './request-scope.ts';
 import { ServiceHealth, type ServiceHealthOptions } from './service-health.ts';
 import { type PendingRequest, UpstreamPool, type UpstreamResponse } from './transport.ts';
 import { isUpstreamFailure } from './transport-errors.ts';
 
-/** What calls have to do with their operation. */
-export type CallOperation = Pick<
-  Operation,
-  'requestId' | 'signal' | 'recordCall' | 'startCallSpan' | 'responsesWeightLeft'
->;
+/** The part of a request's scope that a call uses. */
+export type CallScope = Pick<RequestScope, 'signal' | 'responsesWeightLeft'> & {
+  readonly operation: Pick<RequestScope['operation'], 'requestId' | 'recordCall' | 'startCallSpan'>;
+};
 
 export interface UpstreamRequest {
   /** Each account has a quota, pauses and a health of its own. */
   readonly account: Account;
   readonly body: string;
-  readonly operation: CallOperation;
+  readonly scope: CallScope;
 }
 
 export interface Reading<Result> {
@@ -30,13 +29,13 @@ export interface Reading<Result> {
   readonly evidence: Evidence;
 }
 
-/** What a client needs to know about its service and its limits, and where it reports. */
+/** The service, the limits and the reporting of a client. */
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;
   /** The path of calls as the service's document has it, with names in braces in the place of ids. */
   readonly pathTemplate: string;
-  readonly metrics: Metrics;
+  readonly metrics: UpstreamMetrics;
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
   /** How many calls may be sent for each account; undefined if as many as come. */
@@ -60,9 +59,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     this.#options = options;
     this.#accounts = byId(accounts);
     this.health = new ServiceHealth({ ...options, probes: this.#probesOf(accounts) });
-    metrics.watchBulkheads(service, () => this.#bulkheads);
-    metrics.watchHealth(service, HEALTH_STATES, () => this.health.all());
-    metrics.watchQuota(service, () => quota?.states() ?? []);
+    metrics.watchService(service, { health: this.health, bulkheads: this.#bulkheads, quota });
   }
 
   /** The ids of all accounts, the default one first. */
@@ -109,10 +106,10 @@ export class UpstreamClient<Configured extends Account = Account> {
    *   signal's reason
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
-    const { account, body, operation } = request;
+    const { account, body, scope } = request;
     const { id, region, origin, path, headers } = account;
     const { timeoutMs, eventLoop, quota } = this.#options;
-    operation.signal.throwIfAborted();
+    scope.signal.throwIfAborted();
     const health = this.health.find(id);
     const bulkhead = this.#bulkheadFor(region);
     const isHalfOpen = health?.admit(!bulkhead.isFull && !quota?.isUsedUp(id)) ?? false;
@@ -122,19 +119,19 @@ export class UpstreamClient<Configured extends Account = Account> {
     let pending: PendingRequest | undefined;
     // A call that had to wait in the queue is late because of our own limit.
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
-    // Everybody waits for what the half-open call shows, so it goes on when its caller leaves.
-    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : operation.signal);
+    // Other calls wait for the result of the half-open one, so it goes on when its caller leaves.
+    const deadline = new Deadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
     // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {
-      if (wasQueued) await bulkhead.wait(operation, deadline.signal);
+      if (wasQueued) await bulkhead.wait(scope, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
         if (wasQueued && !isHalfOpen) health?.admit();
         await quota?.take(id);
         deadline.signal.throwIfAborted();
-        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, operation);
+        pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);
         const response = await this.#report(request, pending.response);
         // This comes before the bulkhead lets the next call of the queue run, which may be for the same account.
         if (response.retryAfterMs !== undefined) health?.pause(response.retryAfterMs);
@@ -155,11 +152,11 @@ export class UpstreamClient<Configured extends Account = Account> {
   /** Reports a call that is under way when it ends: in its operation, its span and the metrics. */
   async #report(request: UpstreamRequest, response: Promise<UpstreamResponse>): Promise<UpstreamResponse> {
     const { service, pathTemplate, metrics } = this.#options;
-    const { account, operation } = request;
-    const { region, origin } = account;
+    const { region, origin } = request.account;
+    const { operation } = request.scope;
     const sentAt = performance.now();
     const endSpan = operation.startCallSpan?.({ service, region, origin, pathTemplate });
-    const end = (outcome: string, status?: number) => {
+    const end = (outcome: CallOutcome, status?: number) => {
       const ms = performance.now() - sentAt;
       operation.recordCall(ms);
       endSpan?.(outcome, status);
@@ -200,7 +197,7 @@ export class UpstreamClient<Configured extends Account = Account> {
 const byId = <Configured extends Account>(accounts: readonly Configured[]) =>
   new Map(accounts.map((account) => [account.id, account]));
 
-function outcomeOf(status: number): string {
+function outcomeOf(status: number): CallOutcome {
   if (status < 400) return 'ok';
   if (status === 429) return 'http_429';
   return status < 500 ? 'http_4xx' : 'http_5xx';

@@ -1,7 +1,7 @@
-/** What follows from what probes and calls have shown, without a clock: one evidence after the other. */
+/** The health of an account as a state machine: pure, without a clock, one piece of evidence at a time. */
 
 /**
- * What is known about an account of an upstream:
+ * The health of an account:
  * - `unknown`: no probe has shown anything yet, or the last one was inconclusive.
  * - `well`: its last response was documented and did not blame us.
  * - `refused`: the service refuses the account, or its address or certificate is wrong.
@@ -11,27 +11,29 @@ export const HEALTH_STATES = ['unknown', 'well', 'refused', 'outage'] as const;
 export type HealthState = (typeof HEALTH_STATES)[number];
 
 /**
- * What one probe has shown; a call shows `well` alone.
+ * The evidence of one probe or call. Of calls, only `well` counts at once.
  * - `well`: a documented response that does not blame us.
  * - `refused`: a response that blames our account, address or certificates.
  * - `no_such_host`: the look-up says that the host does not exist.
- * - `failed`: what an outage looks like.
+ * - `failed`: a failure as in an outage.
  * - `inconclusive`: another response, such as an unreadable one, or one about a limit of the service.
- * - `own_failure`: anything that this process or its machine may have caused.
+ * - `local_failure`: anything that this process or its machine may have caused.
  */
-export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'own_failure';
+export type Evidence = 'well' | 'refused' | 'no_such_host' | 'failed' | 'inconclusive' | 'local_failure';
 
 export interface HealthStatus {
   readonly state: HealthState;
-  /** Has the account worked in this process? One that never did is wrongly configured, whatever its failures look like. */
+  /** Has the account worked in this process? One that never did is misconfigured, however it fails. */
   readonly hasWorked: boolean;
   /** Have neither probes nor calls shown anything yet? */
   readonly isNew: boolean;
-  /** What is wrong, for the log; empty if nothing is. It is the code of the exception if the service refuses with one. */
+  /** The problem, for the log; empty without one. It is the code of the service's exception, if there is one. */
   readonly reason: string;
+  /** Does the look-up say that there is no such host? Then that is the reason. */
+  readonly isHostUnknown: boolean;
   /** How many outages were confirmed so far. */
   readonly outages: number;
-  /** What the last probe has shown that counts only if the next one shows it again. */
+  /** Evidence of the last probe that counts only if the next one confirms it. */
   readonly pending: 'failed' | 'inconclusive' | undefined;
 }
 
@@ -40,6 +42,7 @@ export const NEW_ACCOUNT: HealthStatus = {
   hasWorked: false,
   isNew: true,
   reason: '',
+  isHostUnknown: false,
   outages: 0,
   pending: undefined,
 };
@@ -55,13 +58,13 @@ const NEXT: Readonly<Record<Exclude<Evidence, 'no_such_host'>, Row>> = {
   failed: {},
   inconclusive: { unknown: 'unknown' },
   // A failure of our own neither confirms an outage nor ends one.
-  own_failure: { unknown: 'unknown' },
+  local_failure: { unknown: 'unknown' },
 };
 
-/** The same for what was shown twice in a row. */
+/** The same for evidence that came twice in a row. */
 const NEXT_AGAIN: Readonly<Record<'failed' | 'inconclusive', Row>> = {
   failed: always('outage'),
-  // What we cannot confirm any more is not confirmed.
+  // An outage lasts only as long as probes confirm it.
   inconclusive: { unknown: 'unknown', outage: 'unknown' },
 };
 
@@ -71,14 +74,15 @@ export function statusAfter(before: HealthStatus, given: Evidence, reason = ''):
   const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;
   const again = before.pending === evidence ? before.pending : undefined;
   const isPending = evidence === 'failed' || evidence === 'inconclusive';
-  const pending = isPending ? evidence : evidence === 'own_failure' ? before.pending : undefined;
+  const pending = isPending ? evidence : evidence === 'local_failure' ? before.pending : undefined;
   const state = (again ? NEXT_AGAIN[again] : NEXT[evidence])[before.state];
   if (state === undefined) return { ...before, pending };
   return {
     state,
     hasWorked: before.hasWorked || state === 'well',
-    isNew: before.isNew && evidence === 'own_failure',
+    isNew: before.isNew && evidence === 'local_failure',
     reason,
+    isHostUnknown: given === 'no_such_host',
     outages: before.outages + Number(state === 'outage' && before.state !== 'outage'),
     pending,
   };

@@ -1,8 +1,8 @@
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
 import type { DnsCache } from '../runtime/dns.ts';
 import { Deadline, type EventLoop } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
+import type { Service, UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
@@ -22,12 +22,12 @@ export interface ProbeResult {
 }
 
 /** The result for a documented answer that does not blame us. */
-export const WELL: ProbeResult = { evidence: 'well', reason: '' };
+export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 
-/** What an answer shows whose body is none of the documented ones, or unreadable for this reason. */
+/** The evidence of an answer whose body is undocumented, or unreadable for this reason. */
 export function evidenceOfStatus(status: number, unreadable?: string): ProbeResult {
   const reason = `HTTP status ${status}`;
-  // The service is not down, but nobody can tell what it says.
+  // The service responds, but its answer cannot be read.
   if (unreadable !== undefined && status < 500) return { evidence: 'inconclusive', reason: unreadable };
   if ([401, 403, 404].includes(status)) return { evidence: 'refused', reason };
   // Any other 4xx is about this request, or about how many there are, and so no outage.
@@ -51,14 +51,14 @@ export async function sendProbe(probe: Probe, options: ProbeOptions, signal: Abo
   try {
     return classify(await pending.response);
   } catch (error) {
-    // Nobody asks for the result of one that was ended.
-    if (signal.aborted) return { evidence: 'own_failure', reason: 'ended' };
+    // Its result is not used.
+    if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
     // That there is no such host is an answer of the look-up, however long it took.
     if (why === 'unknown_host') return { evidence: 'no_such_host', reason };
-    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'own_failure', reason: 'this process was late' };
-    if (code === 'OVERLOADED') return { evidence: 'own_failure', reason };
+    if (deadline.isOurDelay(pending.lookupMs)) return { evidence: 'local_failure', reason: 'this process was late' };
+    if (code === 'OVERLOADED') return { evidence: 'local_failure', reason };
     if (why === 'unreadable') return { evidence: 'inconclusive', reason: `an unreadable response: ${reason}` };
     return { evidence: code === 'UPSTREAM_REJECTED' ? 'refused' : 'failed', reason };
   } finally {
@@ -74,11 +74,11 @@ const USUAL_INTERVAL_MS = 1_000;
 /** How often an account is probed that is refused, in ms. */
 const REFUSED_INTERVAL_MS = 10_000;
 
-/** What the accounts of a service have in common. */
+/** Options that all accounts of a service share. */
 export interface ProberOptions extends ProbeOptions {
   /** The name of the service, for the metrics and the log. */
-  readonly service: string;
-  readonly metrics: Pick<Metrics, 'recordProbe'>;
+  readonly service: Service;
+  readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
 
 interface Account {
@@ -87,7 +87,7 @@ interface Account {
   readonly conclude: (result: ProbeResult) => void;
 }
 
-/** Sends the probes of one account. They wait for nothing, not even for each other, and nobody waits for them. */
+/** Sends the probes of one account: fire and forget, and they may overlap. */
 export class Prober {
   readonly #options: ProberOptions;
   readonly #account: Account;

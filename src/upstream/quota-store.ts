@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Metrics } from '../observability/metrics.ts';
+import type { UpstreamMetrics } from './metrics.ts';
 
 /** How long a call waits for its count, in ms. */
 const COUNT_TIMEOUT_MS = 50;
@@ -20,7 +20,7 @@ export type QuotaStore = Awaited<ReturnType<typeof openQuotaStore>>;
  * Connects to a Valkey or Redis where all replicas count. Answers to counts, and to a probe each second, decide whether
  * it is away: a connection can stand while every count is refused. It never rejects because of the store.
  */
-export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Metrics, 'recordQuotaStore'>) {
+export async function openQuotaStore(url: string, log: Logger, metrics: Pick<UpstreamMetrics, 'recordQuotaStore'>) {
   const [{ Redis }, limiters] = await Promise.all([import('ioredis'), import('rate-limiter-flexible')]);
   const redis = new Redis(url, {
     // A count that waits for a connection, or is sent again after it broke, is of no use to its call.

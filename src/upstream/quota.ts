@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
-import type { Metrics } from '../observability/metrics.ts';
+import type { Service, UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 
 /** How many calls may be sent for one account. */
@@ -11,7 +11,7 @@ export interface QuotaLimits {
 
 /** One limit that is configured. A window begins with its first call. */
 interface Limit {
-  readonly window: 'second' | 'day';
+  readonly window: Window;
   readonly ms: number;
   readonly calls: number;
   /** Counts in the store, if there is one. */
@@ -26,18 +26,18 @@ interface Rest {
   readonly isShared: boolean;
 }
 
-type QuotaMetrics = Pick<Metrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
+type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExceeded'>;
 
 /** The quota of one service, by account. While the store is away, it goes on alone from the rest that it last knew. */
 export class Quota {
-  readonly #service: string;
+  readonly #service: Service;
   readonly #limits: readonly Limit[];
   readonly #metrics: QuotaMetrics;
   readonly #store: QuotaStore | undefined;
   readonly #known = new Map<string, Map<Limit, Rest>>();
 
-  constructor(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
-    const limitOf = (window: Limit['window'], ms: number, calls: number | undefined): Limit[] =>
+  constructor(service: Service, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
+    const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
       calls === undefined
         ? []
         : [{ window, ms, calls, count: store?.counter(`device-trust:${service}:${window}`, ms / 1_000) }];
@@ -53,7 +53,7 @@ export class Quota {
     return this.#limits.some((limit) => this.#restOf(account, limit).left <= 0);
   }
 
-  /** Refuses a call whose account is known to have nothing left. It is asked before the call waits in the queue. */
+  /** Refuses a call whose account has used up its quota, before the call enters the queue. */
   check(account: string): void {
     for (const limit of this.#limits) if (this.#restOf(account, limit).left <= 0) this.#refuse(account, limit);
   }
@@ -69,7 +69,7 @@ export class Quota {
     }
   }
 
-  states(): (readonly [window: string, { readonly limit: number; readonly left: number }])[] {
+  states(): (readonly [window: Window, { readonly limit: number; readonly left: number }])[] {
     return this.#limits.map((limit) => {
       const left = [...this.#known.keys()].map((account) => this.#restOf(account, limit).left);
       return [limit.window, { limit: limit.calls, left: Math.max(0, Math.min(limit.calls, ...left)) }];

@@ -9,12 +9,12 @@ type Probes = readonly (readonly [account: string, probe: Probe])[];
 /** Longer than a short failure of a service lasts, and short enough for a rollout in its outage, in which replicas are needed. */
 const GRACE_MS = 15_000;
 
-/** What a service's health is established for, and where it is reported. */
+/** The accounts whose health is established, and the places where it is reported. */
 export interface ServiceHealthOptions extends ProberOptions {
   readonly probes: Probes;
   /** Which accounts are checked at the start, and keep the process from becoming ready: the first one, all, or none. */
   readonly upstreamCheck: 'first' | 'all' | 'off';
-  /** How long what could be an outage delays readiness, in ms; 15 s if it is not given. */
+  /** How long a possible outage delays readiness, in ms; 15 s by default. */
   readonly graceMs?: number;
   /** The sandbox has accounts that are meant to be refused. */
   readonly upstreamMode: 'sandbox' | 'live';
@@ -35,7 +35,7 @@ export class ServiceHealth implements AccountObserver {
     this.replace(options.probes);
   }
 
-  /** Has this service let the process become ready? What happens later changes nothing, because it would end all replicas. */
+  /** Has this service let the process become ready? It stays so: otherwise an outage would take all replicas out of service. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -51,7 +51,7 @@ export class ServiceHealth implements AccountObserver {
     this.probeIfStale();
   }
 
-  /** Has every account probed that was not lately, so that one which nobody uses is known when another one is down. */
+  /** Probes every account without a recent probe, so that the health of unused accounts is known when another one is down. */
   probeIfStale(): void {
     for (const { prober } of this.all()) prober.startIfStale();
   }
@@ -72,13 +72,13 @@ export class ServiceHealth implements AccountObserver {
     return this.#ready.promise;
   }
 
-  /** Replaces all accounts at once, and probes them. One that stays keeps what is known about it. */
+  /** Replaces all accounts at once, and probes them. One that stays keeps its health. */
   replace(probes: Probes): void {
     const before = this.#accounts;
     this.#accounts = new Map(
       probes.map(([account, probe]) => {
         const known = before.get(account);
-        // At another address the account begins anew: what the old address has shown says nothing about the new one.
+        // At another address the account starts anew: evidence of the old address says nothing about the new one.
         if (known?.prober.probe.origin === probe.origin) return [account, known];
         return [account, new AccountHealth(account, probe, this.#options, this)];
       }),
@@ -86,7 +86,7 @@ export class ServiceHealth implements AccountObserver {
     for (const [account, health] of before) if (this.#accounts.get(account) !== health) health.prober.close();
     if (before.size === 0) return;
     for (const [account, probe] of probes) this.#accounts.get(account)?.prober.replace(probe);
-    // What kept the process from becoming ready may have been an account that is gone.
+    // The account that kept the process from becoming ready may be gone.
     this.#updateReadiness();
   }
 
@@ -111,12 +111,12 @@ export class ServiceHealth implements AccountObserver {
     this.#ready.resolve();
   }
 
-  /** Logs a change, in one line that says whose fault it is and what to do. */
+  /** Logs a change in one line, with the side at fault and the action to take. */
   report(health: AccountHealth, before: HealthStatus): void {
     this.#updateReadiness();
     const { service, log, upstreamMode } = this.#options;
     const { account, prober } = health;
-    const { state, hasWorked, reason } = health.status;
+    const { state, hasWorked, reason, isHostUnknown } = health.status;
     const ids = { service, region: prober.probe.region, account, health: state };
     if (state === 'well') {
       if (before.reason !== '')
@@ -131,8 +131,7 @@ export class ServiceHealth implements AccountObserver {
       const level = upstreamMode === 'sandbox' ? 'debug' : 'error';
       log[level]({ ...ids, reason }, isObstacle ? `${REFUSED} ${NOT_READY}` : REFUSED);
     } else if (state === 'outage') {
-      const isNameless = reason.startsWith('look-up');
-      log.warn({ ...ids, reason }, isNameless ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
+      log.warn({ ...ids, reason }, isHostUnknown ? NO_NAME : hasWorked ? DOWN : NEVER_ANSWERED);
     } else log.warn({ ...ids, before: before.state, reason }, UNKNOWN);
   }
 }

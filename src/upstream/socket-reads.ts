@@ -5,7 +5,7 @@ import { errors } from 'undici';
  * Puts itself between a socket and undici, which reads a head without end and takes an unasked `100 Continue` for an error, although
  * any interim response may come unasked (RFC 9110, 15.2). It skips all others but a 101, so a 100 becomes a 102 here.
  *
- * @param maxBytes what the socket may bring for one call; one that brings more is closed
+ * @param maxBytes the most that the socket may receive for one call; beyond it the socket is closed
  */
 export function guardReads(socket: Socket, maxBytes: number): void {
   const read = socket.read.bind(socket);
@@ -15,7 +15,7 @@ export function guardReads(socket: Socket, maxBytes: number): void {
   /** The position in the head of an interim response; NaN once the final response has begun. */
   let at = 0;
   let lastFour = 0;
-  // To ask a socket for its `bytesWritten` takes longer than all of this. Sound: what is given is passed on.
+  // Reading the socket's `bytesWritten` would take longer than all of this. Sound: all arguments are passed on.
   socket.write = (...given: unknown[]) => {
     isNewCall = true;
     return write(...given);
@@ -23,7 +23,7 @@ export function guardReads(socket: Socket, maxBytes: number): void {
   socket.read = (size?: number) => {
     const chunk: Buffer | null = read(size);
     if (chunk === null) return null;
-    // A call begins with what is written.
+    // A write starts a new call.
     if (isNewCall) [isNewCall, bytesOfCall, at] = [false, 0, 0];
     bytesOfCall += chunk.length;
     if (bytesOfCall > maxBytes) {

@@ -1,12 +1,19 @@
 import { isIPv6 } from 'node:net';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 import { propertiesOf } from '../runtime/json.ts';
 
-/** Whose failure an error is: the upstream's, or this machine's. */
+/** Attributes errors to the upstream or to this machine. */
+
+const UPSTREAM_FAILURES: ReadonlySet<ErrorCode> = new Set([
+  'UPSTREAM_TIMEOUT',
+  'UPSTREAM_UNAVAILABLE',
+  'UPSTREAM_REJECTED',
+  'UPSTREAM_PROTOCOL_ERROR',
+]);
 
 /** Is this a failure of a service or of its account, and no limit of our own? */
 export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
-  return error instanceof DeviceTrustError && error.code.startsWith('UPSTREAM_');
+  return error instanceof DeviceTrustError && UPSTREAM_FAILURES.has(error.code);
 }
 
 /** Codes of a connection that the other side refuses, resets or never answers: nothing else looks like an outage. */
@@ -33,8 +40,8 @@ const HANDSHAKE_FAILURES =
   /^(ERR_SSL_|ERR_TLS_CERT_|CERT_|UNABLE_TO_|DEPTH_ZERO_SELF_SIGNED_CERT$|SELF_SIGNED_CERT_IN_CHAIN$|HOSTNAME_MISMATCH$|INVALID_CA$|INVALID_PURPOSE$|PATH_LENGTH_EXCEEDED$|UNSPECIFIED$)/;
 
 /**
- * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about what it
- * has read, whatever it thinks of that: a response that nobody can read, and no outage.
+ * Distinguishes errors of undici and node:net by code, never by their messages. Any other error is one of our own client about the bytes
+ * that it has read: an unreadable response, and no outage.
  */
 export function toUpstreamError(cause: unknown): DeviceTrustError {
   if (cause instanceof DeviceTrustError) return cause;

@@ -2,9 +2,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
-import { MAX_RESPONSES_WEIGHT, type Operation } from '../observability/operation.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
+import { MAX_RESPONSES_WEIGHT, type RequestScope } from './request-scope.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
@@ -24,18 +24,18 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 
 /** The longest body that is read, in bytes. No documented response is nearly as long. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** What a socket may bring for one call, in bytes: also a head, early hints and the frames of chunks, which undici reads without end. */
+/** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing, which undici does not bound. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
 
-/** Beside its bytes, what takes as long as so many bytes of plain text: a value of its JSON, and a piece in which it arrives. */
+/** The cost of a JSON value and of a received chunk, in bytes of plain text that take as long. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
-/** What each answer may weigh beside the others. A documented one weighs 8 KB at most. */
+/** The weight of each answer that the budget does not count. A documented one weighs 8 KB at most. */
 const USUAL_WEIGHT = 16_384;
 /** The values of an answer up to this length take no time that counts. */
 const UNCOUNTED_BYTES = 2_048;
 
-/** Holds what further responses may weigh. */
-type Budget = Pick<Operation, 'responsesWeightLeft'>;
+/** Holds the weight that is left for further responses. */
+type Budget = Pick<RequestScope, 'responsesWeightLeft'>;
 
 /** In ms. It is shorter than any sensible deadline, so that a connection that hangs leaves time for the second attempt. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -133,7 +133,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
   #hasBegun = false;
   #status = 0;
   #weight = 0;
-  /** Why the body is not read whatever it says; undefined if it is read. */
+  /** The reason not to read the body; undefined if it is read. */
   #coding: string | undefined;
   #retryAfter: unknown;
   #isOver = false;
@@ -225,7 +225,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     return first && others.length === 0 ? first : Buffer.concat(this.#chunks);
   }
 
-  /** Why what has arrived may hold an answer, although it is no JSON, or not all of it. Undefined if it can hold none. */
+  /** The reason why the received bytes may hold an answer although they are not JSON as a whole. Undefined if they hold none. */
   #unreadable(): string | undefined {
     const hasObject = HAS_OBJECT.test(this.#bytes().toString('latin1'));
     return this.#coding ?? (hasObject ? 'a body that is not JSON in UTF-8 as a whole' : undefined);
@@ -242,7 +242,7 @@ export class PendingRequest implements Dispatcher.DispatchHandler {
     this.#isOver = true;
     const isUnreadable = this.#hasBegun && isUpstreamFailure(error);
     if (!isUnreadable) this.#settled.reject(error);
-    // That status is a response by itself, whatever is wrong with its body.
+    // Such a status is an answer by itself, even if its body is broken.
     else if (this.#status >= 400) this.#resolve(undefined, this.#unreadable());
     else this.#settled.reject(new DeviceTrustError(error.code, { internal: error.internal, why: 'unreadable' }));
   }

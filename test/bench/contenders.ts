@@ -65,15 +65,19 @@ export const ROUTER_HEADERS = {
 
 export const OURS = 'ours';
 
-export function contendersFor(upstream: string): Contender[] {
+/** All of them; with the URL of a quota store also our server that counts there. */
+export function contendersFor(upstream: string, store?: string): Contender[] {
   const other = (name: string, title: string): Contender => ({
     name,
     title,
     script: join(import.meta.dirname, `contenders/${name}.ts`),
     env: { NODE_ENV: 'production', UPSTREAM_URL: upstream },
   });
+  const ours = { ...serverAt('dist/server/main.js', upstream), name: OURS, title: OURS };
+  const counting = { ...ours, name: 'store', title: 'ours with a quota store' };
   return [
-    { ...serverAt('dist/server/main.js', upstream), name: OURS, title: 'ours' },
+    ours,
+    ...(store === undefined ? [] : [{ ...counting, env: { ...ours.env, QUOTA_STORE_URL: store } }]),
     other('bare', 'bare undici proxy'),
     other('mercurius', 'Mercurius with JIT'),
     other('apollo', "Apollo's template"),

@@ -29,15 +29,18 @@ async function run(): Promise<string> {
     options: {
       seconds: { type: 'string', default: '110' },
       restarts: { type: 'string', default: '3' },
+      rate: { type: 'string' },
+      store: { type: 'string' },
       only: { type: 'string' },
       also: { type: 'string', multiple: true, default: [] },
     },
   });
   const [seconds, restarts] = [within(values.seconds, 5, 3_600), within(values.restarts, 1, 20)];
+  const rate = values.rate === undefined ? undefined : within(values.rate, 1, 5_000);
   const load = loadavg()[0]?.toFixed(1);
   const core = chooseCores();
   const upstream = (await start([join(import.meta.dirname, 'upstream.ts')], {})).url.origin;
-  const all = contendersFor(upstream);
+  const all = contendersFor(upstream, values.store);
   const names = [...all, ...WORKLOADS].map(({ name }) => name);
   const only = values.only?.split(',') ?? [];
   const unknown = only.filter((name) => !names.includes(name));
@@ -45,7 +48,7 @@ async function run(): Promise<string> {
   const workloads = chosen(WORKLOADS, only);
   const contenders = [...chosen(all, only), ...values.also.map((path) => serverAt(path, upstream))];
   const say = (step: string) => void process.stderr.write(`${step}\n`);
-  const costs = await measure({ contenders, workloads, restarts, seconds, core }, say);
+  const costs = await measure({ contenders, workloads, restarts, seconds, rate, core }, say);
   const ours = contenders.find(({ name }) => name === OURS);
   const machine = `Node ${process.versions.node} on ${cpus().length} cores, load ${load} before`;
   return `${tableOf(costs, ours)}\n\nMedians (and ranges) of ${restarts} starts of each server. ${machine}.\n`;

@@ -12,6 +12,8 @@ interface Plan {
   /** How often each is started, and how long all of it takes. */
   readonly restarts: number;
   readonly seconds: number;
+  /** Requests a second while it is measured; as many as the connections carry if there is none. */
+  readonly rate: number | undefined;
   /** What to put before the command of a server. */
   readonly core: readonly string[];
 }
@@ -20,6 +22,8 @@ interface Plan {
 const WARM_UP_SHARE = 0.5;
 /** What is measured in each round, and what is not because another server just had the core and its caches. */
 const ROUND_MS = 150;
+/** At a rate: long enough for timers, probes and garbage collection to have their part. */
+const PACED_ROUND_MS = 1_000;
 const REWARM_MS = 30;
 
 /**
@@ -30,7 +34,8 @@ const REWARM_MS = 30;
  * @throws Error if an answer is not as it should be
  */
 export async function measure(plan: Plan, say: (step: string) => void): Promise<Costs> {
-  const { contenders, workloads, restarts, seconds, core } = plan;
+  const { contenders, workloads, restarts, seconds, rate, core } = plan;
+  const roundMs = rate === undefined ? ROUND_MS : PACED_ROUND_MS;
   const costs: Costs = new Map(contenders.map((one) => [one, new Map(workloads.map((workload) => [workload, []]))]));
   const begin = performance.now();
   for (let restart = 1; restart <= restarts; restart += 1) {
@@ -49,7 +54,7 @@ export async function measure(plan: Plan, say: (step: string) => void): Promise<
       round += 1;
       for (const workload of shuffled(workloads)) {
         for (const one of shuffled(series.filter((other) => other.workload === workload))) {
-          one.rounds.push(await costOf(one.server, workload, REWARM_MS, ROUND_MS));
+          one.rounds.push(await costOf(one.server, workload, REWARM_MS, roundMs, rate));
         }
       }
     } while (performance.now() < end);

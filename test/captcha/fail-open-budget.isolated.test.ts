@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from 'vitest';
-import { type Asker, FailOpenBudget } from '../../src/captcha/fail-open-budget.ts';
+import { FailOpenBudget, type Requester } from '../../src/captcha/fail-open-budget.ts';
 
 /** How many proceed in an outage over minutes and hours, on a clock that this test moves. */
 
@@ -10,17 +10,20 @@ beforeEach(() => {
   budget = new FailOpenBudget();
 });
 
-const ANYBODY: Asker = { kind: 'anybody', id: '' };
-const NOBODY: Asker = { kind: 'nobody', id: '' };
-const person = (id: number | string): Asker => ({ kind: 'person', id: `${id}` });
-const network = (id: number | string): Asker => ({ kind: 'network', id: `${id}` });
+const UNTRACKED: Requester = { kind: 'untracked', id: '' };
+const ANONYMOUS: Requester = { kind: 'anonymous', id: '' };
+const person = (id: number | string): Requester => ({ kind: 'person', id: `${id}` });
+const network = (id: number | string): Requester => ({ kind: 'network', id: `${id}` });
 
-const pass = (count: number, now: number, askerOf: (n: number) => Asker = () => ANYBODY) => {
-  for (let n = 0; n < count; n += 1) budget.recordPass('a', askerOf(n), now);
+const pass = (count: number, now: number, requesterOf: (n: number) => Requester = () => UNTRACKED) => {
+  for (let n = 0; n < count; n += 1) budget.recordPass('a', requesterOf(n), now);
 };
 /** How many of so many proceed. */
-const take = (count: number, now: number, { id = 'a', asker = ANYBODY }: { id?: string; asker?: Asker } = {}) =>
-  Array.from({ length: count }, () => budget.take(id, asker, now)).filter(Boolean).length;
+const take = (
+  count: number,
+  now: number,
+  { id = 'a', requester = UNTRACKED }: { id?: string; requester?: Requester } = {},
+) => Array.from({ length: count }, () => budget.take(id, requester, now)).filter(Boolean).length;
 
 test('however long an outage is, twice the busiest minute of the hour before may proceed in each sliding minute', () => {
   pass(5, 0);
@@ -56,15 +59,15 @@ test.each([
   'one %s gets %i in a minute, for all captcha ids together, and takes nothing from others',
   (_, most, name) => {
     pass(200, 0, name);
-    const asker = name('one');
-    expect([take(2, 0, { asker }), take(99, 0, { asker, id: 'b' }), take(99, 0, { asker })]).toEqual([
+    const requester = name('one');
+    expect([take(2, 0, { requester }), take(99, 0, { requester, id: 'b' }), take(99, 0, { requester })]).toEqual([
       2,
       Math.min(most - 2, MINIMUM - 2),
       Math.max(0, most - MINIMUM),
     ]);
-    expect(take(99, 0, { asker: name('other') })).toBe(most);
+    expect(take(99, 0, { requester: name('other') })).toBe(most);
     vi.advanceTimersByTime(MINUTE);
-    expect(take(99, 0, { asker })).toBe(most);
+    expect(take(99, 0, { requester })).toBe(most);
   },
 );
 
@@ -76,29 +79,30 @@ test.each([
   pass(150, MINUTE, () => name('bot'));
   const takers = Array.from({ length: 100 }, (__, n) => name(n));
   // The minimum, which is there without any pass, is a part of the bound.
-  expect(takers.filter((asker) => budget.take('a', asker, MINUTE)).length).toBe(Math.max(2 * most, MINIMUM));
+  expect(takers.filter((requester) => budget.take('a', requester, MINUTE)).length).toBe(Math.max(2 * most, MINIMUM));
 });
 
-test('a person and a network of the same name are two askers', () => {
+test('a person and a network of the same name are two requesters', () => {
   pass(200, 0, person);
   pass(200, 0, network);
-  expect([take(9, 0, { asker: person('203.0.113.7') }), take(99, 0, { asker: network('203.0.113.7') })]).toEqual([
-    3, 12,
-  ]);
+  expect([
+    take(9, 0, { requester: person('203.0.113.7') }),
+    take(99, 0, { requester: network('203.0.113.7') }),
+  ]).toEqual([3, 12]);
 });
 
 test('networks get nothing of what people passed, and people get all of it', () => {
   pass(30, 0, person);
-  const takenBy = (askerOf: typeof person) =>
-    Array.from({ length: 256 }, (_, n) => budget.take('a', askerOf(n), 0)).filter(Boolean).length;
+  const takenBy = (requesterOf: typeof person) =>
+    Array.from({ length: 256 }, (_, n) => budget.take('a', requesterOf(n), 0)).filter(Boolean).length;
   expect([takenBy(network), takenBy(person)]).toEqual([MINIMUM, 60]);
 });
 
 test('whoever has no name where names are configured gets twice what nobody passed, and nothing of the minimum', () => {
   pass(40, 0, person);
-  expect(take(100, 0, { asker: NOBODY })).toBe(0);
-  pass(7, 0, () => NOBODY);
-  expect(take(100, 0, { asker: NOBODY })).toBe(14);
+  expect(take(100, 0, { requester: ANONYMOUS })).toBe(0);
+  pass(7, 0, () => ANONYMOUS);
+  expect(take(100, 0, { requester: ANONYMOUS })).toBe(14);
   const named = Array.from({ length: 100 }, (_, n) => person(`${n}`));
-  expect(named.filter((asker) => budget.take('a', asker, 0)).length).toBe(80);
+  expect(named.filter((requester) => budget.take('a', requester, 0)).length).toBe(80);
 });

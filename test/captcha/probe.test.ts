@@ -8,7 +8,7 @@ import { ARGS, PASS } from './support.ts';
 
 /** What an answer to a probe shows about a captcha id. Section numbers are the captcha document's. */
 
-const WELL = { evidence: 'well', reason: '' };
+const HEALTHY_PROBE = { evidence: 'well', reason: '' };
 const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot-1' };
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
@@ -23,22 +23,22 @@ describe('what a documented answer shows', () => {
   test.each(exceptions)('exception $code, $msg (7.2)', ({ code, msg }) => {
     const shown = () => {
       if (code === '-50000') return { evidence: 'failed', reason: 'exception -50000' };
-      return BLAMING.includes(code) ? { evidence: 'refused', reason: code } : WELL;
+      return BLAMING.includes(code) ? { evidence: 'refused', reason: code } : HEALTHY_PROBE;
     };
     for (const status of [200, 400, 500]) expect(judge({ ...EXCEPTION, code, msg }, status)).toEqual(shown());
   });
 
   test.each(reasons)('a failure with the reason $reason (7.1)', ({ reason }) => {
     const blames = { evidence: 'refused', reason: 'illegal sign_token' };
-    expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : WELL);
+    expect(judge({ ...FAIL, reason })).toEqual(reason === 'illegal sign_token' ? blames : HEALTHY_PROBE);
   });
 
   test('a failure for a reason that the document does not know shows that the service judges', () => {
-    expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(WELL);
+    expect(judge({ ...FAIL, reason: 'of a new kind' })).toEqual(HEALTHY_PROBE);
   });
 
   test('a pass, although a made-up challenge should not get one', () => {
-    expect(judge(PASS)).toEqual(WELL);
+    expect(judge(PASS)).toEqual(HEALTHY_PROBE);
   });
 });
 

@@ -17,14 +17,14 @@ const FAIL_ARGS = { used_type: 'slide', user_ip: '203.0.113.9', lot_number: 'lot
 const FAIL = { status: 'success', result: 'fail', reason: 'pass_token expire', captcha_args: FAIL_ARGS };
 const EXCEPTION = { status: 'error', code: '-50003', msg: 'illegal verify', desc: { type: 'defined error' } };
 const POLICIES = ['faults', 'always', 'never'] as const;
-const WELL = { hasWorked: true, isDown: false, takeAllowance: () => true };
+const HEALTHY_PROBE = { hasWorked: true, isDown: false, takeAllowance: () => true };
 
 /** The outcome of a response under each policy, while our own probes get their answers. */
 function outcomesOf(body: unknown, status = 200) {
   // What JSON has no text for, such as undefined, is not there.
   const read = verdictOf(readResponse({ json: JSON.parse(JSON.stringify(body)) }), status, INPUT.lotNumber);
   const under = (policy: (typeof POLICIES)[number]) =>
-    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...WELL }) : read;
+    read.__typename === 'NoVerdict' ? indeterminate(read, { policy, ...HEALTHY_PROBE }) : read;
   return POLICIES.map(under);
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
-import { SANDBOX_ATTESTATION_KEY, SANDBOX_SEALING_KEY } from '../../src/config/sandbox-keys.ts';
+import { SANDBOX_ATTESTATION_KEY } from '../../src/captcha/settings.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
+import { SANDBOX_SEALING_KEY } from '../../src/fingerprint/settings.ts';
 import { CANARY, ID, LIVE, parse, problemsOf } from './support.ts';
 
 /** The variables with what signs and seals. No sentence about a wrong one shows what it is. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { unusedNames } from '../../src/config/names.ts';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { CANARY, LIVE, parse, problemsOf } from './support.ts';
 
 /** Which names in an environment are refused as mistyped, which are named, and which are left alone. */
@@ -69,5 +70,5 @@ test.each<[string, string, boolean, boolean]>([
   ['MAX_DEPTH', '9', true, true],
 ])('%s=%s: traces are on, and it is named: %s, %s', (name, value, areOn, isNamed) => {
   const env = { ...LIVE, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', [name]: value };
-  expect([parse(env).otlpEndpoint !== undefined, unusedNames(env)]).toEqual([areOn, isNamed ? [name] : []]);
+  expect([parse(env).otlpEndpoint !== undefined, unusedNames(env, VARIABLES)]).toEqual([areOn, isNamed ? [name] : []]);
 });

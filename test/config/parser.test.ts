@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { accountsOf } from '../../src/config/rules.ts';
-import { VARIABLES, type Variable } from '../../src/config/variables.ts';
+
+import type { Variable } from '../../src/config/values.ts';
+import { accountsOf, VARIABLES } from '../../src/settings/variables.ts';
 import { APPLICATION, APPLICATIONS, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
 
 /** How the environment becomes a configuration: defaults, files, addresses, and every mistake at once. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ConfigError } from '../../src/config/parser.ts';
 import { watchConfig } from '../../src/config/rotation.ts';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { LIVE, parse } from './support.ts';
 
 /** The configuration is read again until the process ends, which is why this one is its own. */

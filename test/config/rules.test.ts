@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { listenProblem } from '../../src/config/rules.ts';
+import { listenProblem } from '../../src/settings/summary.ts';
 import { listen } from '../support/loopback.ts';
 import { APPLICATION, CANARY, CAPTCHA, LIVE, parse, problemsOf, SERVICE } from './support.ts';
 

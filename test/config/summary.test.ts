@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
-import { exposureOf, summaryOf } from '../../src/config/summary.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
+import { exposureOf, summaryOf } from '../../src/settings/summary.ts';
 import { LIVE, parse, SERVICE } from './support.ts';
 
 /** What a start says of its configuration. */

@@ -1,4 +1,5 @@
-import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { ConfigError } from '../../src/config/parser.ts';
+import { parseConfig } from '../../src/settings/variables.ts';
 
 /** A configuration that is right, for the tests of the configuration to begin with. */
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { VARIABLES, type Variable } from '../../src/config/variables.ts';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { APPLICATION, CANARY, CAPTCHA, CAPTCHAS, LIVE, parse, problemsOf } from './support.ts';
 
 /**

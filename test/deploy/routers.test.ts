@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../src/config/variables.ts';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { ROOT } from '../support/process.ts';
 
 /** The files for routers, as far as a mistake can be seen where no router is: one that would let a client be somebody else or pay twice. */

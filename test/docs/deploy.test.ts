@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { VARIABLES, type Variable } from '../../src/config/variables.ts';
+import type { Variable } from '../../src/config/values.ts';
+import { VARIABLES } from '../../src/settings/variables.ts';
 import { problemsOf } from '../config/support.ts';
 import { startInSandboxMode } from '../support/app.ts';
 import { shell, startProcess } from '../support/process.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, type TestContext, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { answer, answersProbes, type Behaviour, hang, type RawRequest, reset } from '../support/hostile.ts';
 import { times } from '../support/times.ts';
 import {

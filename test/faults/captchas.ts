@@ -1,6 +1,6 @@
 import { generateKey } from '../../src/captcha/attestation.ts';
-import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_ATTESTATION, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import type { TestApp } from '../support/app.ts';
 import { answer, type Behaviour, type RawRequest } from '../support/hostile.ts';
 import { startStopwatch } from '../support/stopwatch.ts';

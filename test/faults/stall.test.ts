@@ -60,6 +60,6 @@ describe('a deadline that passes while the process was busy', () => {
     expect((await captcha).proceed ?? false).toBe(false);
     // Each of the three ids of the region had one at the start.
     await expect.poll(() => probesOf(app, 'well')).toBeGreaterThan(3);
-    expect([await probesOf(app, 'failed'), await probesOf(app, 'own_failure')]).toEqual([undefined, undefined]);
+    expect([await probesOf(app, 'failed'), await probesOf(app, 'local_failure')]).toEqual([undefined, undefined]);
   });
 });

@@ -1,6 +1,6 @@
 import { expect, type TestContext, vi } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';

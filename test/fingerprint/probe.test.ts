@@ -6,13 +6,13 @@ import documentedErrors from '../fixtures/fingerprint-errors.json' with { type: 
 
 /** What an answer to a probe shows about an application. Section numbers are the fingerprint document's. */
 
-const WELL = { evidence: 'well', reason: '' };
+const HEALTHY_PROBE = { evidence: 'well', reason: '' };
 const account = { publicKey: 'pk_1', secret: 'sk_1', region: 'EU', baseUrl: 'http://127.0.0.1:9' };
 const probe = fingerprintProbe(prepareApplication(account));
 
 /** What each documented error shows: 400 is about the token, 401, 403 and 404 are about us (section 7). */
 const SHOWN: Readonly<Record<number, object>> = {
-  400: WELL,
+  400: HEALTHY_PROBE,
   401: { evidence: 'refused', reason: 'HTTP status 401' },
   403: { evidence: 'refused', reason: 'HTTP status 403' },
   404: { evidence: 'refused', reason: 'HTTP status 404' },
@@ -24,7 +24,7 @@ test.each(documentedErrors)('the documented error $name shows who has to act', (
 });
 
 test('a success, although an empty token should not get one', () => {
-  expect(probe.classify({ status: 200, json: ANDROID })).toEqual(WELL);
+  expect(probe.classify({ status: 200, json: ANDROID })).toEqual(HEALTHY_PROBE);
 });
 
 test.each<[string, unknown, number, string, string?]>([

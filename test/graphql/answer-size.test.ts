@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest';
+import type { FingerprintParts } from '../../src/fingerprint/device-request.ts';
 import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
-import type { Capabilities } from '../../src/graphql/context.ts';
 import { ANDROID, SIGNAL } from '../faults/documented.ts';
-import { DEFAULTS } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
 import { pieces, times } from '../support/times.ts';
-import { CAPABILITIES } from './capabilities.ts';
+import { startSubgraph, withDevices } from './capabilities.ts';
 
 const LIMIT = 4_000;
 const overloaded = (message: string) => [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
@@ -17,7 +15,7 @@ const tooMuch = overloaded(
 );
 
 test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the log has the error', async () => {
-  const small = await startServer(undefined, { maxAnswerBytes: LIMIT }, CAPABILITIES);
+  const small = await startSubgraph({ maxAnswerBytes: LIMIT });
   // New, known and compiled.
   for (const _ of [1, 2, 3, 4]) {
     const { status, data, errors } = await ask(small.graphqlUrl, '{ signalCatalogue { code meaning } }');
@@ -32,13 +30,10 @@ test('an answer of more than MAX_ANSWER_BYTES is replaced by an error, and the l
 
 test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async () => {
   const reason = (text: string) => ({ data: { errors: [{ field: 'f', reason: text, type: 't' }] } });
-  const query: Capabilities['fingerprintClient']['query'] = async (request) =>
-    toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0);
-  const small = await startServer(
-    undefined,
-    { maxAnswerBytes: LIMIT },
-    { ...CAPABILITIES, fingerprintClient: { query } },
-  );
+  const query: FingerprintParts['client']['query'] = async (request) =>
+    toOutcome(request, { status: 400, json: { code: 400, message: 'Invalid request', ...reason(request.token) } }, 0)
+      .outcome;
+  const small = await startSubgraph({ maxAnswerBytes: LIMIT }, withDevices(query));
   const document =
     'query ($t: String!) { deviceFingerprint(token: $t) { ... on DeviceFingerprintRejected { errors { reason } } } }';
   const of = async (t: string) => ask(small.graphqlUrl, document, { t });
@@ -50,7 +45,7 @@ test('MAX_ANSWER_BYTES counts bytes as JSON has them, and not characters', async
 });
 
 /** A page with so many values of its own as the token says, each as long as a number can be, and ten signals. */
-const query: Capabilities['fingerprintClient']['query'] = async (request) => {
+const query: FingerprintParts['client']['query'] = async (request) => {
   const json = { ...ANDROID, data: { ...ANDROID.data, signals: Array(10).fill(SIGNAL) } };
   const a = Array(Number.parseInt(request.token, 10) || 0).fill(-1.2345678901234567e-200);
   const deviceBasic: JudgedDevice['deviceBasic'] = {
@@ -59,7 +54,7 @@ const query: Capabilities['fingerprintClient']['query'] = async (request) => {
     device: {},
     os: {},
   };
-  return { ...toOutcome(request, { status: 200, json }, 0), deviceBasic };
+  return { ...toOutcome(request, { status: 200, json }, 0).outcome, deviceBasic };
 };
 
 const reports = (aliases: number) =>
@@ -79,7 +74,7 @@ test.each([
   ['90 names of 250 characters for 160 references', undefined, tokens(90, 250), times(160, () => 't')],
   ['90 names of 250 characters for 180 references', tooMuch, tokens(90, 250), times(180, () => 't')],
 ])('what stands in an answer costs each time that it stands there: %s', async (_what, expected, document, of) => {
-  const server = await startServer(undefined, {}, { ...CAPABILITIES, limits: DEFAULTS, fingerprintClient: { query } });
+  const server = await startSubgraph({}, withDevices(query));
   expect((await ask(server.graphqlUrl, document, referencesTo(of))).errors).toEqual(expected);
   await server.stop();
 });

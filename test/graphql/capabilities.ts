@@ -3,10 +3,12 @@ import { toOutcome } from '../../src/fingerprint/outcome.ts';
 import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
 import { prepareApplication } from '../../src/fingerprint/request.ts';
 import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
-import type { Capabilities } from '../../src/graphql/context.ts';
+import type { ServerOptions } from '../../src/server/server.ts';
+import { SUBGRAPH_SCHEMA, SubgraphContext, type SubgraphParts } from '../../src/subgraph.ts';
 import { ANDROID, WEB } from '../faults/documented.ts';
 import { DEFAULTS } from '../support/app.ts';
 import { sealedJudgements } from '../support/judgements.ts';
+import { startServer } from '../support/server.ts';
 
 const application = prepareApplication({
   publicKey: 'pk_1',
@@ -22,43 +24,63 @@ const ANSWERS = new Map<string, typeof ANDROID | typeof WEB>([
 ]);
 
 /** Upstreams that answer by what they are asked, so that two executions of one operation find the same world. */
-export const CAPABILITIES: Capabilities = {
-  limits: { ...DEFAULTS, maxUpstreamCalls: 3, maxCaptchas: 2 },
-  applications: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
-  attestations: {
-    check: ({ audience }) =>
-      audience == null
-        ? undefined
-        : {
-            audience: { id: audience, actions: [], subject: 'optional' },
-            attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
-          },
-  },
-  judgements: new Judgements(
-    sealedJudgements().map(({ key }) => key),
-    { recordJudgement: () => {} },
-  ),
-  fingerprintClient: {
-    query: async (request) => {
-      if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
-      if (request.token === 'broken') throw new TypeError('a mistake of ours');
-      const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
-      return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1));
+export const PARTS: SubgraphParts = {
+  maxCost: DEFAULTS.maxCost,
+  fingerprint: {
+    maxUpstreamCalls: 3,
+    metrics: { recordLookup: () => {}, recordDroppedMetadata: () => {} },
+    upstream: { find: (publicKey) => (publicKey === 'pk_unknown' ? undefined : application) },
+    judgements: new Judgements(
+      sealedJudgements().map(({ key }) => key),
+      { recordJudgement: () => {} },
+    ),
+    client: {
+      query: async (request) => {
+        if (request.token === 'unavailable') throw new DeviceTrustError('UPSTREAM_UNAVAILABLE');
+        if (request.token === 'broken') throw new TypeError('a mistake of ours');
+        const json = ANSWERS.get(request.token) ?? { code: 400, message: 'Invalid request', data: { errors: [] } };
+        return toOutcome(request, { status: json.code, json }, Date.UTC(2026, 0, 1)).outcome;
+      },
     },
+    policyInUse: { current: DEFAULT_POLICY, decide: (policy, device) => decide(policy, device) },
   },
-  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
-  captchaClient: {
-    validate: async ({ lotNumber }) => {
-      if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
-      if (lotNumber === 'fails') {
-        const details = { usedType: null, userIp: null, lotNumber };
-        return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
-      }
-      if (lotNumber === 'is open') {
-        const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
-        return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
-      }
-      return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+  captcha: {
+    maxCaptchas: 2,
+    attestations: {
+      check: ({ audience }) =>
+        audience == null
+          ? undefined
+          : {
+              audience: { id: audience, actions: [], subject: 'optional' },
+              attest: async ({ proceed }) => (proceed ? `an attestation for ${audience}` : null),
+            },
+    },
+    client: {
+      validate: async ({ lotNumber }) => {
+        if (lotNumber === 'throws') throw new DeviceTrustError('OVERLOADED');
+        if (lotNumber === 'fails') {
+          const details = { usedType: null, userIp: null, lotNumber };
+          return { __typename: 'CaptchaFailed', proceed: false, reason: 'no', category: 'OTHER', details };
+        }
+        if (lotNumber === 'is open') {
+          const rest = { cause: 'SERVICE', code: null, type: null, message: 'open', isAllowed: true } as const;
+          return { __typename: 'CaptchaIndeterminate', proceed: true, ...rest };
+        }
+        return { __typename: 'CaptchaPassed', proceed: true, details: { usedType: 'slide', lotNumber, scene: 's' } };
+      },
     },
   },
 };
+
+/** These upstreams with other devices, of as many tokens as one request may name. */
+export const withDevices = (query: SubgraphParts['fingerprint']['client']['query'], maxCost = DEFAULTS.maxCost) => ({
+  ...PARTS,
+  maxCost,
+  fingerprint: { ...PARTS.fingerprint, maxUpstreamCalls: DEFAULTS.maxUpstreamCalls, client: { query } },
+});
+
+/** Starts the server of our schema over these upstreams. Whoever starts one stops it. */
+export function startSubgraph(overrides: Partial<ServerOptions> = {}, parts = PARTS) {
+  const limits = { maxCost: parts.maxCost, ...overrides };
+  return startServer(SUBGRAPH_SCHEMA, limits, (...of) => new SubgraphContext(parts, ...of));
+}

@@ -1,9 +1,10 @@
 import { parse } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { type CostLimits, checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
-import { buildSchema } from '../../src/graphql/schema.ts';
+import { checkCost, costOf, type OperationCost } from '../../src/graphql/cost.ts';
+import type { CostLimits } from '../../src/graphql/settings.ts';
 import { sizeOf } from '../../src/runtime/json.ts';
+import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { DEFAULTS, startInLiveMode } from '../support/app.ts';
 import { ENTITIES_QUERY, entitiesQuery, FINGERPRINT_QUERY, referencesTo } from '../support/graphql.ts';
@@ -123,7 +124,7 @@ describe('what the caller sends', () => {
 });
 
 describe('the cost of an operation', () => {
-  const schema = buildSchema();
+  const schema = SUBGRAPH_SCHEMA;
   const of = (text: string) => {
     const document = parse(text);
     const [operation] = document.definitions;

@@ -1,16 +1,16 @@
 import { parse, validate } from 'graphql';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOutcome } from '../../src/fingerprint/outcome.ts';
+import type { FingerprintRequest } from '../../src/fingerprint/request.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
-import { buildSchema } from '../../src/graphql/schema.ts';
+import { SUBGRAPH_SCHEMA as schema } from '../../src/subgraph.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { linesOf } from '../observability/support.ts';
-import { DEFAULTS, startInLiveMode } from '../support/app.ts';
+import { startInLiveMode } from '../support/app.ts';
 import { FINGERPRINT_QUERY } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer, post, startOperation } from '../support/requests.ts';
-import { startServer } from '../support/server.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { CAPABILITIES } from './capabilities.ts';
+import { startSubgraph, withDevices } from './capabilities.ts';
 import { makeUp } from './random-operations.ts';
 
 /**
@@ -19,28 +19,23 @@ import { makeUp } from './random-operations.ts';
  */
 
 const TIMES = [1, 2, 3, 4, 5];
-const schema = buildSchema();
-const quick = await startServer(undefined, {}, CAPABILITIES);
+const quick = await startSubgraph();
 /** What the plugin of a company sees: each operation, and each execution. */
 const seen = { operations: 0, executions: 0 };
-const plain = await startServer(
-  undefined,
-  {
-    plugins: [
-      {
-        requestDidStart: async () => {
-          seen.operations += 1;
-          return {
-            executionDidStart: async () => {
-              seen.executions += 1;
-            },
-          };
-        },
+const plain = await startSubgraph({
+  plugins: [
+    {
+      requestDidStart: async () => {
+        seen.operations += 1;
+        return {
+          executionDidStart: async () => {
+            seen.executions += 1;
+          },
+        };
       },
-    ],
-  },
-  CAPABILITIES,
-);
+    },
+  ],
+});
 afterAll(() => Promise.all([quick.stop(), plain.stop()]));
 
 /** What has to be alike. Sealed texts are different each time. */
@@ -130,15 +125,8 @@ test.each<[string, string, Record<string, unknown>]>([
 test('an alias that is the path of another field costs what it costs, however often it is sent', async () => {
   const signals = SIGNAL_CATALOGUE.map(({ code, level, confidence }) => ({ signal: code, level, confidence }));
   const json = { ...ANDROID, data: { ...ANDROID.data, signals } };
-  const dear = await startServer(
-    undefined,
-    {},
-    {
-      ...CAPABILITIES,
-      limits: { ...DEFAULTS, maxCost: 400 },
-      fingerprintClient: { query: async (request) => toOutcome(request, { status: 200, json }, 0) },
-    },
-  );
+  const query = async (request: FingerprintRequest) => toOutcome(request, { status: 200, json }, 0).outcome;
+  const dear = await startSubgraph({}, withDevices(query, 400));
   const all = '{ name code level confidence effect meaning }';
   for (const [ofJudgement, ofDevice] of [
     ['{ name }', all],

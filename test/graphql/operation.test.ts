@@ -2,15 +2,15 @@ import { setImmediate } from 'node:timers/promises';
 import { parse } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { canBeCompiled } from '../../src/graphql/compile.ts';
-import { GraphQLContext } from '../../src/graphql/context.ts';
+import { RequestContext } from '../../src/graphql/context.ts';
 import { Execution, type KnownOperation } from '../../src/graphql/execution.ts';
-import { buildSchema } from '../../src/graphql/schema.ts';
+import { SUBGRAPH_SCHEMA } from '../../src/subgraph.ts';
 import { pieces, times } from '../support/times.ts';
 
 /** Which operations are known, and what each of them is in words of the schema. */
 
 const LIMITS = { maxCost: 1_000, maxRepresentations: 10 };
-const schema = buildSchema();
+const schema = SUBGRAPH_SCHEMA;
 const started = () => new Execution(schema, LIMITS);
 
 function add(to: Execution, source: string): KnownOperation {
@@ -29,7 +29,7 @@ describe('a document', () => {
   test('is compiled after its third answer, one in each turn of the event loop, and at most 50 wait', async () => {
     const known = started();
     // Nothing that these select asks for its context.
-    const context: GraphQLContext = Object.create(GraphQLContext.prototype);
+    const context: RequestContext = Object.create(RequestContext.prototype);
     const all = times(51, (at) => add(known, `query A${at} { __typename }`));
     const use = async (one: KnownOperation) => {
       for (const _ of times(3, () => 0)) await known.execute(one, {}, context);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { gql } from 'graphql-tag';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { buildSchema } from '../../src/graphql/schema.ts';
 import { ANDROID } from '../faults/documented.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import {
@@ -162,7 +163,7 @@ describe('a warning is logged', () => {
     const throwIt = (_root: unknown, { token }: { token: string }) => {
       throw new TypeError(`a mistake with ${token}`);
     };
-    const app = await startServer([{ typeDefs, resolvers: { Query: { mistake: throwIt } } }]);
+    const app = await startServer(buildSchema([{ typeDefs, resolvers: { Query: { mistake: throwIt } } }]));
     onTestFinished(app.stop);
     const { status, text } = await send(app, { query: '{ mistake(token: "canary") }' }, ID);
     expect([status, text]).toEqual([200, expect.stringContaining('INTERNAL_SERVER_ERROR')]);

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../../src/app.ts';
-import type { Config } from '../../src/config/variables.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { FAIL } from '../faults/documented.ts';
 import { DEFAULTS, PATIENT, startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, FINGERPRINT_QUERY } from '../support/graphql.ts';

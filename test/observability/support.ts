@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Behaviour, type Hostile, startHostile } from '../support/hostile.ts';
 import { json, request } from '../support/requests.ts';

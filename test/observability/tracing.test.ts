@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { ANDROID, LOT_NUMBER, PASS } from '../faults/documented.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { CAPTCHA_INPUT, CAPTCHA_MUTATION, queryForTokens } from '../support/graphql.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { generateKey } from '../../src/captcha/attestation.ts';
-import type { Config } from '../../src/config/variables.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { INPUT } from '../captcha/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { DEFAULTS, startInLiveMode, startInSandboxMode, type TestApp } from '../support/app.ts';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInSandboxMode, type TestApp } from '../support/app.ts';
 import { type Connection, openConnection, sendBytes } from '../support/requests.ts';

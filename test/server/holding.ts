@@ -1,6 +1,7 @@
 import { gql } from 'graphql-tag';
 import { onTestFinished } from 'vitest';
-import type { GraphQLContext } from '../../src/graphql/context.ts';
+import type { RequestContext } from '../../src/graphql/context.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
 import { sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
@@ -39,13 +40,13 @@ export async function startHolding(options: Partial<ServerOptions>) {
     type Query { wait(x: [String]): String  long(length: Int!): String }
     type Thing @key(fields: "id") { id: ID! }
   `;
-  const wait = (_: unknown, __: unknown, { operation }: GraphQLContext) =>
+  const wait = (_: unknown, __: unknown, { scope }: RequestContext) =>
     new Promise<void>((resolve) => {
       underWay.add(resolve);
-      operation.signal.addEventListener('abort', () => resolve());
+      scope.signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
-  const { graphqlUrl, stop } = await startServer([{ typeDefs, resolvers: { Query: { wait, long } } }], {
+  const { graphqlUrl, stop } = await startServer(buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]), {
     maxBodyBytes: 10 * MB,
     ...options,
   });

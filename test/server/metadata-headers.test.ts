@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { DATA } from '../fingerprint/support.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';

@@ -1,8 +1,9 @@
 import { gql } from 'graphql-tag';
 import { expect } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
-import type { GraphQLContext } from '../../src/graphql/context.ts';
+import type { RequestContext } from '../../src/graphql/context.ts';
+import { buildSchema } from '../../src/graphql/schema.ts';
 import type { ServerOptions } from '../../src/server/server.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { type HttpAnswer, post, sendBytes } from '../support/requests.ts';
 import { startServer } from '../support/server.ts';
@@ -52,7 +53,7 @@ const typeDefs = gql`
 `;
 const resolvers = {
   Query: {
-    caller: (_: unknown, __: unknown, { caller }: GraphQLContext) =>
+    caller: (_: unknown, __: unknown, { caller }: RequestContext) =>
       JSON.stringify({ name: caller.name, subject: caller.subject, scopes: caller.scopes && [...caller.scopes] }),
   },
 };
@@ -60,7 +61,7 @@ export const CALLER_QUERY = '{"query":"{ caller }"}';
 
 /** Starts a server for `callerAt` and `callerOf`. Whoever starts one stops it. */
 export function startServerOfCallers(options: Partial<ServerOptions>) {
-  return startServer([{ typeDefs, resolvers }], options);
+  return startServer(buildSchema([{ typeDefs, resolvers }]), options);
 }
 
 /** Who this server thinks is asking with these headers. */

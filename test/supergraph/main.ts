@@ -1,9 +1,10 @@
 import { createApp } from '../../src/app.ts';
-import { ConfigError, parseConfig } from '../../src/config/parser.ts';
+import { ConfigError } from '../../src/config/parser.ts';
 import { GRAPHIQL_PATH } from '../../src/explorer/pages.ts';
 import { loadPolicy } from '../../src/fingerprint/policy.ts';
 import { createLogger } from '../../src/observability/logger.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
+import { parseConfig } from '../../src/settings/variables.ts';
 import { composeShopVariant, composeSupergraph } from './compose.ts';
 import { explorerFor } from './explorer.ts';
 import { startHiveGateway } from './gateways.ts';

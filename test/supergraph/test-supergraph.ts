@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
-import type { Config } from '../../src/config/variables.ts';
 import { SANDBOX_ATTESTATION } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 import { startInLiveMode, type TestApp } from '../support/app.ts';
 import { FIRST_CAPTCHA_ID, solveChallenge } from '../support/challenges.ts';

@@ -2,10 +2,9 @@ import { Writable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type App, createApp } from '../../src/app.ts';
-import { parseConfig } from '../../src/config/parser.ts';
-import type { Config } from '../../src/config/variables.ts';
 import { loggerOptions } from '../../src/observability/logger.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
+import { type Config, parseConfig } from '../../src/settings/variables.ts';
 import { readMetrics } from '../observability/exposition.ts';
 
 /** The real app in this process, on free ports, with its log kept. Whoever starts one stops it. */

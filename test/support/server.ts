@@ -1,11 +1,9 @@
-import type { GraphQLSchemaModule } from '@apollo/subgraph';
+import type { GraphQLSchema } from 'graphql';
 import { pino } from 'pino';
-import { DEFAULT_POLICY, decide } from '../../src/fingerprint/policy.ts';
-import { Judgements } from '../../src/fingerprint/sealed-judgement.ts';
-import type { Capabilities } from '../../src/graphql/context.ts';
-import { buildSchema } from '../../src/graphql/schema.ts';
+import { RequestContext } from '../../src/graphql/context.ts';
 import { LogHash, loggerOptions } from '../../src/observability/logger.ts';
 import { createMetrics } from '../../src/observability/metrics.ts';
+import type { CreateContext } from '../../src/server/handler.ts';
 import { createServer, GRAPHQL_PATH, type ServerOptions } from '../../src/server/server.ts';
 import { DEFAULTS } from './app.ts';
 
@@ -17,30 +15,18 @@ interface TestServer {
   stop(): Promise<void>;
 }
 
-const refuse = async () => {
-  throw new Error('expected an operation on another schema, but a capability of device trust was asked for');
-};
-const NO_CAPABILITIES: Capabilities = {
-  fingerprintClient: { query: refuse },
-  applications: { find: () => undefined },
-  policyInUse: { forOperation: () => (device) => decide(DEFAULT_POLICY, device) },
-  captchaClient: { validate: refuse },
-  attestations: { check: () => undefined },
-  judgements: new Judgements([], { recordJudgement: () => {} }),
-  // So that an answer may have all its 8 MiB in one text.
-  limits: { ...DEFAULTS, maxCost: 2 * DEFAULTS.maxCost },
-};
-
-/** Starts the server on a free port, with the defaults of the configuration, over a schema made of these modules or our own. */
+/** Starts the server on a free port, with the defaults of the configuration, over this schema. */
 export async function startServer(
-  modules: GraphQLSchemaModule[] | undefined,
+  schema: GraphQLSchema,
   overrides: Partial<ServerOptions> = {},
-  capabilities = NO_CAPABILITIES,
+  createContext: CreateContext = (scope, caller) => new RequestContext(scope, caller, 2 * DEFAULTS.maxCost),
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
-  const server = await createServer(buildSchema(modules), capabilities, {
+  const server = await createServer(schema, createContext, {
     ...DEFAULTS,
+    // So that an answer may have all its 8 MiB in one text.
+    maxCost: 2 * DEFAULTS.maxCost,
     eventLoop: { isOverloaded: () => false },
     isUpstreamReady: () => true,
     telemetry: { log, logSample: 1, metrics: createMetrics(), logHash: new LogHash(undefined), tracing: undefined },

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import type { Variable } from '../../src/config/variables.ts';
+import type { Variable } from '../../src/config/values.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { SERVICE } from '../config/support.ts';
@@ -54,7 +54,9 @@ const VALUES: Readonly<Record<string, string>> = {
 
 /** Every variable of a release, with a value. */
 async function configurationOf(folder: string) {
-  const { VARIABLES } = await load(folder, 'config/variables.ts');
+  // 0.4.0 has them in another folder.
+  const isFormer = existsSync(join(folder, 'src/config/variables.ts'));
+  const { VARIABLES } = await load(folder, `${isFormer ? 'config' : 'settings'}/variables.ts`);
   return Object.values<Variable>(VARIABLES).map(({ name, default: fallback }): [string, string] => {
     const [, region] = name.split('_URL_');
     const value = VALUES[name] ?? Object.entries(urls).find(([one]) => one === region)?.[1] ?? fallback;

@@ -9,23 +9,26 @@ import {
 
 /** What follows from each evidence in each state, cell by cell. */
 
-const [UNKNOWN, WELL, REFUSED, OUTAGE] = HEALTH_STATES;
+const [UNKNOWN, HEALTHY_PROBE, REFUSED, OUTAGE] = HEALTH_STATES;
 
 /** The evidences that come one after the other; then the next state for each state, for an account that has worked. */
 const TABLE: readonly (readonly [Evidence[], Readonly<Record<HealthState, HealthState>>])[] = [
-  [['well'], { unknown: WELL, well: WELL, refused: WELL, outage: WELL }],
+  [['well'], { unknown: HEALTHY_PROBE, well: HEALTHY_PROBE, refused: HEALTHY_PROBE, outage: HEALTHY_PROBE }],
   [['refused'], { unknown: REFUSED, well: REFUSED, refused: REFUSED, outage: REFUSED }],
-  [['failed'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['failed'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
   [['failed', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
-  [['failed', 'inconclusive', 'failed'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
-  [['failed', 'own_failure', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
-  [['no_such_host'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['failed', 'inconclusive', 'failed'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
+  [['failed', 'local_failure', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
+  [['no_such_host'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
   [['no_such_host', 'no_such_host'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
   [['no_such_host', 'failed'], { unknown: OUTAGE, well: OUTAGE, refused: OUTAGE, outage: OUTAGE }],
-  [['inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
-  [['inconclusive', 'inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: UNKNOWN }],
-  [['inconclusive', 'failed', 'inconclusive'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
-  [['own_failure'], { unknown: UNKNOWN, well: WELL, refused: REFUSED, outage: OUTAGE }],
+  [['inconclusive'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
+  [['inconclusive', 'inconclusive'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: UNKNOWN }],
+  [
+    ['inconclusive', 'failed', 'inconclusive'],
+    { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE },
+  ],
+  [['local_failure'], { unknown: UNKNOWN, well: HEALTHY_PROBE, refused: REFUSED, outage: OUTAGE }],
 ];
 const CELLS = TABLE.flatMap(([shown, next]) =>
   HEALTH_STATES.map((state) => [shown.join(' + '), state, next[state], shown] as const),
@@ -42,7 +45,7 @@ test('a host that does not exist is a refusal until the account has worked', () 
 });
 
 test('an account is new until something but a failure of our own was shown, and works from its first good response on', () => {
-  const late = statusAfter(NEW_ACCOUNT, 'own_failure', 'late');
+  const late = statusAfter(NEW_ACCOUNT, 'local_failure', 'late');
   expect(late).toMatchObject({ state: UNKNOWN, isNew: true, reason: 'late' });
   expect(statusAfter(late, 'inconclusive', 'limit')).toMatchObject({ isNew: false, reason: 'limit', hasWorked: false });
   expect(statusAfter(late, 'well')).toMatchObject({ isNew: false, reason: '', hasWorked: true });

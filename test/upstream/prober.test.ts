@@ -56,7 +56,7 @@ describe('a probe', () => {
     const result = sendProbe(probeOf(upstream.url), tools, aborting.signal);
     await expect.poll(() => upstream.open).toBe(1);
     aborting.abort();
-    expect(await result).toMatchObject({ evidence: 'own_failure' });
+    expect(await result).toMatchObject({ evidence: 'local_failure' });
     await expect.poll(() => upstream.open).toBe(0);
   });
 });
@@ -85,7 +85,7 @@ describe('a probe waits for its whole deadline', () => {
     const url = `http://upstream.example:${upstream.port}`;
     const looking = probe(url, { timeoutMs: 500, dns: resolverOf(300, LOOPBACK) });
     for (const late of [lagging, looking])
-      expect(await late).toEqual({ evidence: 'own_failure', reason: 'this process was late' });
+      expect(await late).toEqual({ evidence: 'local_failure', reason: 'this process was late' });
   });
 });
 
@@ -136,7 +136,7 @@ describe('a probe without an answer', () => {
   test('shows nothing if the look-up fails', async () => {
     for (const code of ['EAI_AGAIN', 'EAI_FAIL', 'EBUSY', 'EMFILE', 'ENFILE', 'ENOMEM']) {
       const result = await probe('http://upstream.example', { dns: resolverOf(0, code) });
-      expect(result, code).toMatchObject({ evidence: 'own_failure' });
+      expect(result, code).toMatchObject({ evidence: 'local_failure' });
     }
   });
 });

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Config } from '../../src/config/variables.ts';
+import type { Config } from '../../src/settings/variables.ts';
 import { openQuotas } from '../../src/upstream/quota.ts';
 import { ANDROID, PASS } from '../faults/documented.ts';
 import { readMetrics } from '../observability/exposition.ts';

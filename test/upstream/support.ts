@@ -1,17 +1,18 @@
 import { pino } from 'pino';
-import { createMetrics, type Metrics } from '../../src/observability/metrics.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { DnsCache } from '../../src/runtime/dns.ts';
 import { AccountHealth } from '../../src/upstream/account-health.ts';
 import type { Account } from '../../src/upstream/accounts.ts';
-import { type CallOperation, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
-import { evidenceOfStatus, type Probe, WELL } from '../../src/upstream/prober.ts';
+import { type CallScope, UpstreamClient, type UpstreamOptions } from '../../src/upstream/client.ts';
+import { createUpstreamMetrics, type UpstreamMetrics } from '../../src/upstream/metrics.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type Probe } from '../../src/upstream/prober.ts';
 import type { UpstreamResponse } from '../../src/upstream/transport.ts';
 import { answer, type Behaviour, startHostile } from '../support/hostile.ts';
 
 /** What a service needs, without limits, with a log that nobody reads and with metrics of its own. */
 export function serviceOptions() {
   return {
-    service: 'test',
+    service: 'captcha',
     probes: [],
     upstreamMode: 'live',
     upstreamCheck: 'off',
@@ -20,7 +21,7 @@ export function serviceOptions() {
     dns: new DnsCache(),
     eventLoop: { totalLagMs: () => 0 },
     log: pino({ level: 'silent' }),
-    metrics: createMetrics(),
+    metrics: createUpstreamMetrics(createMetrics().registry),
   } as const;
 }
 
@@ -42,22 +43,22 @@ export function createTestClient({ probes = [], metrics, ...options }: TestOptio
 /** With the question that probes each account. */
 export type TestOptions = Partial<Omit<UpstreamOptions<Account>, 'metrics' | 'accounts' | 'probeOf'>> & {
   probes?: readonly (readonly [id: string, probe: Probe])[];
-  metrics?: Partial<Metrics>;
+  metrics?: Partial<UpstreamMetrics>;
 };
 
 /** The context of an operation of its own, with the calls that it has counted. */
-export function createContext(startCallSpan?: CallOperation['startCallSpan']) {
+export function createContext(startCallSpan?: CallScope['operation']['startCallSpan']) {
   const calls: number[] = [];
   const recordCall = (ms: number) => void calls.push(ms);
-  const operation = new AbortController();
-  const cancel = () => operation.abort(new Error('disconnected'));
-  const responsesWeightLeft = Number.POSITIVE_INFINITY;
-  return { requestId: 'r', signal: operation.signal, recordCall, responsesWeightLeft, startCallSpan, calls, cancel };
+  const cancellation = new AbortController();
+  const cancel = () => cancellation.abort(new Error('disconnected'));
+  const operation = { requestId: 'r', recordCall, startCallSpan };
+  return { operation, signal: cancellation.signal, responsesWeightLeft: Number.POSITIVE_INFINITY, calls, cancel };
 }
 
 /** A POST without content to this address. */
-export function requestTo(origin: string, operation: CallOperation, id = 'a') {
-  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', operation };
+export function requestTo(origin: string, scope: CallScope, id = 'a') {
+  return { account: { id, region: 'GLB', origin, path: '/', headers: {} }, body: '', scope };
 }
 
 /** A probe of this address, whose body is the one of no caller. Any response with status 200 is good. */
@@ -66,7 +67,7 @@ export function probeOf(origin: string, classify: Probe['classify'] = classify20
 }
 
 function classify200({ status }: UpstreamResponse) {
-  return status === 200 ? WELL : evidenceOfStatus(status);
+  return status === 200 ? HEALTHY_PROBE : evidenceOfStatus(status);
 }
 
 export const well = answer(200, '{}');

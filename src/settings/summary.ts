@@ -1,6 +1,10 @@
 import { createHash, scryptSync } from 'node:crypto';
-import { ANYONE, ROUTER } from './values.ts';
-import { type Config, VARIABLES, type Variable } from './variables.ts';
+import { mismatch, type Table } from '../config/values.ts';
+import { propertiesOf } from '../runtime/json.ts';
+import { ANYONE, ROUTER } from '../server/settings.ts';
+import { type Config, VARIABLES } from './variables.ts';
+
+/** The messages of a start about its configuration. */
 
 /** What is on and what is off, in one line; `policy` is the id of the risk policy. */
 export function summaryOf(config: Config, policy: string): string {
@@ -42,7 +46,26 @@ export function exposureOf(config: Config): string | undefined {
     : 'Everybody behind the router may read signals: name the header with their scopes in TRUSTED_HEADERS, or publish to browsers only the graph without the tag risk.';
 }
 
-const ROWS: Readonly<Record<string, Variable>> = VARIABLES;
+/** The sentence about the address that a start could not listen on. Undefined for any other error. */
+export function listenProblem(error: unknown, config: Partial<Config>): string | undefined {
+  const { host, sandboxHost, port, adminPort } = config;
+  const { syscall, code, hostname, address = hostname, port: failed } = propertiesOf(error);
+  const isListening = syscall === 'listen';
+  const isOfAnotherMachine = isListening
+    ? /^E(ADDRNOTAVAIL|AFNOSUPPORT|INVAL)$/.test(`${code}`)
+    : hostname !== undefined && [host, sandboxHost].includes(`${hostname}`);
+  if (isOfAnotherMachine) {
+    const { name, expected } = VARIABLES[address === sandboxHost ? 'sandboxHost' : 'host'];
+    return mismatch(name, expected, JSON.stringify(address));
+  }
+  if (!isListening) return undefined;
+  const why = { EADDRINUSE: 'is taken', EACCES: 'needs a privilege' }[String(code)] ?? `fails with ${code}`;
+  const name = { [`${adminPort}`]: 'ADMIN_PORT', [`${port}`]: 'PORT' }[`${failed}`];
+  if (name === undefined) return `SANDBOX_PORT: expected three free ports from this one on, but ${failed} ${why}.`;
+  return `${name}: expected a free port, but ${failed} ${why}.`;
+}
+
+const ROWS: Table = VARIABLES;
 
 /** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
 export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config) {

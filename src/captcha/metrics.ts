@@ -1,0 +1,48 @@
+import type { MetricsRegistry } from '../observability/metrics.ts';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
+import type { CaptchaVerdict } from './verdict.ts';
+
+/** Why no attestation was issued although a request named an audience. */
+const REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
+export type AttestationRefusal = (typeof REFUSALS)[number];
+
+/** Did the service verify the captcha, or did it proceed in an outage? */
+export const ASSURANCES = ['verified', 'unverified'] as const;
+export type Assurance = (typeof ASSURANCES)[number];
+
+type Counted = Pick<CaptchaVerdict, '__typename' | 'proceed'>;
+
+export type CaptchaMetrics = ReturnType<typeof createCaptchaMetrics>;
+
+/** The metrics of captchas and attestations. */
+export function createCaptchaMetrics({ counter, counterOf }: MetricsRegistry) {
+  const verdicts = counter('captcha_outcomes_total', 'Captcha verifications, by outcome', 'type', 'cause', 'proceed');
+  const limited = counter('captcha_limited_total', 'Captchas beyond what may proceed in a confirmed outage');
+  const attested = counter('attestations_total', 'Attestations, by audience and assurance', 'audience', 'assurance');
+  const refused = 'Attestations that were refused, by reason';
+  const countVerdict = ({ __typename: type, proceed }: Counted, cause: ReturnType<typeof causeOf>, count: number) =>
+    verdicts.inc({ type, cause, proceed: `${proceed}` }, count);
+  for (const cause of ['CLIENT', 'CONFIGURATION', 'SERVICE', 'TRANSPORT'] as const)
+    countVerdict({ __typename: 'CaptchaIndeterminate', proceed: true }, cause, 0);
+  countVerdict({ __typename: 'CaptchaFailed', proceed: false }, 'ILLEGAL_SIGN_TOKEN', 0);
+
+  return {
+    recordVerdict: (verdict: CaptchaVerdict) => countVerdict(verdict, causeOf(verdict), 1),
+    recordLimitedCaptcha: () => limited.inc(),
+    recordAttestation: (audience: string, assurance: Assurance, count: number) =>
+      attested.inc({ audience, assurance }, count),
+    recordAttestationRefusal: counterOf('attestation_refusals_total', refused, 'reason', REFUSALS),
+  };
+}
+
+/** The reason of a verdict as a label of the metrics; empty for a pass. */
+function causeOf(verdict: CaptchaVerdict): CaptchaFailureCategory | CaptchaIndeterminateCause | '' {
+  switch (verdict.__typename) {
+    case 'CaptchaPassed':
+      return '';
+    case 'CaptchaFailed':
+      return verdict.category;
+    case 'CaptchaIndeterminate':
+      return verdict.cause;
+  }
+}

@@ -1,0 +1,137 @@
+import { createECDH } from 'node:crypto';
+import type { z } from 'zod';
+import * as json from '../config/json-values.ts';
+import type { RuleInput } from '../config/parser.ts';
+import {
+  address,
+  choice,
+  integer,
+  isEncryptedOrLocal,
+  matching,
+  oneOf,
+  type Table,
+  type Values,
+} from '../config/values.ts';
+import { quota, region, timeoutMs } from '../upstream/settings.ts';
+
+/** The variables of the captcha service and of attestations, and the rules between them. */
+
+// 32 characters: captcha document, section 8.
+const captchaId = matching('32 visible ASCII characters', (text) => /^[!-~]{32}$/.test(text));
+// Any text can be the key of an HMAC, but white space around one comes from copying it.
+const captchaKey = matching('a text without white space around it', (text) => /^\S(.*\S)?$/s.test(text));
+const captchas = json.secretList(
+  'a JSON list of {"captchaId", "captchaKey", "region"}, region GLB, NA or EU, with different captcha ids of 32 characters',
+  json.listOf(json.entryOf({ captchaId, captchaKey, region }), 'captchaId'),
+);
+
+/** Not changed in any way, because verifiers compare it character by character (RFC 7519, section 4.1.1). */
+const issuer = matching(
+  'an https address without user, query or fragment',
+  (text) => URL.canParse(text) && !/[\s?#@]/.test(text) && isEncryptedOrLocal(text),
+);
+const differentTexts = (one: z.ZodType<string>) =>
+  json.listOf(one).refine((list) => new Set(list).size === list.length, { error: 'expected no two that are the same' });
+const audience = json.entryOf({
+  id: json.identifier,
+  actions: differentTexts(json.identifier),
+  subject: oneOf(['required', 'optional']).default('required'),
+  captchaIds: differentTexts(captchaId).optional(),
+});
+const attestation = {
+  expected:
+    'JSON such as {"issuer":"https://device-trust.example","lifetimeSeconds":120,"audiences":[{"id":"orders","actions":["placeOrder"],"subject":"required","captchaIds":["…"]}]}, with different ids',
+  schema: json.parsed.pipe(
+    json.entryOf({
+      issuer,
+      // Services remember a proof for 300 s. A minute less is enough for two clocks that differ by 5 s each.
+      lifetimeSeconds: json.number(10, 240).default(120),
+      audiences: json.listOf(audience, 'id'),
+    }),
+  ),
+  isExplained: true,
+} as const;
+
+const attestationKey = json.jwkOf('ES256', 'sig', ['sign'], {
+  kid: json.identifier,
+  state: oneOf(['next', 'active', 'retired']),
+  kty: oneOf(['EC']),
+  crv: oneOf(['P-256']),
+  x: json.bytes,
+  y: json.bytes,
+  d: json.bytes,
+});
+/** Does the private half have this public half? A mismatch would make every verifier refuse everything. */
+function isKeyPair({ x, y, d }: { readonly x: string; readonly y: string; readonly d: string }): boolean {
+  const curve = createECDH('prime256v1');
+  try {
+    curve.setPrivateKey(d, 'base64url');
+  } catch {
+    return false;
+  }
+  const publicHalf = ['BA', x, y].map((part) => Buffer.from(part, 'base64url'));
+  return curve.getPublicKey().equals(Buffer.concat(publicHalf));
+}
+const attestationKeys = json.secretList(
+  'a JSON list of private keys {"kid", "state", "kty":"EC", "crv":"P-256", "x", "y", "d"}, state next, active or retired, of which exactly one is active, with different kids',
+  json.listOf(attestationKey, 'kid').superRefine((keys, context) => {
+    const report = (message: string, ...path: number[]) => context.addIssue({ code: 'custom', path, message });
+    if (keys.length > 0 && keys.filter(({ state }) => state === 'active').length !== 1)
+      report('expected exactly one active key');
+    for (const [index, key] of keys.entries()) {
+      // One that is no such text has its sentence already.
+      if ([key.x, key.y, key.d].every(json.isKeyBytes) && !isKeyPair(key))
+        report('expected a private key d with its own public key x and y', index);
+    }
+  }),
+);
+
+export const CAPTCHA_VARIABLES = {
+  captchaConfigurations: { name: 'CAPTCHA_CONFIGURATIONS', ...captchas, live: 'required' },
+  captchaUrlGLB: { name: 'CAPTCHA_URL_GLB', ...address },
+  captchaUrlNA: { name: 'CAPTCHA_URL_NA', ...address },
+  captchaUrlEU: { name: 'CAPTCHA_URL_EU', ...address },
+  captchaTimeoutMs: { name: 'CAPTCHA_TIMEOUT_MS', ...timeoutMs, default: '5000' },
+  captchaFailOpen: { name: 'CAPTCHA_FAIL_OPEN', ...choice('faults', 'always', 'never'), default: 'faults' },
+  maxCaptchas: { name: 'MAX_CAPTCHAS', ...integer(1, 100), default: '1' },
+  captchaQuota: { name: 'CAPTCHA_QUOTA', ...quota },
+  attestation: { name: 'ATTESTATION', ...attestation },
+  attestationKeys: { name: 'ATTESTATION_KEYS', ...attestationKeys, live: 'optional' },
+} as const satisfies Table;
+
+export type CaptchaSettings = Values<typeof CAPTCHA_VARIABLES>;
+
+/** The same after each restart. It is public here, so live mode refuses it. */
+export const SANDBOX_ATTESTATION_KEY = {
+  kid: 'sandbox',
+  state: 'active',
+  kty: 'EC',
+  crv: 'P-256',
+  x: 'pxZZBNO8zzb3AyHiP-W5L2D6YjBpERrZJ2zsf9BTSao',
+  y: '7_XWnhXH2ORi8cG0IpxIOSug7wXmwDDyA7kphCrQ8kU',
+  d: Buffer.from('public-sandbox-key-worth-nothing').toString('base64url'),
+} as const;
+
+/** The rules of live mode. */
+export function captchaRules({ values, isSet, refuse }: RuleInput<typeof CAPTCHA_VARIABLES>): void {
+  const { captchaConfigurations: list = [], attestationKeys = [], attestation } = values;
+  for (const { region } of list) {
+    const key = `captchaUrl${region}` as const;
+    refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
+  }
+  // An id is in every address, so it is no secret.
+  const known = new Set(list.map(({ captchaId }) => captchaId));
+  for (const [index, { captchaKey }] of list.entries())
+    refuse(known.has(captchaKey), 'captchaConfigurations', 'no captcha id as a key', `one at ${index}.captchaKey`);
+  // It can attest any captcha.
+  const isPublic = attestationKeys.some(({ x }) => x === SANDBOX_ATTESTATION_KEY.x);
+  refuse(isPublic, 'attestationKeys', 'keys of your own', 'the key of the sandbox, which is public');
+  // Audiences without keys, or keys without audiences, would attest nothing.
+  const isHalf = isSet('attestation') !== isSet('attestationKeys');
+  refuse(isHalf, 'attestation', 'it together with ATTESTATION_KEYS', 'one of them');
+  // A captcha id that is not configured would never count.
+  for (const { id, captchaIds = [] } of (values.captchaConfigurations && attestation?.audiences) ?? []) {
+    const isUnknown = captchaIds.some((captchaId) => !known.has(captchaId));
+    refuse(isUnknown, 'attestation', `captcha ids of CAPTCHA_CONFIGURATIONS for the audience "${id}"`, 'another one');
+  }
+}

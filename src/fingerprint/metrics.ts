@@ -1,0 +1,60 @@
+import type { MetricsRegistry } from '../observability/metrics.ts';
+import type { DeviceClientType, DeviceRiskDecision, Signal, SignalLevel } from '../schema.generated.ts';
+import { CLIENT_TYPES, type MetadataKey } from './contract.ts';
+
+/** How a device can differ from the document, which has one level and one confidence for each signal. */
+const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
+export type Drift = (typeof DRIFTS)[number];
+
+/** About what it was decided. The event is a word of the policy; undefined for any other. */
+type Decided = { readonly clientType: DeviceClientType; readonly eventType?: string | undefined };
+
+export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;
+
+/** The metrics of devices, decisions and judgements. */
+export function createFingerprintMetrics({ counter, counterOf, onCollect }: MetricsRegistry) {
+  const lookups = counter('fingerprint_lookups_total', 'Device tokens that operations asked about');
+  const calls = counter('fingerprint_calls_total', 'Upstream calls that were made for those tokens');
+  const shortened = counter('reports_shortened_total', 'Devices that reported more about themselves than is kept');
+  const signals = counter('signals_total', 'Signals in judgements, by code and level', 'code', 'level');
+  const decided = 'Decisions about devices, by action and rule; shadow rules only count';
+  const decisions = counter('decisions_total', decided, 'action', 'rule', 'shadow', 'client_type', 'event_type');
+  const drift = 'Words and values that the document does not have, by kind';
+  const judged = 'Judgements that were sealed, opened, or could not be opened';
+  const dropped = 'Arguments that a trusted header overruled, by key';
+
+  /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
+  const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
+  onCollect(() => {
+    for (const [code, levels] of counted)
+      for (const [level, count] of Object.entries(levels)) signals.inc({ code, level }, count);
+    counted.clear();
+  });
+  /** A decision of the risk policy, or of one of its shadow rules. */
+  const recordDecision = ({ action, rule }: DeviceRiskDecision, isShadow: boolean, about: Decided, count = 1) => {
+    const { clientType: client_type, eventType: event_type = 'other' } = about;
+    decisions.inc({ action, rule, shadow: `${isShadow}`, client_type, event_type }, count);
+  };
+
+  return {
+    recordLookup: () => lookups.inc(),
+    recordSentCall: () => calls.inc(),
+    /** A signal of a judgement; without a code if the catalogue does not have it. */
+    recordSignal: ({ code, level }: Pick<Signal, 'code' | 'level'>) => {
+      const levels = counted.get(code ?? 'unknown') ?? {};
+      if (!(level in levels)) counted.set(code ?? 'unknown', levels);
+      levels[level] = (levels[level] ?? 0) + 1;
+    },
+    recordDrift: counterOf('catalogue_drift_total', drift, 'kind', DRIFTS),
+    recordShortenedReport: () => shortened.inc(),
+    recordDecision,
+    /** The rules of the policy in use, so that the first decision of each is an increase. */
+    watchPolicy: (rules: () => readonly { decision: DeviceRiskDecision; isShadow: boolean }[]) =>
+      onCollect(() => {
+        for (const { decision, isShadow } of rules())
+          for (const clientType of Object.values(CLIENT_TYPES)) recordDecision(decision, isShadow, { clientType }, 0);
+      }),
+    recordJudgement: counterOf('judgements_total', judged, 'outcome', ['sealed', 'opened', 'unreadable']),
+    recordDroppedMetadata: counterOf<MetadataKey>('metadata_dropped_total', dropped, 'key'),
+  };
+}

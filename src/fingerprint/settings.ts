@@ -1,0 +1,61 @@
+import { bytes, entryOf, identifier, jwkOf, listOf, secretList } from '../config/json-values.ts';
+import type { RuleInput } from '../config/parser.ts';
+import { address, anyText, integer, matching, oneOf, type Table, type Values } from '../config/values.ts';
+import { quota, region, timeoutMs } from '../upstream/settings.ts';
+
+/** The variables of the fingerprint service and of the judgements on its answers, and the rules between them. */
+
+const secret = matching('visible ASCII characters', (text) => /^[!-~]+$/.test(text));
+// `.` and `..` would be resolved away as a part of a path.
+const publicKey = matching('visible ASCII characters, not dots alone', (text) => /^(?!\.+$)[!-~]+$/.test(text));
+const applications = secretList(
+  'a JSON list of {"publicKey", "secret", "region"}, region GLB, NA or EU, with different public keys',
+  listOf(entryOf({ publicKey, secret, region }), 'publicKey'),
+);
+
+const MAX_SEALING_KEYS = 16;
+const sealingKey = jwkOf('A256KW', 'enc', ['wrapKey', 'unwrapKey'], { kty: oneOf(['oct']), k: bytes, kid: identifier });
+/** Keys that seal judgements. An old one under a new name would be taken for a rotation, so the keys themselves differ too. */
+const sealingKeys = secretList(
+  `a JSON list of 1 to ${MAX_SEALING_KEYS} keys {"kty":"oct", "k", "kid"}, k 32 bytes as base64url, with different kids and different k`,
+  listOf(sealingKey, 'kid', 'k').refine((keys) => keys.length <= MAX_SEALING_KEYS, {
+    error: `expected at most ${MAX_SEALING_KEYS} entries`,
+  }),
+);
+
+export const FINGERPRINT_VARIABLES = {
+  fingerprintApplications: { name: 'FINGERPRINT_APPLICATIONS', ...applications, live: 'required' },
+  fingerprintUrlGLB: { name: 'FINGERPRINT_URL_GLB', ...address },
+  fingerprintUrlNA: { name: 'FINGERPRINT_URL_NA', ...address },
+  fingerprintUrlEU: { name: 'FINGERPRINT_URL_EU', ...address },
+  fingerprintTimeoutMs: { name: 'FINGERPRINT_TIMEOUT_MS', ...timeoutMs, default: '3000' },
+  maxUpstreamCalls: { name: 'MAX_UPSTREAM_CALLS', ...integer(1, 10_000), default: '100' },
+  fingerprintQuota: { name: 'FINGERPRINT_QUOTA', ...quota },
+  riskPolicyFile: { name: 'RISK_POLICY_FILE', ...anyText('the path of a JSON file') },
+  sealingKeys: { name: 'SEALING_KEYS', ...sealingKeys, live: 'optional' },
+} as const satisfies Table;
+
+export type FingerprintSettings = Values<typeof FINGERPRINT_VARIABLES>;
+
+/** The same after each restart. It is public here, so live mode refuses it. */
+export const SANDBOX_SEALING_KEY = {
+  kty: 'oct',
+  k: Buffer.from('public-sandbox-key-worth-nothing').toString('base64url'),
+  kid: 'sandbox',
+} as const;
+
+/** The rules of live mode. */
+export function fingerprintRules({ values, isSet, refuse }: RuleInput<typeof FINGERPRINT_VARIABLES>): void {
+  const { fingerprintApplications: list = [], sealingKeys = [] } = values;
+  for (const { region } of list) {
+    const key = `fingerprintUrl${region}` as const;
+    refuse(!isSet(key), key, address.expected, `nothing, although region ${region} is in use`);
+  }
+  // A public key is in every address, so it is no secret.
+  const publicKeys = new Set(list.map(({ publicKey }) => publicKey));
+  for (const [index, { secret }] of list.entries())
+    refuse(publicKeys.has(secret), 'fingerprintApplications', 'no public key as a secret', `one at ${index}.secret`);
+  // It opens every judgement.
+  const isPublic = sealingKeys.some(({ k }) => k === SANDBOX_SEALING_KEY.k);
+  refuse(isPublic, 'sealingKeys', 'keys of your own', 'the key of the sandbox, which is public');
+}

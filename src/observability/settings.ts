@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { choice, internalAddress, ratio, type Table, type Values, visibleText } from '../config/values.ts';
+
+/** The variables of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
+
+/** A pair of OpenTelemetry, whose value is percent-encoded where it has other characters than these. */
+const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
+const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
+
+const resourceAttributes = {
+  expected: PAIRS,
+  schema: z.string().transform((text, context): Readonly<Record<string, string>> => {
+    try {
+      return Object.fromEntries(
+        text.split(',').map((pair) => {
+          const [, name, value = ''] = PAIR.exec(pair) ?? [];
+          if (name === undefined) throw new URIError('no pair');
+          return [name, decodeURIComponent(value)];
+        }),
+      );
+    } catch {
+      context.addIssue({ code: 'custom', message: `expected ${PAIRS}` });
+      return z.NEVER;
+    }
+  }),
+  absent: {},
+};
+
+const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
+const sampler = choice(...SAMPLERS, ...SAMPLERS.map((one) => `parentbased_${one}` as const));
+
+export const TRACING_VARIABLES = {
+  otlpEndpoint: { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...internalAddress },
+  otelServiceName: { name: 'OTEL_SERVICE_NAME', ...visibleText(1, 255) },
+  otelResourceAttributes: { name: 'OTEL_RESOURCE_ATTRIBUTES', ...resourceAttributes },
+  otelTracesSampler: { name: 'OTEL_TRACES_SAMPLER', ...sampler, default: 'parentbased_traceidratio' },
+  otelTracesSamplerArg: { name: 'OTEL_TRACES_SAMPLER_ARG', ...ratio, default: '0.1' },
+} as const satisfies Table;
+
+export type TracingSettings = Values<typeof TRACING_VARIABLES>;

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import { entryOf, listOf, number, parsed, secretList, truth } from '../config/json-values.ts';
+import { expecting, flag, matching, oneOf, ownSecret, type Table, type Values } from '../config/values.ts';
+import { METADATA_KEYS, type MetadataKey } from '../fingerprint/contract.ts';
+import { RISK_SCOPE } from '../graphql/settings.ts';
+
+/** The variables of callers: their secrets, and the headers that are trusted. */
+
+/** The names of callers that are no service, in the log and the metrics: the router, or anyone if no secret is configured. */
+export const [ROUTER, ANYONE] = ['router', 'anyone'] as const;
+
+const ownSecrets = {
+  expected: `a comma-separated list of 1 to 8 secrets, each of ${ownSecret.expected}`,
+  schema: z
+    .string()
+    .transform((text): readonly string[] => text.split(',').map((secret) => secret.trim()))
+    .pipe(z.array(ownSecret.schema).max(8, { error: 'expected at most 8 secrets' }).readonly()),
+  absent: [],
+  secret: true,
+} as const;
+
+const MAX_SERVICES = 64;
+// The other names are those of callers that are no service, in the log and the metrics.
+const serviceName = matching(
+  `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
+  (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,
+);
+const SCOPES = [RISK_SCOPE] as const;
+const scopes = z
+  .array(z.enum(SCOPES, { error: expecting(SCOPES.join()) }), { error: 'expected a list of scopes' })
+  .readonly()
+  .default([]);
+/** Services that ask without the router. While a secret is rotated, its service has two entries with the same name. */
+const services = secretList(
+  `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
+  listOf(entryOf({ name: serviceName, secret: ownSecret.schema, scopes }), 'secret')
+    .refine((list) => list.length <= MAX_SERVICES, { error: `expected at most ${MAX_SERVICES} entries` })
+    .superRefine((list, context) => {
+      for (const [index, { name, scopes }] of list.entries()) {
+        const first = list.find((other) => other.name === name)?.scopes ?? [];
+        if (SCOPES.every((scope) => first.includes(scope) === scopes.includes(scope))) continue;
+        const message = 'expected the scopes of the first entry with this name';
+        context.addIssue({ code: 'custom', path: [index, 'scopes'], message });
+      }
+    }),
+);
+
+// Hop-by-hop headers (RFC 9110, section 7.6.1) are about a connection, and the others hold credentials.
+const UNTRUSTED =
+  /^(authorization|router-authorization|cookie|connection|keep-alive|proxy-(connection|authenticate|authorization)|te|trailer|transfer-encoding|upgrade)$/;
+/** The name of a header (a token of RFC 9110, section 5.6.2), in lower case. */
+const header = matching(
+  'the name of a header that is neither hop-by-hop nor for credentials',
+  (text) => /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(text) && !UNTRUSTED.test(text.toLowerCase()),
+).transform((text) => text.toLowerCase());
+const from = oneOf(['header', 'header-or-argument']).optional();
+const metadatum = entryOf({ header, from }).optional();
+// Sound: Object.fromEntries forgets the names of the keys.
+const ofEachKey = Object.fromEntries(Object.keys(METADATA_KEYS).map((key) => [key, metadatum])) as Record<
+  MetadataKey,
+  typeof metadatum
+>;
+const metadata = entryOf({
+  ipAddr: entryOf({ header, from, hops: number(1, 16).optional(), port: truth.optional() }).optional(),
+  ...ofEachKey,
+})
+  .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one key at least' })
+  .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
+    error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
+  });
+/** The headers in which a router or a service says on whose behalf it asks, and what it knows about the client. */
+const trustedHeaders = {
+  expected:
+    'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',
+  schema: parsed
+    .pipe(entryOf({ subject: header.optional(), scopes: header.optional(), metadata: metadata.optional() }))
+    .refine((headers) => Object.keys(headers).length > 0, { error: 'expected one header at least' })
+    .refine(({ subject, scopes }) => subject === undefined || subject !== scopes, {
+      error: 'expected different headers for subject and scopes',
+    }),
+  isExplained: true,
+} as const;
+
+export const CALLER_VARIABLES = {
+  routerSecrets: { name: 'ROUTER_SECRETS', ...ownSecrets },
+  services: { name: 'SERVICES', ...services },
+  trustedHeaders: { name: 'TRUSTED_HEADERS', ...trustedHeaders },
+  allowDirectAccess: { name: 'ALLOW_DIRECT_ACCESS', ...flag, default: 'false' },
+} as const satisfies Table;
+
+export type CallerSettings = Values<typeof CALLER_VARIABLES>;

@@ -1,0 +1,105 @@
+import { CAPTCHA_VARIABLES, captchaRules } from '../captcha/settings.ts';
+import { areTracesOff, type Environment } from '../config/names.ts';
+import { type RuleInput, readVariables } from '../config/parser.ts';
+import { anyText, choice, integer, ownSecret, port, ratio, type Table, type Values } from '../config/values.ts';
+import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
+import { COST_VARIABLES } from '../graphql/settings.ts';
+import { TRACING_VARIABLES } from '../observability/settings.ts';
+import { CALLER_VARIABLES } from '../server/settings.ts';
+import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
+
+const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
+
+/** Every variable. The parser, the type `Config` and the check of names follow from the rows. `deploy/README.md` explains them. */
+export const VARIABLES = {
+  upstreamMode: { name: 'UPSTREAM_MODE', ...choice('live', 'sandbox'), default: 'live' },
+  host: { name: 'HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
+  port: { name: 'PORT', ...port(65_535), default: '4001' },
+  ...CALLER_VARIABLES,
+  sandboxHost: { name: 'SANDBOX_HOST', ...anyText('an address of this machine'), default: '127.0.0.1' },
+  sandboxPort: { name: 'SANDBOX_PORT', ...port(65_533), default: '4100' },
+  ...FINGERPRINT_VARIABLES,
+  ...CAPTCHA_VARIABLES,
+  ...UPSTREAM_VARIABLES,
+  ...COST_VARIABLES,
+  maxBodyBytes: { name: 'MAX_BODY_BYTES', ...integer(1_024, 10_485_760), default: '524288' },
+  maxAnswerBytes: { name: 'MAX_ANSWER_BYTES', ...integer(1_024, 104_857_600), default: '8388608' },
+  maxConnections: { name: 'MAX_CONNECTIONS', ...integer(1, 100_000), default: '4096' },
+  shutdownGraceMs: { name: 'SHUTDOWN_GRACE_MS', ...integer(0, 30_000), default: '2000' },
+  adminPort: { name: 'ADMIN_PORT', ...port(65_535), default: '9464' },
+  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
+  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
+  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+  ...TRACING_VARIABLES,
+} as const satisfies Table;
+
+type Rows = typeof VARIABLES;
+
+export type Config = Values<Rows>;
+
+/** The configuration of a server. @throws ConfigError */
+export function parseConfig(env: Environment, readFile: (path: string) => string): Config {
+  const config = readVariables(env, readFile, VARIABLES, rules);
+  return areTracesOff(env) ? { ...config, otlpEndpoint: undefined } : config;
+}
+
+// Sound: the keys of an object literal are those of its type.
+const ROWS = Object.entries(VARIABLES) as readonly (readonly [keyof Rows, Table[string]])[];
+
+function rules(input: RuleInput<Rows>): void {
+  const { values, isSet, refuse, refusePlaceholders } = input;
+  const { upstreamMode, port, adminPort, allowDirectAccess, trustedHeaders, attestation } = values;
+  const { routerSecrets = [], services = [] } = values;
+
+  // Both ports belong to `HOST`.
+  refuse(Boolean(port) && port === adminPort, 'adminPort', 'another port than PORT', `${port} for both`);
+
+  // A store without a quota would have no effect.
+  const hasQuota = isSet('fingerprintQuota') || isSet('captchaQuota');
+  const quotas = 'it beside FINGERPRINT_QUOTA or CAPTCHA_QUOTA';
+  refuse(isSet('quotaStoreUrl') && !hasQuota, 'quotaStoreUrl', quotas, 'neither');
+
+  // A secret identifies its caller.
+  for (const [index, { secret }] of services.entries())
+    refuse(routerSecrets.includes(secret), 'services', 'no secret of ROUTER_SECRETS', `one at ${index}.secret`);
+
+  // Every request for such an audience would be refused.
+  const isNameless = trustedHeaders ? trustedHeaders.subject === undefined : !isSet('trustedHeaders');
+  for (const { id, subject } of attestation?.audiences ?? []) {
+    const person = `"subject" in TRUSTED_HEADERS for the audience "${id}", or "subject":"optional" for it`;
+    refuse(isNameless && subject === 'required', 'attestation', person, 'neither');
+  }
+
+  // Real accounts are for the real services, and real keys never sign or seal an answer of the sandbox.
+  for (const [key, { live, expected }] of ROWS) {
+    const isReal = upstreamMode === 'sandbox' && live !== undefined && isSet(key);
+    refuse(isReal, key, 'it to be absent while UPSTREAM_MODE is sandbox', 'a value');
+    refuse(upstreamMode === 'live' && live === 'required' && !isSet(key), key, expected, 'nothing');
+  }
+  if (upstreamMode !== 'live') return;
+
+  fingerprintRules(input);
+  captchaRules(input);
+
+  // Access is by secrets or direct.
+  const hasSecrets = isSet('routerSecrets') || isSet('services');
+  const access = 'either secrets here or in SERVICES, or ALLOW_DIRECT_ACCESS=true';
+  refuse(allowDirectAccess === hasSecrets, 'routerSecrets', access, allowDirectAccess ? 'both' : 'neither');
+  // Nobody is trusted without a secret, so the headers would have no effect.
+  const isTrustUnused = isSet('trustedHeaders') && !hasSecrets;
+  refuse(isTrustUnused, 'trustedHeaders', 'it beside ROUTER_SECRETS or SERVICES', 'neither');
+  refusePlaceholders();
+}
+
+/** Joins each account of live mode with the address of its region, which a parsed configuration has. */
+export function accountsOf(config: Config) {
+  const addressOf = (service: 'fingerprint' | 'captcha', region: Region) => {
+    const baseUrl = config[`${service}Url${region}`];
+    if (baseUrl === undefined) throw new Error(`expected an address for region ${region}, but got none`);
+    return { baseUrl };
+  };
+  return {
+    applications: config.fingerprintApplications.map((one) => ({ ...one, ...addressOf('fingerprint', one.region) })),
+    captchas: config.captchaConfigurations.map((one) => ({ ...one, ...addressOf('captcha', one.region) })),
+  };
+}

@@ -1,0 +1,81 @@
+import type { ErrorCode } from '../errors.ts';
+import type { MetricsRegistry } from '../observability/metrics.ts';
+import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.ts';
+
+const SERVICES = ['fingerprint', 'captcha'] as const;
+/** The name of an upstream service in metrics, traces and the log. */
+export type Service = (typeof SERVICES)[number];
+
+const WINDOWS = ['second', 'day'] as const;
+export type Window = (typeof WINDOWS)[number];
+
+/** What a call came to: its status, or the error with which it ended. */
+export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
+
+type OnCall = Readonly<Partial<Record<Service, () => void>>>;
+
+interface WatchedService {
+  readonly health: {
+    all(): Iterable<{ account: string; status: HealthStatus; prober: { probe: { region: string } } }>;
+  };
+  readonly bulkheads: ReadonlyMap<string, Readonly<Record<'inFlight' | 'queued' | 'maxInFlight', number>>>;
+  readonly quota: { states(): Iterable<readonly [Window, { limit: number; left: number }]> } | undefined;
+}
+
+export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
+
+/** The metrics of upstream calls, accounts and quotas. `onCall` is called after each call to its service. */
+export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: MetricsRegistry, onCall: OnCall = {}) {
+  const perRegion = ['service', 'region'] as const;
+  const perAccount = [...perRegion, 'account'] as const;
+  const perWindow = ['service', 'window'] as const;
+  const duration = 'Duration of upstream calls, by service, region and outcome';
+  const callSeconds = histogram('upstream_duration_seconds', duration, ...perRegion, 'outcome');
+  const inFlight = gauge('upstream_in_flight', 'Upstream calls in flight', ...perRegion);
+  const maxInFlight = gauge('upstream_in_flight_limit', 'Upstream calls that may be in flight at once', ...perRegion);
+  const queued = gauge('upstream_queued', 'Upstream calls that wait in the queue', ...perRegion);
+  const states = gauge('upstream_health', '1 for the state that the account is in, else 0', ...perAccount, 'state');
+  const worked = gauge('upstream_has_worked', '1 once the account has worked in this process, else 0', ...perAccount);
+  const outages = counter('upstream_outages_total', 'Outages that probes have confirmed, by account', ...perAccount);
+  const probes = counter('upstream_probes_total', 'Probes of accounts, by result', ...perRegion, 'result');
+  const quotaLimit = gauge('quota_limit', 'Calls that the quota allows for each account', ...perWindow);
+  const least = 'Calls left of the quota, for the account with the least left';
+  const quotaLeft = gauge('quota_remaining', least, ...perWindow);
+  const refusals = counter('quota_refused_total', 'Calls that were refused because the quota is used up', ...perWindow);
+  const storeAway = gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0');
+
+  for (const service of SERVICES) for (const window of WINDOWS) refusals.inc({ service, window }, 0);
+  // A rotation can remove an account, and otherwise its series would stay as they were.
+  onCollect(() => {
+    for (const metric of [states, worked, outages]) metric.reset();
+  });
+
+  return {
+    /** A call that was made, after this many ms. */
+    recordCall: (service: Service, region: string, outcome: CallOutcome, ms: number) => {
+      callSeconds.observe({ service, region, outcome }, ms / 1_000);
+      onCall[service]?.();
+    },
+    recordProbe: (service: Service, region: string, result: Evidence) => probes.inc({ service, region, result }),
+    recordQuotaExceeded: (service: Service, window: Window) => refusals.inc({ service, window }),
+    recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
+    watchService: (service: Service, { health, bulkheads, quota }: WatchedService) =>
+      onCollect(() => {
+        for (const [window, { limit, left }] of quota?.states() ?? []) {
+          quotaLimit.set({ service, window }, limit);
+          quotaLeft.set({ service, window }, left);
+        }
+        for (const [region, bulkhead] of bulkheads) {
+          inFlight.set({ service, region }, bulkhead.inFlight);
+          maxInFlight.set({ service, region }, bulkhead.maxInFlight);
+          queued.set({ service, region }, bulkhead.queued);
+        }
+        for (const { account, status, prober } of health.all()) {
+          const ids = { service, region: prober.probe.region, account };
+          for (const state of HEALTH_STATES) states.set({ ...ids, state }, Number(state === status.state));
+          worked.set(ids, Number(status.hasWorked));
+          outages.inc(ids, status.outages);
+        }
+      }),
+  };
+}

@@ -1,0 +1,36 @@
+import { entryOf, number, parsed } from '../config/json-values.ts';
+import { choice, integer, matching, oneOf, type Table } from '../config/values.ts';
+
+/** The variables that concern every upstream service, and the kinds that the variables of each service share. */
+
+export const REGIONS = ['GLB', 'NA', 'EU'] as const;
+
+export type Region = (typeof REGIONS)[number];
+
+export const region = oneOf(REGIONS);
+
+export const timeoutMs = integer(1, 60_000);
+
+const calls = number(1, 999_999_999).optional();
+export const quota = {
+  expected: 'JSON such as {"perSecond":200,"perDay":1000000}, with one of both or both, each from 1 to 999999999',
+  schema: parsed
+    .pipe(entryOf({ perSecond: calls, perDay: calls }))
+    .refine(({ perSecond, perDay }) => perSecond !== undefined || perDay !== undefined),
+};
+
+/** The address of a Valkey or Redis, which may have a user, a password and the number of a database. */
+const storeAddress = {
+  expected: 'a redis:// or rediss:// address, such as rediss://user:password@host:6379/0',
+  schema: matching(
+    'a redis:// or rediss:// address',
+    (text) => URL.canParse(text) && !/\s/.test(text) && /^rediss?:\/\/[^/?#]+(\/\d{0,3})?$/.test(text),
+  ),
+  secret: true,
+} as const;
+
+export const UPSTREAM_VARIABLES = {
+  upstreamCheck: { name: 'UPSTREAM_CHECK', ...choice('first', 'all', 'off'), default: 'first' },
+  quotaStoreUrl: { name: 'QUOTA_STORE_URL', ...storeAddress },
+  upstreamMaxInFlight: { name: 'UPSTREAM_MAX_IN_FLIGHT', ...integer(1, 10_000), default: '512' },
+} as const satisfies Table;
