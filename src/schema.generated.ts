@@ -205,7 +205,7 @@ export type DeviceFingerprint = {
    * Null also with `BAD_USER_INPUT`, for a `minConfidence` out of its range.
    */
   signals?: Maybe<Array<Signal>>;
-  /** The token that was judged. A credential, so it is not part of the public graph. */
+  /** The judged token. A credential, so it is not part of the public graph. */
   token: Scalars['ID']['output'];
   /** Version of the fingerprint method. */
   version: Scalars['String']['output'];
@@ -335,7 +335,7 @@ export type DeviceMetadataInput = {
   phonePrefix?: InputMaybe<Scalars['String']['input']>;
   /** Hash of the telephone number. */
   phoneSha256?: InputMaybe<Scalars['String']['input']>;
-  /** TLS cipher that was negotiated. */
+  /** Negotiated TLS cipher. */
   tlsCipher?: InputMaybe<Scalars['String']['input']>;
   /** User-Agent header of the client. */
   userAgent?: InputMaybe<Scalars['String']['input']>;
@@ -346,7 +346,7 @@ export type DeviceMetadataInput = {
 /** An operating system, of a phone or of a machine behind a browser. */
 export type DeviceOperatingSystem = {
   __typename?: 'DeviceOperatingSystem';
-  /** Anything else that was reported; null if nothing was. */
+  /** Any other reported data; null if none. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
   /** Such as `Android`, `iOS` or `Windows`. Null if the browser does not report it. */
   name?: Maybe<Scalars['String']['output']>;
@@ -642,7 +642,7 @@ export type Web = {
 /** A browser. */
 export type WebBrowser = {
   __typename?: 'WebBrowser';
-  /** Anything else that was reported; null if nothing was. */
+  /** Any other reported data; null if none. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
   /** Major version. Null if the browser does not report it. */
   major?: Maybe<Scalars['String']['output']>;
@@ -655,7 +655,7 @@ export type WebBrowser = {
 /** The machine behind a browser. */
 export type WebDevice = {
   __typename?: 'WebDevice';
-  /** Anything else that was reported; null if nothing was. */
+  /** Any other reported data; null if none. */
   additional?: Maybe<Scalars['JSONObject']['output']>;
   /** Model. Null if the browser does not report it. */
   model?: Maybe<Scalars['String']['output']>;
