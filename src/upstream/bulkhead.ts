@@ -4,8 +4,7 @@ type Waiting = PromiseWithResolvers<void>;
 
 /**
  * Limits the calls that run and that wait. Operations take turns, and a full queue drops a call of the one that has
- * most in it, so a bot with a hundred calls keeps nobody out. No library has turns, or lets a call leave at a
- * disconnect.
+ * most in it, so a bot with a hundred calls keeps nobody out. No library has turns between operations.
  */
 export class Bulkhead {
   readonly maxInFlight: number;
