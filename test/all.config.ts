@@ -3,7 +3,7 @@ import { shared } from '../vitest.config.ts';
 
 /** These try what was built. */
 const PROCESS = 'process/*.test.ts';
-const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'server/worst-request.all.test.ts'];
+const MEASURED = ['bench/*.all.test.ts', 'soak/*.all.test.ts', 'limits/worst-request.all.test.ts'];
 
 /**
  * `npm run test:all`: what needs minutes or other software than Node, and the tests of the process on what was built. Where

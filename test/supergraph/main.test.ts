@@ -15,7 +15,7 @@ const start = (env: Readonly<Record<string, string>>) => {
   return child;
 };
 
-test('says where the pages are and what curl needs, judges by the policy of the file, and a signal ends it with 0', async () => {
+test('`npm run supergraph` says where the pages are and what curl needs, judges by the policy of the file, and a signal ends it with 0', async () => {
   const [, shop = '', desk = '', gateway = '', headers = ''] = await start({
     RISK_POLICY_FILE: 'test/fixtures/policy-without-emulators.json',
   }).waitFor(/^The shop: +(\S+)\nThe analyst's desk: +(\S+)\nThe supergraph: +(\S+)\n +for curl: +(-H .*)\n/m);

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { HEALTHY, healthOf } from '../server/support.ts';
 import { startInLiveMode } from '../support/app.ts';
 import { CAPTCHA_INPUT, captchasMutation, referencesTo } from '../support/graphql.ts';
 import { ask, type GraphqlAnswer, json, post, request } from '../support/requests.ts';
 import { pieces, times } from '../support/times.ts';
 import { sendJson, startUpstream } from '../support/upstream.ts';
-import { HEALTHY, healthOf } from './support.ts';
 
 /** How much one request may ask, each limit of the configuration at its edge and one beyond it; and how much all may. */
 

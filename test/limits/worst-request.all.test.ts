@@ -228,7 +228,7 @@ const CPU_MS = 150;
 const FACTOR = 2;
 
 const SECRET = 'the-secret-of-the-router';
-const upstream = startProcess('test/server/hostile-upstream.ts');
+const upstream = startProcess('test/limits/hostile-upstream.ts');
 const [url] = await upstream.waitFor(/http\S+/);
 const app = await startInLiveMode(url, { sealingKeys: SEALING_KEYS, routerSecrets: [SECRET] });
 afterAll(() => Promise.all([app.stop(), upstream.stop()]));

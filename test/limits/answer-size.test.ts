@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import type { FingerprintParts } from '../../src/fingerprint/device-request.ts';
 import { type JudgedDevice, toOutcome } from '../../src/fingerprint/outcome.ts';
 import { ANDROID, SIGNAL } from '../faults/documented.ts';
+import { startSubgraph, withDevices } from '../graphql/capabilities.ts';
 import { ENTITIES_QUERY, entitiesQuery, referencesTo } from '../support/graphql.ts';
 import { ask } from '../support/requests.ts';
 import { pieces, times } from '../support/times.ts';
-import { startSubgraph, withDevices } from './capabilities.ts';
 
 const LIMIT = 4_000;
 const overloaded = (message: string) => [{ message, extensions: { code: 'OVERLOADED', retryable: false } }];
