@@ -98,7 +98,7 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
       log.info({ url: graphqlUrl, upstreams: config.upstreamMode }, 'ready'),
     );
     let inUse = config;
-    /** Replaces all secrets by those of another configuration, but for the address of the store. Requests under way keep their own. */
+    /** Replaces all secrets with those of another configuration, except the address of the store. Requests under way keep their own. */
     const rotate = (next: Config) => {
       const isStoreNew = next.quotaStoreUrl !== config.quotaStoreUrl;
       if (isStoreNew)

@@ -18,10 +18,10 @@ const USAGE = `npm run policy -- POLICY                    its rules, and what i
 npm run policy -- POLICY SIGNALS [CLIENT] [eventType=WORD]
                                             which rule acts, and why each rule before it does not
 npm run policy -- POLICY DEVICES            the same in short for each device of a file
-npm run policy -- POLICY OTHER              what the policy in another file decides otherwise
+npm run policy -- POLICY OTHER              where the policy in another file decides differently
 
-POLICY is a file, or built-in, which is also meant if there is none. SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the
-catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has such a line for each device, or judgements
+POLICY is a file, or built-in (the default). SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the
+catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has one line of SIGNALS and CLIENT for each device, or judgements
 as JSON, as the graph returns them.`;
 
 /** A mistake of the user. */

@@ -38,7 +38,7 @@ function fail(what: string, thrown: unknown): never {
 // written at the exit.
 process.on('uncaughtException', (thrown) => fail('process crashed', thrown));
 
-/** npm passes on a signal that its process group has already got: within this time it is the same one, in ms. */
+/** npm forwards a signal that the process group has already received: a repeat within this time, in ms, is the same signal. */
 const SAME_SIGNAL_MS = process.env['npm_lifecycle_event'] === undefined ? 0 : 500;
 
 /** How long a stop may take after `SHUTDOWN_GRACE_MS`: requests get 7 s, traces 2 s. */
@@ -102,7 +102,7 @@ function readAll() {
 
 function refuseToStart(headline: string, sentences: readonly string[]): never {
   process.stderr.write(`${headline}\n${sentences.map((sentence) => `  ${sentence}\n`).join('')}`);
-  // `node --watch`, which says so here, would wait for a change of a file. A signal ends it with the code of this process.
+  // `node --watch`, detected by this variable, would wait for a file to change. A signal ends it with the code of this process.
   if (process.env['WATCH_REPORT_DEPENDENCIES']) process.kill(process.ppid, 'SIGTERM');
   process.exit(1);
 }

@@ -45,7 +45,7 @@ export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: C
   return { id, captchaKey, region, origin, path: pathname + search, headers: FORM_HEADERS };
 }
 
-/** A made-up challenge, signed: the service may reject it, but not us. It looks real, and no cache has it. */
+/** A made-up challenge, signed: the service may reject the challenge, but not our account. It looks real and is never cached. */
 export function captchaProbe({ captchaKey, region, origin, path, headers }: Captcha): Probe {
   const body = () => {
     const lotNumber = randomBytes(16).toString('hex');

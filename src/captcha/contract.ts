@@ -122,7 +122,7 @@ export type CaptchaResponse =
 
 /**
  * Reads a response. A rejection with wrong details is one, and so is an exception with a numeric `code` or without
- * `status`. As unusable responses, a policy could let them proceed.
+ * `status`. If they counted as unusable, a policy could let them proceed.
  */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
@@ -142,7 +142,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
 }
 
 /**
- * Does this reject? `fail` (2.3), any result but the pass, a status like it or a reason of 7.1; no exception has one.
+ * Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1.
  */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);

@@ -39,7 +39,7 @@ export class FailOpenBudget {
   readonly #proceededOf = new Map<string, number>();
   #proceeded = 0;
 
-  /** Records that an requester was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
+  /** Records that a requester was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
   recordPass(captchaId: string, requester: Requester, now: number): void {
     const bucket = bucketOf(captchaId, requester);
     const minutes = this.#minutes.get(bucket) ?? [];

@@ -6,7 +6,7 @@ import type { CaptchaVerdict } from './verdict.ts';
 const REFUSALS = ['incomplete', 'audience', 'action', 'captcha_id', 'subject'] as const;
 export type AttestationRefusal = (typeof REFUSALS)[number];
 
-/** Did the service verify the captcha, or did it proceed in an outage? */
+/** Was the captcha verified, or let through in an outage? */
 export const ASSURANCES = ['verified', 'unverified'] as const;
 export type Assurance = (typeof ASSURANCES)[number];
 

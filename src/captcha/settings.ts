@@ -61,7 +61,7 @@ const attestationKey = json.jwkOf('ES256', 'sig', ['sign'], {
   y: json.bytes,
   d: json.bytes,
 });
-/** Does the private half have this public half? A mismatch would make every verifier refuse everything. */
+/** Do the private and the public half belong together? A mismatch would make every verifier refuse everything. */
 function isKeyPair({ x, y, d }: { readonly x: string; readonly y: string; readonly d: string }): boolean {
   const curve = createECDH('prime256v1');
   try {
@@ -79,7 +79,7 @@ const attestationKeys = json.secretList(
     if (keys.length > 0 && keys.filter(({ state }) => state === 'active').length !== 1)
       report('expected exactly one active key');
     for (const [index, key] of keys.entries()) {
-      // One that is no such text has its sentence already.
+      // Malformed parts are already reported.
       if ([key.x, key.y, key.d].every(json.isKeyBytes) && !isKeyPair(key))
         report('expected a private key d with its own public key x and y', index);
     }

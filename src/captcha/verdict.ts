@@ -14,7 +14,7 @@ export type CaptchaVerdict =
   | (CaptchaFailed & { __typename: 'CaptchaFailed' })
   | (CaptchaIndeterminate & {
       __typename: 'CaptchaIndeterminate';
-      /** Is the service down, as our own probes have confirmed, and has the allowance for an outage room for this one? */
+      /** Is the service down, as our own probes have confirmed, and does the allowance cover this captcha? */
       readonly isAllowed: boolean;
     });
 
@@ -126,7 +126,7 @@ interface FailOpen {
   readonly hasWorked: boolean;
   /** Is the captcha id down, and so is every other one that a person could use instead? */
   readonly isDown: boolean;
-  /** Takes one of those that may proceed in an outage. False if none is left. */
+  /** Takes one from the allowance for an outage; false if it is used up. */
   readonly takeAllowance: () => boolean;
 }
 

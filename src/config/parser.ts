@@ -21,7 +21,7 @@ export interface RuleInput<Rows extends Table> {
   readonly values: Partial<Values<Rows>>;
   /** Is it in the environment, even if it could not be read? */
   readonly isSet: (key: keyof Rows) => boolean;
-  /** Adds a sentence if a rule is broken; the same one once. */
+  /** Adds a sentence if a rule is broken, unless it was added before. */
   readonly refuse: (isBroken: boolean, key: keyof Rows, expected: string, got: string) => void;
   /** Adds a sentence for each value that the documentation shows in place of the operator's own. */
   readonly refusePlaceholders: () => void;

@@ -23,7 +23,7 @@ export function createFingerprintLoader(
     const message = `One request may ask about ${maxCalls} different device tokens. Ask about the others in another request.`;
     return Promise.reject(new DeviceTrustError('OVERLOADED', { message, side: 'caller' }));
   };
-  // One that fails makes no other one fail: a value that is an Error rejects its own request.
+  // A failure stays with its own request: DataLoader rejects only the entry that is an Error.
   return new DataLoader((requests) => Promise.all(requests.map((request) => load(request).catch(asError))), {
     cacheKeyFn: ({ key }) => key,
   });
@@ -71,7 +71,7 @@ export class FingerprintClient {
   /** Counts a difference from the document, and names a new word in the log, once in this process. */
   #recordDrift(kind: Drift, word?: string): void {
     this.#options.metrics.recordDrift(kind);
-    // As the cause of the line, so that no word is left out for another.
+    // The word is part of the cause, so the repeat limit counts each word separately.
     const cause = `${kind}: ${word !== undefined && PLAIN_WORD.test(word) ? word : 'another one'}`;
     if (word === undefined || this.#named.has(cause) || this.#named.size >= MAX_NAMED) return;
     this.#named.add(cause);

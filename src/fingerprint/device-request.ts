@@ -98,12 +98,12 @@ export class DeviceRequest {
     return device ? this.decide(device) : (judgement.decision ?? null);
   }
 
-  /** The sealed text of a judgement, always the same one. @throws UPSTREAM_PROTOCOL_ERROR: the service said too much */
+  /** The sealed text of a judgement, always the same one. @throws UPSTREAM_PROTOCOL_ERROR if the answer is too long to seal */
   sealedOf(judgement: DeviceJudgement): string {
     const device = this.#devices.get(judgement);
     if (!device) return judgement.sealed;
     const known = this.#sealed.get(judgement);
-    // Also an error is remembered, because one request can select it under hundreds of aliases.
+    // An error is remembered too, because one request can select it under hundreds of aliases.
     const sealed = known ?? this.#parts.judgements.seal(judgementOf(device, this.#caller.subject, this.decide(device)));
     this.#sealed.set(judgement, sealed);
     if (sealed instanceof DeviceTrustError) throw sealed;

@@ -6,7 +6,7 @@ import { CLIENT_TYPES, type MetadataKey } from './contract.ts';
 const DRIFTS = ['unknown_signal', 'level', 'confidence', 'client_type'] as const;
 export type Drift = (typeof DRIFTS)[number];
 
-/** About what it was decided. The event is a word of the policy; undefined for any other. */
+/** The subject of a decision. The event is undefined unless the policy names it. */
 type Decided = { readonly clientType: DeviceClientType; readonly eventType?: string | undefined };
 
 export type FingerprintMetrics = ReturnType<typeof createFingerprintMetrics>;

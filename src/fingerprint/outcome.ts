@@ -204,7 +204,7 @@ class Report {
     this.#fits = 'device_basic' in detail && jsonBytes(detail.device_basic, MAX_BYTES) <= MAX_BYTES;
   }
 
-  /** As many characters from the begin of a text as still fit. The first text that is cut takes all that is left. */
+  /** The longest beginning of a text that still fits. The first text that is cut takes all that is left. */
   text(value: string): string {
     if (this.#fits || this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;
@@ -219,7 +219,7 @@ class Report {
     return kept;
   }
 
-  /** The entries of a free-form object that still fit, but for some. */
+  /** The entries of a free-form object that still fit, except these keys. */
   entriesBut(some: readonly string[], object: Record<string, unknown>): Record<string, unknown> {
     const kept: [string, unknown][] = [];
     for (const key in object) {
@@ -230,7 +230,7 @@ class Report {
         continue;
       }
       const isText = typeof value === 'string';
-      // A colon and a comma have two bytes, and so have the brackets.
+      // The two brackets stand for the colon and the comma.
       const ofKey = jsonBytes(key, this.#left);
       const bytes = ofKey + (isText || ofKey > this.#left ? 2 : jsonBytes([value], this.#left));
       if (this.#takes(bytes)) kept.push([key, isText ? this.text(value) : value]);

@@ -32,9 +32,9 @@ interface Candidate {
  * - A default of a variable can turn out to be wrong only while the operation is executed.
  * - It writes literals into its code, where a caller's text, or a word, which `_Any` accepts, could run. It can lose
  *   a variable there.
- * - It writes the names of answers into its code as well, and takes two for one that are alike when joined by `_`. So
+ * - It writes the names of answers into its code as well, and confuses two that become equal when joined by `_`. So
  *   the only alias may be that of the root field, in letters and digits.
- * - Names that every object has, such as `constructor`, are not names to it.
+ * - Names that every object has, such as `constructor`, break it.
  * - It writes a fragment out wherever that is spread: where each spreads the next one twice, the code would double
  *   with each.
  */

@@ -37,7 +37,7 @@ export class RequestContext {
     return true;
   }
 
-  /** Sets a field to null. @throws the error; nothing once the request has 100 of them, as the last one says */
+  /** Sets a field to null. @throws the error, up to 100 in a request; the last one says that no more follow */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;

@@ -33,7 +33,7 @@ function isRestricted({ astNode, type }: GraphQLField<unknown, unknown>): boolea
   return hasTag(astNode) || isRisk(getNamedType(type));
 }
 
-/** Has a definition of the SDL the tag `risk`? */
+/** Does this definition of the SDL have the tag `risk`? */
 function hasTag(node: Pick<FieldNode, 'directives'> | null | undefined): boolean {
   const tags = node?.directives?.filter(({ name }) => name.value === 'tag') ?? [];
   return tags.some(({ arguments: given = [] }) =>

@@ -5,7 +5,7 @@ import { linesDropped } from './logger.ts';
 
 /** What is counted of an operation when it ends. */
 interface FinishedOperation {
-  /** The name of who sent it: `router`, `anyone` or a configured service. */
+  /** The name of the sender: `router`, `anyone` or a configured service. */
   readonly caller: string;
   readonly ms: number;
   readonly outcome: 'ok' | 'partial' | 'error';
@@ -42,7 +42,7 @@ function createRegistry() {
       new Gauge({ name: `device_trust_${name}`, help, labelNames, registers: [registry] }),
     histogram: <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
       new Histogram({ name: `device_trust_${name}`, help, labelNames, buckets: BUCKETS, registers: [registry] }),
-    /** Has metrics that show a state brought up to date whenever Prometheus reads, in the order of these calls. */
+    /** Registers an update that runs before each scrape, in the order of registration. */
     onCollect: (update: () => void) => void updates.push(update),
     /** Everything counted so far, in the text format. */
     render: (): Promise<string> => {
@@ -78,7 +78,7 @@ export function createMetrics() {
   const droppedLines = counter('log_lines_dropped_total', 'Log lines that could not be written');
   const lost = 'Spans that the receiver of traces did not get, by reason';
   const newestInUse = gauge('newest_in_use', '1 while the newest content of these files is in use, else 0', 'file');
-  const contentInfo = gauge('content_info', '1, with a hash of what is in use of this content', 'content', 'hash');
+  const contentInfo = gauge('content_info', '1, with the hash of the content in use', 'content', 'hash');
   const ready = gauge('ready', '1 while readiness succeeds, else 0');
   const time = gauge('time_seconds', 'The clock of this machine, in seconds since 1970');
   const build = { version: packageJson.version, node: process.versions.node };

@@ -61,7 +61,7 @@ export class Operation {
   #side: Side | undefined;
   #calls = 0;
   #callMs = 0;
-  /** Codes of the errors in the response. That there is none is a mistake of ours. */
+  /** Codes of the errors in the response. Until a result is recorded, the operation counts as our failure. */
   #errors: readonly ErrorCode[] = ['INTERNAL_SERVER_ERROR'];
   #hasData = false;
 

@@ -9,7 +9,7 @@ export interface EventLoopMonitor {
 
 const TICK_MS = 20;
 
-/** The shortest window in which delays are measured, in ms: a short turn between two long ones does not hide that these are two. */
+/** The shortest window in which delays are measured, in ms: a short turn between two long ones must not hide the second. */
 const WINDOW_MS = 50;
 
 /** How late the event loop may be, in ms: far more than a large request takes, and far less than routers and people wait. */

@@ -18,9 +18,7 @@ export function parseJson(json: string | Uint8Array): unknown {
       ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
       : given;
     const parsed: unknown = JSON.parse(text);
-    // Nearly always as many, which needs no second look.
-    const isEachKeptOnce = withoutPrototypes(parsed) === quotesBeforeColons(text);
-    return isEachKeptOnce || repeatedKeysIn(text).length === 0 ? parsed : undefined;
+    return hasKeysOf(text, parsed) ? withoutPrototypes(parsed) : undefined;
   } catch {
     return undefined;
   }
@@ -28,27 +26,51 @@ export function parseJson(json: string | Uint8Array): unknown {
 
 /** Reads JSON of a person, with the keys that repeat in an object. @throws SyntaxError, whose message quotes it */
 export function readJson(text: string): { readonly json: unknown; readonly repeatedKeys: readonly string[] } {
-  return { json: JSON.parse(text), repeatedKeys: repeatedKeysIn(text) };
+  const json: unknown = JSON.parse(text);
+  return { json, repeatedKeys: keysIn(text).flatMap((keys) => keys.filter((key, at) => keys.indexOf(key) < at)) };
 }
 
-/** Takes out the keys of a JSON value that could reach a prototype, and counts all that it had. */
-function withoutPrototypes(value: unknown): number {
+/**
+ * Does a value have the keys of its text, each once? A parser silently keeps the last of two equal keys. And V8 14 misreads a key with
+ * escapes as its first characters in the text, if an earlier text had such a key there. So a misread key contains a backslash.
+ */
+function hasKeysOf(text: string, parsed: unknown): boolean {
+  const mayBeMisread = text.includes('\\');
   let keys = 0;
+  forEachKey(parsed, (key) => {
+    keys += mayBeMisread && key.includes('\\') ? Number.NaN : 1;
+  });
+  // Nearly always true, and then no key repeats.
+  if (keys === quotesBeforeColons(text)) return true;
+  const missing = new Map<string, number>();
+  for (const key of keysIn(text).flat()) missing.set(key, (missing.get(key) ?? 0) + 1);
+  forEachKey(parsed, (key) => missing.set(key, (missing.get(key) ?? 0) - 1));
+  return [...missing.values()].every((count) => count === 0);
+}
+
+/** Visits the keys of all objects in a JSON value of any depth. */
+function forEachKey(value: unknown, visit: (key: string, object: Record<string, unknown>) => void): void {
   const open = [value];
   while (open.length > 0) {
     const next = open.pop();
     if (Array.isArray(next)) for (const item of next) open.push(item);
     else if (isObject(next)) {
       for (const key in next) {
-        keys += 1;
-        const inner = next[key];
-        if (key === '__proto__' || (key === 'constructor' && isObject(inner) && Object.hasOwn(inner, 'prototype')))
-          delete next[key];
-        else if (typeof inner === 'object') open.push(inner);
+        visit(key, next);
+        if (typeof next[key] === 'object') open.push(next[key]);
       }
     }
   }
-  return keys;
+}
+
+/** Takes the keys out of a JSON value that could reach a prototype: `__proto__`, and `constructor` with a `prototype`. */
+function withoutPrototypes(value: unknown): unknown {
+  forEachKey(value, (key, object) => {
+    if (key !== '__proto__' && key !== 'constructor') return;
+    const inner = object[key];
+    if (key === '__proto__' || (isObject(inner) && Object.hasOwn(inner, 'prototype'))) delete object[key];
+  });
+  return value;
 }
 
 /** The keys in a JSON text, each as often as it stands there, and the texts that begin with a colon. */
@@ -64,35 +86,26 @@ function quotesBeforeColons(json: string): number {
 
 const [QUOTE, BACKSLASH, COLON, OPEN, CLOSE] = ['"', '\\', ':', '{', '}'].map((character) => character.charCodeAt(0));
 
-/** The keys of one object. A list is quicker for a few, as nearly all objects have. */
-type Keys = string[] | Set<string>;
-const FEW_KEYS = 16;
-
-/** The keys that stand again in an object of valid JSON: a parser takes the last one, and the first is gone without a word. */
-function repeatedKeysIn(json: string): string[] {
-  const repeated: string[] = [];
-  const outer: (Keys | undefined)[] = [];
-  let keys: Keys | undefined;
+/** The keys of each object of a valid JSON text, as they stand there. */
+function keysIn(json: string): string[][] {
+  const all: string[][] = [];
+  const open: string[][] = [];
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === OPEN) {
-      outer.push(keys);
-      keys = [];
-    } else if (code === CLOSE) keys = outer.pop();
+      open.push([]);
+    } else if (code === CLOSE) all.push(open.pop() ?? []);
     else if (code === QUOTE) {
       const begin = at;
       at = endOfText(json, begin);
       let next = at + 1;
       while (json.charCodeAt(next) <= 0x20) next += 1;
-      if (json.charCodeAt(next) !== COLON || !keys) continue;
+      if (json.charCodeAt(next) !== COLON) continue;
       const written = json.slice(begin + 1, at);
-      const key = written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written;
-      if (Array.isArray(keys) ? keys.includes(key) : keys.has(key)) repeated.push(key);
-      if (!Array.isArray(keys)) keys.add(key);
-      else if (keys.push(key) > FEW_KEYS) keys = new Set(keys);
+      open.at(-1)?.push(written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written);
     }
   }
-  return repeated;
+  return all;
 }
 
 /** Where the text that begins here ends: at a quote after an even number of backslashes. */

@@ -3,7 +3,7 @@ import { type ApolloServer, HeaderMap } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
-import { DeviceTrustError } from '../errors.ts';
+import { DeviceTrustError, ERROR_CATALOGUE } from '../errors.ts';
 import type { RequestContext } from '../graphql/context.ts';
 import { documentViolation, estimateParsedBytes } from '../graphql/document-limits.ts';
 import { inOrder, toErrors } from '../graphql/errors.ts';
@@ -68,14 +68,18 @@ export async function handleGraphql(
       const answer = await answerOperation(options, request, asked, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
+      operation.recordResult(result);
       const unread = options.answers.reserveFor(caller.name);
       if (!unread.take(bytes)) throw overloaded();
-      operation.recordResult(result);
-      send(response, status, { ...answer.headers, 'content-type': contentType }, text);
-      releaseWhenRead(response, unread);
+      try {
+        send(response, status, { ...answer.headers, 'content-type': contentType }, text);
+      } finally {
+        releaseWhenRead(response, unread);
+      }
     } catch (error) {
       if (!(error instanceof RequestRefused)) throw error;
       ({ status } = error);
+      operation.recordFailure(ERROR_CATALOGUE[error.code].side);
       operation.recordResult({ errors: [{ message: error.message, extensions: { code: error.code } }] });
       sendRefusal(response, error);
     } finally {

@@ -12,7 +12,7 @@ const RECEIVE_TIMEOUT_MS = 10_000;
 const CHECK_INTERVAL_MS = 1_000;
 /** So that a new replica has its part of the connections within minutes, while a handshake is still rare. */
 const MAX_CONNECTION_AGE_MS = 300_000;
-/** By which part of it the age at which a connection ends is earlier or later, so that many do not end at the same time. */
+/** The fraction by which that age varies, so that connections do not all end at once. */
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
@@ -57,7 +57,7 @@ export class Listener {
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
-  /** The requests of each connection that are owed an answer, and the last one of all. */
+  /** The requests of each connection still without an answer, and the latest request. */
   readonly #requests = new WeakMap<Socket, { owed: number; last: IncomingMessage }>();
   readonly #metrics: ListenerOptions['metrics'];
   #isDraining = false;

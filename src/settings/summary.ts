@@ -6,7 +6,7 @@ import { type Config, VARIABLES } from './variables.ts';
 
 /** The messages of a start about its configuration. */
 
-/** What is on and what is off, in one line; `policy` is the id of the risk policy. */
+/** The features in use, in one line; `policy` is the id of the risk policy. */
 export function summaryOf(config: Config, policy: string): string {
   const { attestation, sealingKeys, fingerprintQuota, captchaQuota, quotaStoreUrl, riskPolicyFile } = config;
   const otherwise = config.upstreamMode === 'sandbox' ? 'of the sandbox' : 'off';
@@ -69,7 +69,9 @@ const ROWS: Table = VARIABLES;
 
 /** 12 hexadecimal digits for the configuration, and for all secrets together, by which replicas are compared. */
 export function hashesOf({ host: _, otelResourceAttributes: __, ...common }: Config) {
-  const { secret, open } = Object.groupBy(Object.entries(common), ([key]) => (ROWS[key]?.secret ? 'secret' : 'open'));
+  const { secret, open } = Object.groupBy(Object.entries(common).sort(), ([key]) =>
+    ROWS[key]?.secret ? 'secret' : 'open',
+  );
   const configuration = createHash('sha256').update(JSON.stringify(open)).digest('hex').slice(0, 12);
   // Whoever knows all secrets but one can try out guesses of that one, at 14 ms each.
   const secrets = scryptSync(JSON.stringify(secret), 'device-trust', 6, { cost: 4_096 }).toString('hex');

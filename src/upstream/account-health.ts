@@ -5,7 +5,7 @@ import { type Probe, Prober, type ProberOptions } from './prober.ts';
 /** The events that an account reports to its service. */
 export interface AccountObserver {
   report(health: AccountHealth, before: HealthStatus): void;
-  /** It is down, so every other account has to be known as well. It says so about once a second. */
+  /** Called about once a second while the account is down: the health of all others has to be known too. */
   probeIfStale(): void;
 }
 

@@ -38,7 +38,7 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly metrics: UpstreamMetrics;
   /** Calls that may be under way at once in one region; as many may wait for one of them to end. */
   readonly upstreamMaxInFlight: number;
-  /** How many calls may be sent for each account; undefined if as many as come. */
+  /** How many calls may be sent for each account; undefined for no limit. */
   readonly quota: Quota | undefined;
 }
 
@@ -128,7 +128,7 @@ export class UpstreamClient<Configured extends Account = Account> {
       if (wasQueued) await bulkhead.wait(scope, deadline.signal);
       try {
         // It was asked before the call waited, but may have changed since.
-        if (wasQueued && !isHalfOpen) health?.admit();
+        if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota?.take(id);
         deadline.signal.throwIfAborted();
         pending = this.#poolFor(origin).post({ path, headers, body }, deadline.signal, scope);

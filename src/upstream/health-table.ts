@@ -68,7 +68,7 @@ const NEXT_AGAIN: Readonly<Record<'failed' | 'inconclusive', Row>> = {
   inconclusive: { unknown: 'unknown', outage: 'unknown' },
 };
 
-/** The status after one more evidence. */
+/** The status after one more piece of evidence. */
 export function statusAfter(before: HealthStatus, given: Evidence, reason = ''): HealthStatus {
   // An account that has worked had a host, so a host that is gone is an outage.
   const evidence = given === 'no_such_host' ? (before.hasWorked ? 'failed' : 'refused') : given;

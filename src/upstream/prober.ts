@@ -67,7 +67,7 @@ export async function sendProbe(probe: Probe, options: ProbeOptions, signal: Abo
   }
 }
 
-/** The second probe starts so long after the first one, in ms, and no two probes of an account start closer together. */
+/** The time between the first two probes, and the minimum between any two of an account, in ms. */
 const MIN_INTERVAL_MS = 300;
 /** How often an account is probed that does not respond, or while another account of its service is down, in ms. */
 const USUAL_INTERVAL_MS = 1_000;
@@ -175,7 +175,7 @@ export class Prober {
     if (result.evidence === 'well' || this.#responses === responsesBefore) this.#account.conclude(result);
   }
 
-  /** Waits until somebody calls `#wake`, and at most so long. It does not keep the process alive. */
+  /** Waits for `#wake`, at most this long. It does not keep the process alive. */
   async #sleep(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms).unref();

@@ -80,12 +80,12 @@ export async function openQuotaStore(url: string, log: Logger, metrics: Pick<Ups
     timer.refresh();
     if (isAnswered) {
       isAnswered = false;
-      // To count 0 is a write as well.
+      // Counting 0 is a write, too.
       await count(prober, 'probe', 0, () => {
         isAnswered = true;
       });
     } else {
-      // It refuses, as a node does that is no longer the primary, or is silent. A new connection may reach another node.
+      // The store is silent or refuses, like a node that is no longer the primary. A new connection may reach another node.
       redis.stream.destroy();
       isAnswered = true;
     }

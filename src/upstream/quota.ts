@@ -97,7 +97,7 @@ export class Quota {
   #refuse(account: string, { window, calls }: Limit): never {
     this.#metrics.recordQuotaExceeded(this.#service, window);
     const internal = `quota of ${calls} calls a ${window} is used up for account ${account}`;
-    // A client that tried again within a time that makes sense to it would fail all day.
+    // Retries within the same day would all fail.
     throw new DeviceTrustError('QUOTA_EXCEEDED', { internal, ...(window === 'day' && { retryable: false }) });
   }
 }

@@ -6,7 +6,7 @@ import type { Probe, ProberOptions } from './prober.ts';
 /** Each account with the question that probes it. The first one is the default account. */
 type Probes = readonly (readonly [account: string, probe: Probe])[];
 
-/** Longer than a short failure of a service lasts, and short enough for a rollout in its outage, in which replicas are needed. */
+/** Longer than a short failure of a service lasts, and short enough that a rollout during an outage still gets its replicas. */
 const GRACE_MS = 15_000;
 
 /** The accounts whose health is established, and the places where it is reported. */

@@ -264,5 +264,5 @@ export function retryAfterMs(header: unknown): number {
   return Math.min(Math.max(ms || 0, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 
-/** The begin of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
+/** The beginning of an object in a text that is not JSON: in JSONP, in a page, or in UTF-16. */
 const HAS_OBJECT = /\{[\s\0]*"/;

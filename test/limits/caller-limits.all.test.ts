@@ -18,7 +18,7 @@ function open(url: string, body: string, caller = 'anyone') {
 }
 
 test('an answer of which nothing is read for 10 s closes its connection, and one that is late does not', async () => {
-  const { url, underWay } = await startHolding(ROUTER_AND_SERVICES);
+  const { url, underWay, readMetrics } = await startHolding(ROUTER_AND_SERVICES);
   const late = open(url, '{"query":"{ wait }"}', 'router');
   // As much as the service may hold.
   const long = `{"query":"{ long(length: ${8 * MB - 20}) }"}`;
@@ -27,6 +27,7 @@ test('an answer of which nothing is read for 10 s closes its connection, and one
   await Promise.all(unread.map(({ socket }) => once(socket, 'data').then(() => socket.pause())));
   const since = performance.now();
   expect(await statusOf(url, 'orders', long)).toBe(503);
+  expect(await readMetrics()).toContain('device_trust_operations_failed_total{side="operator"} 1\n');
   // As many at once, because one of the two is closed first.
   const askTwice = () => Promise.all(unread.map(() => statusOf(url, 'orders', long)));
   await expect.poll(askTwice, { interval: 500 }).toEqual([200, 200]);

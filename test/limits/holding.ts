@@ -46,10 +46,13 @@ export async function startHolding(options: Partial<ServerOptions>) {
       scope.signal.addEventListener('abort', () => resolve());
     });
   const long = (_: unknown, { length }: { length: number }) => 'x'.repeat(length);
-  const { graphqlUrl, stop } = await startServer(buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]), {
-    maxBodyBytes: 10 * MB,
-    ...options,
-  });
+  const { graphqlUrl, readMetrics, stop } = await startServer(
+    buildSchema([{ typeDefs, resolvers: { Query: { wait, long } } }]),
+    {
+      maxBodyBytes: 10 * MB,
+      ...options,
+    },
+  );
   onTestFinished(stop);
-  return { url: graphqlUrl, underWay };
+  return { url: graphqlUrl, underWay, readMetrics };
 }

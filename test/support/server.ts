@@ -12,6 +12,8 @@ interface TestServer {
   readonly graphqlUrl: string;
   /** Every log line so far. */
   readonly logged: () => string;
+  /** Its metrics as Prometheus reads them. */
+  readonly readMetrics: () => Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -23,15 +25,21 @@ export async function startServer(
 ): Promise<TestServer> {
   const lines: string[] = [];
   const log = pino(loggerOptions(), { write: (line: string) => lines.push(line) });
+  const metrics = createMetrics();
   const server = await createServer(schema, createContext, {
     ...DEFAULTS,
     // So that an answer may have all its 8 MiB in one text.
     maxCost: 2 * DEFAULTS.maxCost,
     eventLoop: { isOverloaded: () => false },
     isUpstreamReady: () => true,
-    telemetry: { log, logSample: 1, metrics: createMetrics(), logHash: new LogHash(undefined), tracing: undefined },
+    telemetry: { log, logSample: 1, metrics, logHash: new LogHash(undefined), tracing: undefined },
     ...overrides,
   });
   const url = await server.listen('127.0.0.1', 0);
-  return { graphqlUrl: url + GRAPHQL_PATH, logged: () => lines.join(''), stop: server.stop };
+  return {
+    graphqlUrl: url + GRAPHQL_PATH,
+    logged: () => lines.join(''),
+    readMetrics: metrics.registry.render,
+    stop: server.stop,
+  };
 }
