@@ -66,13 +66,21 @@ export async function createApp(config: Config, log: Logger, policy = DEFAULT_PO
     // Each service has a client, and so sockets, of its own: slow calls to one must not starve the other.
     const shared = { ...config, log, dns, eventLoop };
     const fingerprint = new FingerprintService(
-      { ...shared, quota: quotas.fingerprint, metrics: { ...upstreamMetrics, ...fingerprintMetrics } },
+      {
+        ...shared,
+        quota: quotas.of('fingerprint', config.fingerprintQuota),
+        metrics: { ...upstreamMetrics, ...fingerprintMetrics },
+      },
       configured.applications,
       sandbox ? [SANDBOX_SEALING_KEY] : config.sealingKeys,
       policy,
     );
     const captcha = new CaptchaService(
-      { ...shared, quota: quotas.captcha, metrics: { ...upstreamMetrics, ...captchaMetrics } },
+      {
+        ...shared,
+        quota: quotas.of('captcha', config.captchaQuota),
+        metrics: { ...upstreamMetrics, ...captchaMetrics },
+      },
       configured.captchas,
       attestationOf(config),
     );

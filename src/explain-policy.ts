@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { ConfigError } from './config/parser.ts';
 import { DEFAULT_POLICY, type PolicySignal, parsePolicy, type RiskPolicy } from './fingerprint/policy.ts';
-import { PolicyError } from './fingerprint/policy-format.ts';
 import {
   bySignal,
   CLIENTS,
@@ -20,9 +20,9 @@ npm run policy -- POLICY SIGNALS [CLIENT] [eventType=WORD]
 npm run policy -- POLICY DEVICES            the same in short for each device of a file
 npm run policy -- POLICY OTHER              where the policy in another file decides differently
 
-POLICY is a file, or built-in (the default). SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the
-catalogue's confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has one line of SIGNALS and CLIENT for each device, or judgements
-as JSON, as the graph returns them.`;
+POLICY is a file, or built-in (the default). SIGNALS are EMULATOR=0.7,BLACKLIST_IP or none, with the catalogue's
+confidence unless one is given. CLIENT is ANDROID, IOS, WEB_H5 or OTHER. DEVICES has one line of SIGNALS and CLIENT
+for each device, or judgements as JSON, as the graph returns them.`;
 
 /** A mistake of the user. */
 class UsageError extends Error {}
@@ -30,7 +30,7 @@ class UsageError extends Error {}
 try {
   process.stdout.write(`${answer(process.argv.slice(2)).join('\n')}\n`);
 } catch (error) {
-  if (!(error instanceof UsageError) && !(error instanceof PolicyError)) throw error;
+  if (!(error instanceof UsageError) && !(error instanceof ConfigError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;
 }
@@ -50,14 +50,14 @@ function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   return summaryTable(policy, questionsIn(text, json));
 }
 
-/** @throws PolicyError with every mistake, under the name of the file */
+/** @throws ConfigError with every mistake, under the name of the file */
 function policyIn(path: string): RiskPolicy {
   const text = textOf(path);
   try {
     return parsePolicy(text);
   } catch (error) {
-    if (!(error instanceof PolicyError)) throw error;
-    throw new PolicyError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
+    if (!(error instanceof ConfigError)) throw error;
+    throw new ConfigError([`${path} is no policy that can be used:`, ...error.problems.map((one) => `  ${one}`)]);
   }
 }
 

@@ -8,7 +8,6 @@ import { ConfigError } from './config/parser.ts';
 import { watchConfig } from './config/rotation.ts';
 import { framesOf } from './errors.ts';
 import { DEFAULT_POLICY, loadPolicy, type RiskPolicy } from './fingerprint/policy.ts';
-import { PolicyError } from './fingerprint/policy-format.ts';
 import { createLogger } from './observability/logger.ts';
 import { exposureOf, listenProblem, summaryOf } from './settings/summary.ts';
 import { parseConfig, VARIABLES } from './settings/variables.ts';
@@ -77,7 +76,7 @@ function readPolicy(path: string | undefined): RiskPolicy {
   try {
     return path === undefined ? DEFAULT_POLICY : loadPolicy(path);
   } catch (error) {
-    if (!(error instanceof PolicyError)) throw error;
+    if (!(error instanceof ConfigError)) throw error;
     throw new ConfigError(error.problems.map((problem) => `${VARIABLES.riskPolicyFile.name}: ${problem}`));
   }
 }

@@ -24,7 +24,7 @@ const RULES = `
   sandbox: fingerprint/contract, fingerprint/settings, fingerprint/signal-catalogue, captcha/contract, captcha/settings, upstream/settings, runtime
   start-sandbox: sandbox, settings, config
   app: settings, captcha, errors, explorer, fingerprint, observability, runtime, sandbox, server, subgraph, upstream
-  explain-policy: fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
+  explain-policy: config/parser, fingerprint/policy, fingerprint/policy-format, fingerprint/policy-report, fingerprint/signal-catalogue, runtime/json
   main: app, config, settings, errors, fingerprint/policy, fingerprint/policy-format, observability/logger
 `;
 const namesIn = (list = '') => list.split(',').flatMap((name) => name.trim() || []);

@@ -1,4 +1,4 @@
-import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
+import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
 import { type AttestationConfig, AttestationIssuer } from './attestation.ts';
 import type { CaptchaParts } from './captcha-request.ts';
 import { type Captcha, CaptchaClient, type ConfiguredCaptcha, captchaProbe, prepareCaptcha } from './client.ts';
@@ -6,7 +6,7 @@ import { VALIDATE_TEMPLATE } from './contract.ts';
 import type { CaptchaMetrics } from './metrics.ts';
 import type { CaptchaSettings } from './settings.ts';
 
-type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
+type Options = SharedOptions &
   Pick<CaptchaSettings, 'captchaTimeoutMs' | 'captchaFailOpen' | 'maxCaptchas'> & { readonly metrics: CaptchaMetrics };
 
 /** The captcha service, with the attestations of its verdicts. */

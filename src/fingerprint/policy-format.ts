@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+
 import { closestMatch } from 'leven';
 import { z } from 'zod';
+import { ConfigError } from '../config/parser.ts';
 import { readJson } from '../runtime/json.ts';
 import { CLIENT_TYPES, EVENT_TYPE } from './contract.ts';
 import { SIGNAL_CATALOGUE } from './signal-catalogue.ts';
@@ -80,21 +82,10 @@ export type Condition = z.output<typeof condition>;
 
 export type PolicyContent = z.output<typeof policySchema>;
 
-/** Everything that is wrong with a policy, with a sentence for each mistake. */
-export class PolicyError extends Error {
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'));
-    this.name = 'PolicyError';
-    this.problems = problems;
-  }
-}
-
-/** The content of a policy in a text of JSON. @throws PolicyError with every mistake at once */
+/** The content of a policy in a text of JSON. @throws ConfigError with every mistake at once */
 export function readContent(text: string): PolicyContent {
   if (text.length > MAX_CHARACTERS)
-    throw new PolicyError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
+    throw new ConfigError([`expected at most ${MAX_CHARACTERS} characters, but got ${text.length}.`]);
   const { json, repeatedKeys } = jsonIn(text);
   const { data, error } = policySchema.safeParse(json, { reportInput: true });
   const ids = anyIds.safeParse(json).data?.rules.map((one) => one.id) ?? [];
@@ -102,7 +93,7 @@ export function readContent(text: string): PolicyContent {
   // Once each, because one value can fail several checks.
   const repeated = repeatedKeys.map((key) => sentence('', 'each key once in its object', key));
   const problems = [...new Set([...repeated, ...mistakes, ...repeatedIds(ids)])];
-  if (!data || problems.length > 0) throw new PolicyError(problems);
+  if (!data || problems.length > 0) throw new ConfigError(problems);
   return data;
 }
 
@@ -112,7 +103,7 @@ function jsonIn(text: string) {
   } catch (error) {
     // The rest of the message quotes the text, which is a secret if the path is that of another file.
     const [where = ''] = / at position \d+( \(line \d+ column \d+\))?/.exec(String(error)) ?? [];
-    throw new PolicyError([`expected JSON, but got a text that is not JSON${where}.`]);
+    throw new ConfigError([`expected JSON, but got a text that is not JSON${where}.`]);
   }
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { ConfigError } from '../config/parser.ts';
 import type { Operation } from '../observability/operation.ts';
 import type { DeviceClientType, DeviceRiskDecision, Signal, SignalCode } from '../schema.generated.ts';
 import defaultPolicy from './default-policy.json' with { type: 'json' };
 import type { FingerprintMetrics } from './metrics.ts';
-import { type Condition, OTHERWISE, PolicyError, readContent } from './policy-format.ts';
+import { type Condition, OTHERWISE, readContent } from './policy-format.ts';
 import { LEVEL_RANK } from './signal-catalogue.ts';
 
 /** A risk policy: an ordered table of rules, of which the first one that matches decides. schema/README.md explains it. */
@@ -37,18 +38,18 @@ export interface PolicyInput {
 
 export type PolicySignal = Pick<Signal, 'name' | 'code' | 'level' | 'confidence' | 'effect'>;
 
-/** @throws PolicyError with every mistake at once */
+/** @throws ConfigError with every mistake at once */
 export function loadPolicy(path: string): RiskPolicy {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    throw new PolicyError(['expected a readable file, but got a path that cannot be read.']);
+    throw new ConfigError(['expected a readable file, but got a path that cannot be read.']);
   }
   return parsePolicy(text);
 }
 
-/** The policy in a text of JSON. @throws PolicyError with every mistake at once */
+/** The policy in a text of JSON. @throws ConfigError with every mistake at once */
 export function parsePolicy(json: string): RiskPolicy {
   const { rules, otherwise } = readContent(json);
   const text = JSON.stringify({ rules, otherwise });

@@ -1,4 +1,4 @@
-import { UpstreamClient, type UpstreamOptions } from '../upstream/client.ts';
+import { type SharedOptions, UpstreamClient } from '../upstream/client.ts';
 import { FingerprintClient, fingerprintProbe } from './client.ts';
 import { QUERY_TEMPLATE } from './contract.ts';
 import type { FingerprintParts } from './device-request.ts';
@@ -8,7 +8,7 @@ import { type ConfiguredApplication, prepareApplication } from './request.ts';
 import { Judgements, type SealingKey } from './sealed-judgement.ts';
 import type { FingerprintSettings } from './settings.ts';
 
-type Options = Omit<UpstreamOptions<never>, 'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'> &
+type Options = SharedOptions &
   Pick<FingerprintSettings, 'fingerprintTimeoutMs' | 'maxUpstreamCalls'> & { readonly metrics: FingerprintMetrics };
 
 /** The fingerprint service, with the policy and the judgements about its devices. */

@@ -42,6 +42,12 @@ export interface UpstreamOptions<Configured extends Account> extends Omit<Servic
   readonly quota: Quota | undefined;
 }
 
+/** The options that do not depend on the service. */
+export type SharedOptions = Omit<
+  UpstreamOptions<never>,
+  'service' | 'accounts' | 'probeOf' | 'pathTemplate' | 'timeoutMs'
+>;
+
 /** After half of the deadline without an answer probes ask whether the service is well, but at most after this, in ms. */
 const MAX_PROBE_AFTER_MS = 700;
 

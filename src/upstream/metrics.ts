@@ -2,17 +2,13 @@ import type { ErrorCode } from '../errors.ts';
 import type { MetricsRegistry } from '../observability/metrics.ts';
 import { type Evidence, HEALTH_STATES, type HealthStatus } from './health-table.ts';
 
-const SERVICES = ['fingerprint', 'captcha'] as const;
-/** The name of an upstream service in metrics, traces and the log. */
-export type Service = (typeof SERVICES)[number];
-
 const WINDOWS = ['second', 'day'] as const;
 export type Window = (typeof WINDOWS)[number];
 
 /** What a call came to: its status, or the error with which it ended. */
 export type CallOutcome = 'ok' | 'http_429' | 'http_4xx' | 'http_5xx' | ErrorCode;
 
-type OnCall = Readonly<Partial<Record<Service, () => void>>>;
+type OnCall = Readonly<Record<string, () => void>>;
 
 interface WatchedService {
   readonly health: {
@@ -24,7 +20,7 @@ interface WatchedService {
 
 export type UpstreamMetrics = ReturnType<typeof createUpstreamMetrics>;
 
-/** The metrics of upstream calls, accounts and quotas. `onCall` is called after each call to its service. */
+/** The metrics of upstream calls, accounts and quotas, by the names that the slices give their services. `onCall` is called after each call to its service. */
 export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: MetricsRegistry, onCall: OnCall = {}) {
   const perRegion = ['service', 'region'] as const;
   const perAccount = [...perRegion, 'account'] as const;
@@ -44,7 +40,6 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
   const refusals = counter('quota_refused_total', 'Calls that were refused because the quota is used up', ...perWindow);
   const storeAway = gauge('quota_store_away', '1 while the quota store is away, refuses or is late, else 0');
 
-  for (const service of SERVICES) for (const window of WINDOWS) refusals.inc({ service, window }, 0);
   // A rotation can remove an account, and otherwise its series would stay as they were.
   onCollect(() => {
     for (const metric of [states, worked, outages]) metric.reset();
@@ -52,14 +47,15 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
 
   return {
     /** A call that was made, after this many ms. */
-    recordCall: (service: Service, region: string, outcome: CallOutcome, ms: number) => {
+    recordCall: (service: string, region: string, outcome: CallOutcome, ms: number) => {
       callSeconds.observe({ service, region, outcome }, ms / 1_000);
       onCall[service]?.();
     },
-    recordProbe: (service: Service, region: string, result: Evidence) => probes.inc({ service, region, result }),
-    recordQuotaExceeded: (service: Service, window: Window) => refusals.inc({ service, window }),
+    recordProbe: (service: string, region: string, result: Evidence) => probes.inc({ service, region, result }),
+    recordQuotaExceeded: (service: string, window: Window) => refusals.inc({ service, window }),
     recordQuotaStore: (isAway: boolean) => storeAway.set(Number(isAway)),
-    watchService: (service: Service, { health, bulkheads, quota }: WatchedService) =>
+    watchService: (service: string, { health, bulkheads, quota }: WatchedService) => {
+      for (const window of WINDOWS) refusals.inc({ service, window }, 0);
       onCollect(() => {
         for (const [window, { limit, left }] of quota?.states() ?? []) {
           quotaLimit.set({ service, window }, limit);
@@ -76,6 +72,7 @@ export function createUpstreamMetrics({ counter, gauge, histogram, onCollect }: 
           worked.set(ids, Number(status.hasWorked));
           outages.inc(ids, status.outages);
         }
-      }),
+      });
+    },
   };
 }

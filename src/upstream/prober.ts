@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
 import { Deadline, type EventLoop } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
-import type { Service, UpstreamMetrics } from './metrics.ts';
+import type { UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
@@ -35,14 +35,12 @@ export function evidenceOfStatus(status: number, unreadable?: string): ProbeResu
   return { evidence: 'failed', reason: status === 200 ? 'an undocumented body' : reason };
 }
 
-export interface ProbeOptions {
-  readonly dns: DnsCache;
-  readonly eventLoop: EventLoop;
-  readonly timeoutMs: number;
-}
-
 /** Sends a probe on a connection of its own. If `signal` ends it, its result shows nothing. */
-export async function sendProbe(probe: Probe, options: ProbeOptions, signal: AbortSignal): Promise<ProbeResult> {
+export async function sendProbe(
+  probe: Probe,
+  options: Pick<ProberOptions, 'dns' | 'eventLoop' | 'timeoutMs'>,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
   const { origin, path, headers, body, classify } = probe;
   const { dns, eventLoop, timeoutMs } = options;
   const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
@@ -75,9 +73,12 @@ const USUAL_INTERVAL_MS = 1_000;
 const REFUSED_INTERVAL_MS = 10_000;
 
 /** Options that all accounts of a service share. */
-export interface ProberOptions extends ProbeOptions {
+export interface ProberOptions {
+  readonly dns: DnsCache;
+  readonly eventLoop: EventLoop;
+  readonly timeoutMs: number;
   /** The name of the service, for the metrics and the log. */
-  readonly service: Service;
+  readonly service: string;
   readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { DeviceTrustError } from '../errors.ts';
-import type { Service, UpstreamMetrics, Window } from './metrics.ts';
+import type { UpstreamMetrics, Window } from './metrics.ts';
 import { openQuotaStore, type QuotaStore } from './quota-store.ts';
 
 /** How many calls may be sent for one account. */
@@ -30,13 +30,13 @@ type QuotaMetrics = Pick<UpstreamMetrics, 'recordQuotaStore' | 'recordQuotaExcee
 
 /** The quota of one service, by account. While the store is away, it goes on alone from the rest that it last knew. */
 export class Quota {
-  readonly #service: Service;
+  readonly #service: string;
   readonly #limits: readonly Limit[];
   readonly #metrics: QuotaMetrics;
   readonly #store: QuotaStore | undefined;
   readonly #known = new Map<string, Map<Limit, Rest>>();
 
-  constructor(service: Service, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
+  constructor(service: string, { perSecond, perDay }: QuotaLimits, metrics: QuotaMetrics, store?: QuotaStore) {
     const limitOf = (window: Window, ms: number, calls: number | undefined): Limit[] =>
       calls === undefined
         ? []
@@ -103,20 +103,18 @@ export class Quota {
 }
 
 interface Options {
-  readonly fingerprintQuota: QuotaLimits | undefined;
-  readonly captchaQuota: QuotaLimits | undefined;
   /** redis:// or rediss://, with its user and password, where all replicas count together. Without it each counts alone. */
   readonly quotaStoreUrl: string | undefined;
   readonly log: Logger;
   readonly metrics: QuotaMetrics;
 }
 
-/** Opens the quota of each service that has one, and the store that they share. */
-export async function openQuotas({ fingerprintQuota, captchaQuota, quotaStoreUrl, log, metrics }: Options) {
+/** Opens the store that the quotas of all services share. */
+export async function openQuotas({ quotaStoreUrl, log, metrics }: Options) {
   const store = quotaStoreUrl === undefined ? undefined : await openQuotaStore(quotaStoreUrl, log, metrics);
   return {
-    fingerprint: fingerprintQuota && new Quota('fingerprint', fingerprintQuota, metrics, store),
-    captcha: captchaQuota && new Quota('captcha', captchaQuota, metrics, store),
+    /** The quota of a service; undefined without limits. */
+    of: (service: string, limits: QuotaLimits | undefined) => limits && new Quota(service, limits, metrics, store),
     close: () => store?.close(),
   };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { ConfigError } from '../../src/config/parser.ts';
 import { loadPolicy, parsePolicy } from '../../src/fingerprint/policy.ts';
-import { PolicyError } from '../../src/fingerprint/policy-format.ts';
 import { SIGNAL_CATALOGUE } from '../../src/fingerprint/signal-catalogue.ts';
 
 /** What is refused in a policy's file, and in which words. */
@@ -9,7 +9,7 @@ const problemsOf = (read: () => unknown): readonly string[] => {
   try {
     read();
   } catch (error) {
-    if (error instanceof PolicyError) return error.problems;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
   return [];

@@ -62,8 +62,8 @@ describe('a call is reported once, with its span', () => {
 });
 
 const { log, metrics } = serviceOptions();
-const none = { captchaQuota: undefined, quotaStoreUrl: undefined };
-const { fingerprint: quota } = await openQuotas({ ...none, fingerprintQuota: { perDay: 2 }, log, metrics });
+const quotas = await openQuotas({ quotaStoreUrl: undefined, log, metrics });
+const quota = quotas.of('test', { perDay: 2 });
 
 test.each<[string, TestOptions]>([
   ['a quota that is used up', { quota: quota }],

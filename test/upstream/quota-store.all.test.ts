@@ -193,10 +193,9 @@ describe('a store that goes away', () => {
     onTestFinished(redis.stop);
     const reports: boolean[] = [];
     const metrics = { recordQuotaStore: (isAway: boolean) => reports.push(isAway), recordQuotaExceeded: () => {} };
-    const limits = { fingerprintQuota: { perDay: 9 }, captchaQuota: undefined, quotaStoreUrl: redis.url };
-    const { fingerprint, close } = await openQuotas({ ...limits, log: pino({ enabled: false }), metrics });
-    onTestFinished(close);
-    const taken = fingerprint?.take('pk_sandbox_glb');
+    const quotas = await openQuotas({ quotaStoreUrl: redis.url, log: pino({ enabled: false }), metrics });
+    onTestFinished(quotas.close);
+    const taken = quotas.of('fingerprint', { perDay: 9 })?.take('pk_sandbox_glb');
     for (const end = performance.now() + 1_500; performance.now() < end; );
     await taken;
     expect([reports, await clientOf(redis).get(KEY)]).toEqual([[], '1']);
