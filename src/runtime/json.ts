@@ -17,8 +17,7 @@ export function parseJson(json: string | Uint8Array): unknown {
     const text = given.includes('\\u')
       ? given.replace(SURROGATE, (all, before, pair) => (pair ? all : `${before}\\ufffd`))
       : given;
-    const parsed: unknown = JSON.parse(text);
-    return hasKeysOf(text, parsed) ? withoutPrototypes(parsed) : undefined;
+    return checked(text, JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -31,17 +30,29 @@ export function readJson(text: string): { readonly json: unknown; readonly repea
 }
 
 /**
- * Does a value have the keys of its text, each once? A parser silently keeps the last of two equal keys. And V8 14 misreads a key with
- * escapes as its first characters in the text, if an earlier text had such a key there. So a misread key contains a backslash.
+ * The value of a JSON text, without keys that could reach a prototype; undefined unless it has the keys of the text, each once. A parser
+ * silently keeps the last of two equal keys. And V8 14 misreads a key with escapes as its first characters in the text, if an earlier
+ * text had such a key there. So a misread key contains a backslash.
  */
-function hasKeysOf(text: string, parsed: unknown): boolean {
+function checked(text: string, parsed: unknown): unknown {
   const mayBeMisread = text.includes('\\');
+  const suspects: [string, Record<string, unknown>][] = [];
   let keys = 0;
-  forEachKey(parsed, (key) => {
+  forEachKey(parsed, (key, object) => {
     keys += mayBeMisread && key.includes('\\') ? Number.NaN : 1;
+    if (key === '__proto__' || key === 'constructor') suspects.push([key, object]);
   });
-  // Nearly always true, and then no key repeats.
-  if (keys === quotesBeforeColons(text)) return true;
+  // The counts are nearly always equal, and then no key repeats.
+  if (keys !== quotesBeforeColons(text) && !hasKeysOf(text, parsed)) return undefined;
+  for (const [key, object] of suspects) {
+    const inner = object[key];
+    if (key === '__proto__' || (isObject(inner) && Object.hasOwn(inner, 'prototype'))) delete object[key];
+  }
+  return parsed;
+}
+
+/** Does a value have the keys of its text, each as often? */
+function hasKeysOf(text: string, parsed: unknown): boolean {
   const missing = new Map<string, number>();
   for (const key of keysIn(text).flat()) missing.set(key, (missing.get(key) ?? 0) + 1);
   forEachKey(parsed, (key) => missing.set(key, (missing.get(key) ?? 0) - 1));
@@ -63,16 +74,6 @@ function forEachKey(value: unknown, visit: (key: string, object: Record<string, 
   }
 }
 
-/** Takes the keys out of a JSON value that could reach a prototype: `__proto__`, and `constructor` with a `prototype`. */
-function withoutPrototypes(value: unknown): unknown {
-  forEachKey(value, (key, object) => {
-    if (key !== '__proto__' && key !== 'constructor') return;
-    const inner = object[key];
-    if (key === '__proto__' || (isObject(inner) && Object.hasOwn(inner, 'prototype'))) delete object[key];
-  });
-  return value;
-}
-
 /** The keys in a JSON text, each as often as it stands there, and the texts that begin with a colon. */
 function quotesBeforeColons(json: string): number {
   let count = 0;
@@ -92,9 +93,8 @@ function keysIn(json: string): string[][] {
   const open: string[][] = [];
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
-    if (code === OPEN) {
-      open.push([]);
-    } else if (code === CLOSE) all.push(open.pop() ?? []);
+    if (code === OPEN) open.push([]);
+    else if (code === CLOSE) all.push(open.pop() ?? []);
     else if (code === QUOTE) {
       const begin = at;
       at = endOfText(json, begin);

@@ -13,7 +13,7 @@ const MAX_SENT_AS_TEXT = 65_536;
 
 /** Minimum bytes charged per chunk of a body. */
 const BYTES_PER_PIECE = 256;
-/** A client may send its bytes one by one, as chunks, and each takes some microseconds. More pieces must be as large, on average, as they cost. */
+/** The chunks that a body may have of any size, each of which takes some microseconds. Further ones average `BYTES_PER_PIECE`. */
 const MAX_SMALL_PIECES = 4_096;
 /** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;

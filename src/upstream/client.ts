@@ -133,7 +133,7 @@ export class UpstreamClient<Configured extends Account = Account> {
     try {
       if (wasQueued) await bulkhead.wait(scope, deadline.signal);
       try {
-        // It was asked before the call waited, but may have changed since.
+        // The health may have changed while the call waited. Its caller could cancel it, so it is no half-open call.
         if (wasQueued && !isHalfOpen) health?.admit(false);
         await quota?.take(id);
         deadline.signal.throwIfAborted();

@@ -9,13 +9,14 @@ import { errors } from 'undici';
  */
 export function guardReads(socket: Socket, maxBytes: number): void {
   const read = socket.read.bind(socket);
+  // Sound: `write` gets its arguments as they came.
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   let isNewCall = true;
   let bytesOfCall = 0;
   /** The position in the head of an interim response; NaN once the final response has begun. */
   let at = 0;
   let lastFour = 0;
-  // Reading the socket's `bytesWritten` would take longer than all of this. Sound: all arguments are passed on.
+  // Reading the socket's `bytesWritten` would take longer than all of this.
   socket.write = (...given: unknown[]) => {
     isNewCall = true;
     return write(...given);

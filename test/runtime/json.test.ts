@@ -15,6 +15,7 @@ test.each([
   ['{"a":1,"b":{"a":1},"c":[{"a":1},{"a":"a"}]}', true],
   ['{"\\"":1,"a" :{"b":"\\\\"},"b":2}', true],
   ['{"a":": :","b":[":"]}', true],
+  [String.raw`{"a":1,"\\":2,"a\\b":{"\u0062":1},"\n":3}`, true],
   ['{"a":":","b":{"c":1,"c" : 2}}', false],
   ['{"a":1,"b":2,"a":1}', false],
   [String.raw`{"a":1,"\u0061":2}`, false],
@@ -26,7 +27,6 @@ test.each([
 test.each([
   ['{"a":1,"\\\\":2}', String.raw`{"a":1,"\u0061":2}`, undefined],
   ['{"a":1,"cod\\\\":2}', String.raw`{"a":1,"cod\u0065":2}`, { a: 1, code: 2 }],
-  ['{"a":1,"\\\\":2}', String.raw`{"a":1,"\\":2}`, { a: 1, '\\': 2 }],
 ])('after %s, %s is what it says, or nothing', (earlier, json, value) => {
   parseJson(earlier);
   expect([undefined, value]).toContainEqual(parseJson(json));
