@@ -7,7 +7,7 @@ import { type FingerprintContext, fingerprintResolvers } from './fingerprint/res
 import { RequestContext } from './graphql/context.ts';
 import { DateTime, JSONObject } from './graphql/scalars.ts';
 import { buildSchema, typeDefs } from './graphql/schema.ts';
-import type { RequestScope } from './upstream/request-scope.ts';
+import type { RequestScope } from './upstream/call.ts';
 
 /** The slices of the subgraph: one line each in the schema and in the context of a request. */
 

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
 import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
-import { CLIENT_HEADERS } from '../upstream/accounts.ts';
+import { CLIENT_HEADERS } from '../upstream/call.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */

@@ -1,8 +1,8 @@
 import DataLoader from 'dataloader';
 import type { Logger } from 'pino';
 import { asError, DeviceTrustError } from '../errors.ts';
-import type { Account } from '../upstream/accounts.ts';
-import type { CallScope, UpstreamClient } from '../upstream/client.ts';
+import type { Account, CallScope } from '../upstream/call.ts';
+import type { UpstreamClient } from '../upstream/client.ts';
 import { evidenceOfStatus, HEALTHY_PROBE, type Probe, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import { anyEnvelope, invalidRequestEnvelope, successEnvelope } from './contract.ts';

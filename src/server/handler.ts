@@ -11,7 +11,7 @@ import type { Answer, Execution } from '../graphql/execution.ts';
 import { Operation, type Telemetry } from '../observability/operation.ts';
 import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
-import { RequestScope } from '../upstream/request-scope.ts';
+import { RequestScope } from '../upstream/call.ts';
 import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
 import type { IdentifiedCaller } from './callers.ts';

@@ -85,7 +85,7 @@ export class Listener {
     this.#server.on('connection', (socket: Socket) => {
       const factor = 1 + JITTER * (2 * Math.random() - 1);
       this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
-      socket.once('end', () => showWhetherClientIsThere(socket));
+      socket.once('end', () => probeClient(socket));
     });
     this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
   }
@@ -179,7 +179,7 @@ export class Listener {
 }
 
 /** After a half-close an answer is due or the client is gone: a write shows it, and a reset cancels the operation. */
-function showWhetherClientIsThere(socket: Socket): void {
+function probeClient(socket: Socket): void {
   const timer = setInterval(() => {
     // Never within an answer: each is written whole, and shows as much while a part of it waits here.
     if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');

@@ -1,6 +1,6 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
-import { Deadline, type EventLoop } from './deadline.ts';
+import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
@@ -43,7 +43,7 @@ export async function sendProbe(
 ): Promise<ProbeResult> {
   const { origin, path, headers, body, classify } = probe;
   const { dns, eventLoop, timeoutMs } = options;
-  const deadline = new Deadline(timeoutMs, eventLoop, () => false, signal);
+  const deadline = startDeadline(timeoutMs, eventLoop, () => false, signal);
   const pool = new UpstreamPool(origin, dns, timeoutMs);
   const pending = pool.post({ path, headers, body: body() }, deadline.signal);
   try {

@@ -20,7 +20,7 @@ export function isUpstreamFailure(error: unknown): error is DeviceTrustError {
 const CONNECTION_FAILURES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|UND_ERR_SOCKET|UND_ERR_CONNECT_TIMEOUT)$/;
 
-/** Failures of this machine. As the upstream's, idle connections or our own firewall could let everybody proceed. */
+/** Failures of this machine. As the upstream's, idle connections or our own firewall would look like its outage. */
 const LOCAL_FAILURES = /^(EMFILE|ENFILE|ENOBUFS|ENOMEM|EADDRNOTAVAIL|ENETUNREACH|ENETDOWN|EPERM|EACCES)$/;
 
 const WITHOUT_IPV6 = /^(EADDRNOTAVAIL|ENETUNREACH)$/;
@@ -55,7 +55,7 @@ export function toUpstreamError(cause: unknown): DeviceTrustError {
   return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal, why: 'unreadable' });
 }
 
-/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not become a captcha outcome. */
+/** Only "no such host" is about the upstream. Every other failure of a look-up is ours, and must not look like an outage. */
 export function toLookupError(error: Error): DeviceTrustError {
   const { code } = propertiesOf(error);
   const internal = `look-up ${code}`;

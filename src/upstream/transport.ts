@@ -4,7 +4,7 @@ import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache, HostName } from '../runtime/dns.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import { MAX_RESPONSES_WEIGHT, type RequestScope } from './request-scope.ts';
+import { MAX_RESPONSES_WEIGHT, type RequestScope } from './call.ts';
 import { guardReads } from './socket-reads.ts';
 import { isUpstreamFailure, toLookupError, toUpstreamError } from './transport-errors.ts';
 
