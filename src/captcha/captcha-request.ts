@@ -46,7 +46,7 @@ export class CaptchaRequest {
     const { audience, attest } = attestations.check(input, this.#caller.subject) ?? {};
     const verdict = await client.validate(input, { caller: this.#caller, audience }, this.#context.scope);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
-    this.#context.operation.recordOutcome(verdict.__typename);
+    this.#context.operation.recordOutcome(verdict.__typename, verdict.__typename === 'CaptchaPassed');
     return verdict;
   }
 

@@ -60,7 +60,7 @@ export class DeviceRequest {
     metrics.recordLookup();
     this.#loader ??= createFingerprintLoader(client, maxUpstreamCalls, scope);
     const outcome = await this.#loader.load(request);
-    operation.recordOutcome(outcome.__typename);
+    operation.recordOutcome(outcome.__typename, outcome.__typename === 'DeviceFingerprint');
     return outcome;
   }
 
@@ -88,7 +88,7 @@ export class DeviceRequest {
   /** Opens a sealed judgement, without a call. @throws DeviceTrustError JUDGEMENT_UNREADABLE or NOT_CONFIGURED */
   openJudgement(sealed: string): DeviceJudgement {
     const judgement = this.#parts.judgements.open(sealed);
-    this.#context.operation.recordOutcome('DeviceJudgement');
+    this.#context.operation.recordOutcome('DeviceJudgement', true);
     return judgement;
   }
 

@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { choice, internalAddress, ratio, type Table, type Values, visibleText } from '../config/values.ts';
+import { choice, internalAddress, ownSecret, ratio, type Table, type Values, visibleText } from '../config/values.ts';
 
-/** The variables of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
+/** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
+
+const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 
 /** A pair of OpenTelemetry, whose value is percent-encoded where it has other characters than these. */
 const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
@@ -29,7 +31,10 @@ const resourceAttributes = {
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 const sampler = choice(...SAMPLERS, ...SAMPLERS.map((one) => `parentbased_${one}` as const));
 
-export const TRACING_VARIABLES = {
+export const OBSERVABILITY_VARIABLES = {
+  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
+  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
+  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
   otlpEndpoint: { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...internalAddress },
   otelServiceName: { name: 'OTEL_SERVICE_NAME', ...visibleText(1, 255) },
   otelResourceAttributes: { name: 'OTEL_RESOURCE_ATTRIBUTES', ...resourceAttributes },
@@ -37,4 +42,4 @@ export const TRACING_VARIABLES = {
   otelTracesSamplerArg: { name: 'OTEL_TRACES_SAMPLER_ARG', ...ratio, default: '0.1' },
 } as const satisfies Table;
 
-export type TracingSettings = Values<typeof TRACING_VARIABLES>;
+export type ObservabilitySettings = Values<typeof OBSERVABILITY_VARIABLES>;

@@ -19,23 +19,12 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Side } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
-import type { TracingSettings } from './settings.ts';
+import type { ObservabilitySettings } from './settings.ts';
 
-/** Exports traces, each from the router through an operation to its upstream calls. */
-export interface Tracing {
-  /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
-  startOperation(request: IncomingMessage): OperationSpan;
-  /** Exports the remaining spans, for at most 2 s. */
-  stop(): Promise<void>;
-}
+export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
 /** The span of one operation. Of the client's own text it has the name of the operation alone. */
-export interface OperationSpan {
-  readonly traceId: string;
-  /** Starts the span of a call; absent unless the trace is exported. */
-  readonly startCallSpan: StartCallSpan | undefined;
-  end(result: TracedResult): void;
-}
+export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
 /** Where a call goes, as far as a trace may say it. */
 interface CallTarget {
@@ -46,9 +35,6 @@ interface CallTarget {
   readonly pathTemplate: string;
 }
 
-/** Returns a function that ends the span with the HTTP status of the response, if there was one. */
-export type StartCallSpan = (target: CallTarget) => (outcome: string, status: number | undefined) => void;
-
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
   readonly kind: { readonly type: string; readonly field: string; readonly name: string | undefined } | undefined;
@@ -57,16 +43,20 @@ interface TracedResult {
   readonly status: number;
 }
 
-type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
+type TracingOptions = Omit<ObservabilitySettings, 'logLevel' | 'logSample' | 'logHashKey'> & {
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'recordLostSpans'>;
+};
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;
 
 /**
- * Exports spans over OTLP/HTTP, with packages that are loaded only for it. Names follow OpenTelemetry's conventions.
+ * Exports traces over OTLP/HTTP, each from the router through an operation to its upstream calls. The packages are loaded only for
+ * it, and names follow OpenTelemetry's conventions.
  * The document, the client's address and `url.full` are left out: they would hold tokens, people and ids.
  */
-export async function openTracing(options: TracingOptions): Promise<Tracing | undefined> {
+export async function openTracing(options: TracingOptions) {
   const { otlpEndpoint } = options;
   if (otlpEndpoint === undefined) return undefined;
   const [{ OTLPTraceExporter }, { resourceFromAttributes }, sdk] = await Promise.all([
@@ -97,25 +87,28 @@ export async function openTracing(options: TracingOptions): Promise<Tracing | un
   const tracer = provider.getTracer('device-trust', packageJson.version);
 
   return {
+    /** Exports the remaining spans, for at most 2 s. */
     stop: async () => {
       const timeout = setTimeout(EXPORT_TIMEOUT_MS, undefined, { ref: false });
       // Lost spans must neither delay the end of the process nor make it fail.
       await Promise.race([provider.shutdown(), timeout]).catch(() => {});
     },
-    startOperation: (request) => {
+    /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
+    startOperation: (request: IncomingMessage) => {
       const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContextOf(request));
       const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
       // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
-      const startCallSpan: StartCallSpan = (target) => {
+      const startCallSpan = (target: CallTarget) => {
         const options = { kind: SpanKind.CLIENT, attributes: attributesOfCall(target) };
         const call = tracer.startSpan(`POST ${target.pathTemplate}`, options, context);
-        return (outcome, status) => endCall(call, outcome, status);
+        return (outcome: string, status: number | undefined) => endCall(call, outcome, status);
       };
       return {
         traceId: span.spanContext().traceId,
+        /** Starts the span of a call, and returns the function that ends it; undefined unless the trace is exported. */
         startCallSpan: isSampled ? startCallSpan : undefined,
-        end: (result) => {
+        end: (result: TracedResult) => {
           if (isSampled) endOperation(span, request, result);
         },
       };
@@ -203,11 +196,10 @@ function attributesOfCall({ service, region, origin, pathTemplate }: CallTarget)
   };
 }
 
-/** Ends the span of a call. A 400 is how the fingerprint service refuses a token that a client made up (document, section 8). */
+/** Ends the span of a call, with the HTTP status of the response, if there was one. A 400 is the answer to a client's own mistake. */
 function endCall(call: Span, outcome: string, status: number | undefined): void {
   if (status !== undefined) call.setAttribute('http.response.status_code', status);
-  if (status === undefined) fail(call, outcome, true);
-  else if (status > 400) fail(call, String(status), true);
+  if (status === undefined || status > 400) fail(call, `${status ?? outcome}`, true);
   call.end();
 }
 

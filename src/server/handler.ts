@@ -13,7 +13,7 @@ import type { EventLoopMonitor } from '../runtime/event-loop.ts';
 import { isObject } from '../runtime/json.ts';
 import { RequestScope } from '../upstream/call.ts';
 import { TRACE_HEADER } from './apollo.ts';
-import { type Reservation, releaseWhenRead, type SharedCapacity } from './caller-limits.ts';
+import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
 import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
 import { ROUTER } from './settings.ts';
@@ -31,10 +31,10 @@ export interface HandlerOptions {
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   readonly maxBodyBytes: number;
   readonly maxAnswerBytes: number;
-  /** The bytes of bodies and of their parsed values, until their operations are over. */
-  readonly bodies: SharedCapacity;
-  /** The bytes of answers until they are read. */
-  readonly answers: SharedCapacity;
+  /** For the bytes of a body and of its parsed values, until its operation is over. */
+  readonly reserveBody: Reserve;
+  /** For the bytes of an answer, until it is read. */
+  readonly reserveAnswer: Reserve;
   readonly telemetry: Telemetry;
 }
 
@@ -52,7 +52,7 @@ export async function handleGraphql(
 ): Promise<void> {
   const { maxBodyBytes, maxAnswerBytes, telemetry, eventLoop } = options;
   if (eventLoop.isOverloaded()) throw overloaded();
-  const body = options.bodies.reserveFor(caller.name);
+  const body = options.reserveBody(caller.name);
   try {
     const contentType = negotiateContentType(request.headers.accept);
     const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
@@ -69,7 +69,7 @@ export async function handleGraphql(
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       operation.recordResult(result);
-      const unread = options.answers.reserveFor(caller.name);
+      const unread = options.reserveAnswer(caller.name);
       if (!unread.take(bytes)) throw overloaded();
       try {
         send(response, status, { ...answer.headers, 'content-type': contentType }, text);

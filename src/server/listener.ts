@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Metrics } from '../observability/metrics.ts';
 import { createServer, listenOn, STATUS_CODES } from '../runtime/http.ts';
-import { Connections } from './caller-limits.ts';
+import { limitConnections } from './caller-limits.ts';
 import { errorBody, JSON_TYPE } from './http.ts';
 
 /** A request has to arrive whole within this time, in ms, so that a client that sends slowly holds no socket for longer. */
@@ -50,7 +50,8 @@ export interface ListenerOptions {
  * Only a response ends one: if idle, a request could be on its way, which nobody may repeat.
  */
 export class Listener {
-  readonly connections: Connections;
+  /** Claims a connection for the caller of its first operation: see `limitConnections`. */
+  readonly claim: ReturnType<typeof limitConnections>;
   readonly #server: Server;
   readonly #handle: ListenerOptions['handle'];
   /** When each connection is old enough to end, on the clock of `performance.now()`. */
@@ -87,7 +88,7 @@ export class Listener {
       this.#endsAt.set(socket, performance.now() + maxConnectionAgeMs * factor);
       socket.once('end', () => probeClient(socket));
     });
-    this.connections = new Connections(this.#server, options.maxConnections, hasRouter, metrics);
+    this.claim = limitConnections(this.#server, options.maxConnections, hasRouter, metrics);
   }
 
   listen(host: string, port: number): Promise<string> {

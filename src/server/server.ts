@@ -10,8 +10,8 @@ import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { Health } from './admin.ts';
 import { startApollo } from './apollo.ts';
-import { BYTES_UNDER_WAY, SharedCapacity } from './caller-limits.ts';
-import { type CallerOptions, type CallerSecrets, Callers } from './callers.ts';
+import { BYTES_UNDER_WAY, shareCapacity } from './caller-limits.ts';
+import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal } from './http.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
@@ -60,13 +60,13 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     inlineTraces: options.routerSecrets.length > 0,
     plugins,
   });
-  const callers = new Callers(options);
+  const callers = createCallers(options);
   const skipsApollo = plugins.length === 0;
-  const hasRouter = () => callers.hasRouter;
-  const bodies = new SharedCapacity(BYTES_UNDER_WAY, hasRouter);
+  const { hasRouter } = callers;
+  const reserveBody = shareCapacity(BYTES_UNDER_WAY, hasRouter);
   // A service may hold a quarter, so the largest answer can be sent to it.
-  const answers = new SharedCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
-  const handler = { ...options, apollo, execution, createContext, skipsApollo, bodies, answers };
+  const reserveAnswer = shareCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
+  const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
   const health = new Health(options.isUpstreamReady);
   const listener = new Listener({
     ...options,
@@ -88,7 +88,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       // Before the body is read, so that a request without the secret costs nothing.
       const caller = callers.identify(request);
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
-      if (!listener.connections.claim(request.socket, caller.name)) throw overloaded();
+      if (!listener.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
         // Without this line, a router that compresses its requests would be a silent outage.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
@@ -117,7 +117,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       return url;
     },
     /** Replaces all secrets: from now on, every GraphQL request must present one of these. */
-    replaceSecrets: (secrets: CallerSecrets) => callers.replaceSecrets(secrets),
+    replaceSecrets: callers.replaceSecrets,
     /** Fails readiness, answers with `connection: close` for the grace period, then drains for 7 s and closes all. */
     stop: async () => {
       const isServing = health.unready === undefined;

@@ -4,10 +4,10 @@ import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
 import type { FingerprintCaller } from '../fingerprint/device-request.ts';
 import type { TrustedMetadata } from '../fingerprint/request.ts';
-import type { CallerSettings } from './settings.ts';
+import type { ServerSettings } from './settings.ts';
 
 /** The trusted headers by their content, in lower case. */
-export type TrustedHeaders = NonNullable<CallerSettings['trustedHeaders']>;
+export type TrustedHeaders = NonNullable<ServerSettings['trustedHeaders']>;
 
 type MetadataHeaders = NonNullable<TrustedHeaders['metadata']>;
 
