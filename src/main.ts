@@ -134,16 +134,13 @@ function watch<Value>(file: 'secrets' | 'policy', first: Value, read: () => Valu
     secrets: 'the new secrets cannot be used; the old ones stay in use',
     policy: 'the new risk policy cannot be used; the old one stays in use',
   };
-  watchConfig(first, {
-    read,
-    onChange: (next) => {
-      use(next);
-      app?.recordReload(file, true);
-    },
-    onProblems: (problems) => {
-      app?.recordReload(file, false);
-      log?.error({ problems }, refused[file]);
-    },
+  const useNext = (next: Value) => {
+    use(next);
+    app?.recordReload(file, true);
+  };
+  watchConfig(first, read, useNext, (problems) => {
+    app?.recordReload(file, false);
+    log?.error({ problems }, refused[file]);
   });
 }
 // Watched separately: a bad policy must not block a secret rotation.

@@ -5,6 +5,12 @@ import { choice, internalAddress, ownSecret, ratio, type Table, type Values, vis
 
 const level = choice('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent');
 
+export const LOG_VARIABLES = {
+  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
+  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
+  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+} as const satisfies Table;
+
 /** A pair of OpenTelemetry, whose value is percent-encoded where it has other characters than these. */
 const PAIR = /^\s*([\w./-]{1,255})\s*=\s*([\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*)\s*$/;
 const PAIRS = 'pairs such as deployment.environment.name=live,service.namespace=shop, with percent-encoded values';
@@ -31,10 +37,7 @@ const resourceAttributes = {
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
 const sampler = choice(...SAMPLERS, ...SAMPLERS.map((one) => `parentbased_${one}` as const));
 
-export const OBSERVABILITY_VARIABLES = {
-  logLevel: { name: 'LOG_LEVEL', ...level, default: 'info' },
-  logSample: { name: 'LOG_SAMPLE', ...ratio, default: '1' },
-  logHashKey: { name: 'LOG_HASH_KEY', ...ownSecret },
+export const TRACING_VARIABLES = {
   otlpEndpoint: { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', ...internalAddress },
   otelServiceName: { name: 'OTEL_SERVICE_NAME', ...visibleText(1, 255) },
   otelResourceAttributes: { name: 'OTEL_RESOURCE_ATTRIBUTES', ...resourceAttributes },
@@ -42,4 +45,4 @@ export const OBSERVABILITY_VARIABLES = {
   otelTracesSamplerArg: { name: 'OTEL_TRACES_SAMPLER_ARG', ...ratio, default: '0.1' },
 } as const satisfies Table;
 
-export type ObservabilitySettings = Values<typeof OBSERVABILITY_VARIABLES>;
+export type TracingSettings = Values<typeof TRACING_VARIABLES>;

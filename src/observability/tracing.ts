@@ -19,21 +19,15 @@ import type { Logger } from 'pino';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Side } from '../errors.ts';
 import type { Metrics } from './metrics.ts';
-import type { ObservabilitySettings } from './settings.ts';
+import type { TracingSettings } from './settings.ts';
 
 export type Tracing = NonNullable<Awaited<ReturnType<typeof openTracing>>>;
 
 /** The span of one operation. Of the client's own text it has the name of the operation alone. */
 export type OperationSpan = ReturnType<Tracing['startOperation']>;
 
-/** Where a call goes, as far as a trace may say it. */
-interface CallTarget {
-  readonly service: string;
-  readonly region: string;
-  readonly origin: string;
-  /** The path as the service's document has it, with names in braces in the place of ids. */
-  readonly pathTemplate: string;
-}
+/** Where a call goes, as far as a trace may say it: the template of the path has names in the place of ids. */
+type CallTarget = Readonly<Record<'service' | 'region' | 'origin' | 'pathTemplate', string>>;
 
 interface TracedResult {
   /** Undefined if no valid document contained the operation. */
@@ -43,10 +37,7 @@ interface TracedResult {
   readonly status: number;
 }
 
-type TracingOptions = Omit<ObservabilitySettings, 'logLevel' | 'logSample' | 'logHashKey'> & {
-  readonly log: Logger;
-  readonly metrics: Pick<Metrics, 'recordLostSpans'>;
-};
+type TracingOptions = TracingSettings & { readonly log: Logger; readonly metrics: Pick<Metrics, 'recordLostSpans'> };
 
 /** Deadline of one export, and of the last ones when the process stops, in ms. */
 const EXPORT_TIMEOUT_MS = 2_000;

@@ -4,7 +4,7 @@ import { type RuleInput, readVariables } from '../config/parser.ts';
 import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
-import { OBSERVABILITY_VARIABLES } from '../observability/settings.ts';
+import { LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
 import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
 
@@ -18,7 +18,8 @@ export const VARIABLES = {
   ...CAPTCHA_VARIABLES,
   ...UPSTREAM_VARIABLES,
   ...COST_VARIABLES,
-  ...OBSERVABILITY_VARIABLES,
+  ...LOG_VARIABLES,
+  ...TRACING_VARIABLES,
 } as const satisfies Table;
 
 type Rows = typeof VARIABLES;

@@ -46,7 +46,6 @@ const MAX_PROBE_AFTER_MS = 700;
 
 /** The client of one upstream service, with its sockets and with one bulkhead for each region. It opens no socket before the first request. */
 export class UpstreamClient<Configured extends Account = Account> {
-  /** The health of each account, which decides whether its calls are sent. */
   readonly health: ServiceHealth;
   readonly #options: UpstreamOptions<Configured>;
   #accounts: ReadonlyMap<string, Configured>;
@@ -120,7 +119,6 @@ export class UpstreamClient<Configured extends Account = Account> {
     const isOurs = (): boolean => wasQueued || !pending || deadline.isOurDelay(pending.lookupMs);
     // Other calls wait for the result of the half-open one, so it goes on when its caller leaves.
     const deadline = startDeadline(timeoutMs, eventLoop, isOurs, isHalfOpen ? undefined : scope.signal);
-    // The response takes long, so probes find out whether the service is well.
     const probeAfterMs = Math.min(timeoutMs / 2, MAX_PROBE_AFTER_MS);
     const unanswered = setTimeout(() => pending && this.health.requestProbe(id), probeAfterMs);
     try {

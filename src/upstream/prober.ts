@@ -1,16 +1,13 @@
 import { DeviceTrustError } from '../errors.ts';
 import type { DnsCache } from '../runtime/dns.ts';
+import type { Account } from './call.ts';
 import { type EventLoop, startDeadline } from './deadline.ts';
 import type { Evidence } from './health-table.ts';
 import type { UpstreamMetrics } from './metrics.ts';
 import { UpstreamPool, type UpstreamResponse } from './transport.ts';
 
 /** A request of our own, which costs nothing upstream. No caller influences it, so it shows the service itself. */
-export interface Probe {
-  readonly region: string;
-  readonly origin: string;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+export interface Probe extends Omit<Account, 'id'> {
   readonly body: () => string;
   readonly classify: (response: UpstreamResponse) => ProbeResult;
 }
@@ -82,7 +79,7 @@ export interface ProberOptions {
   readonly metrics: Pick<UpstreamMetrics, 'recordProbe'>;
 }
 
-interface Account {
+interface ProbedAccount {
   readonly isRefused: () => boolean;
   /** Gets the result of a probe, unless the account has responded to something since the probe started. */
   readonly conclude: (result: ProbeResult) => void;
@@ -91,7 +88,7 @@ interface Account {
 /** Sends the probes of one account: fire and forget, and they may overlap. */
 export class Prober {
   readonly #options: ProberOptions;
-  readonly #account: Account;
+  readonly #account: ProbedAccount;
   #probe: Probe;
   /** Documented responses so far, of calls and of probes. */
   #responses = 0;
@@ -103,7 +100,7 @@ export class Prober {
   /** Ends the wait for the next probe. */
   #wake = () => {};
 
-  constructor(probe: Probe, options: ProberOptions, account: Account) {
+  constructor(probe: Probe, options: ProberOptions, account: ProbedAccount) {
     this.#probe = probe;
     this.#options = options;
     this.#account = account;
