@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Environment } from '../config/parser.ts';
 import { choice, internalAddress, ownSecret, ratio, type Table, type Values, visibleText } from '../config/values.ts';
 
 /** The variables of the log and of traces. The names that begin with `OTEL_` are OpenTelemetry's. */
@@ -46,3 +47,8 @@ export const TRACING_VARIABLES = {
 } as const satisfies Table;
 
 export type TracingSettings = Values<typeof TRACING_VARIABLES>;
+
+/** Does an operator turn traces off by the variables of OpenTelemetry for that? */
+export function areTracesOff({ OTEL_SDK_DISABLED = '', OTEL_TRACES_EXPORTER = '' }: Environment): boolean {
+  return /^\s*true\s*$/i.test(OTEL_SDK_DISABLED) || /^\s*none\s*$/i.test(OTEL_TRACES_EXPORTER);
+}

@@ -1,10 +1,9 @@
 import { CAPTCHA_VARIABLES, captchaRules } from '../captcha/settings.ts';
-import { areTracesOff, type Environment } from '../config/names.ts';
-import { type RuleInput, readVariables } from '../config/parser.ts';
+import { type Environment, type RuleInput, readVariables } from '../config/parser.ts';
 import { anyText, choice, port, type Table, type Values } from '../config/values.ts';
 import { FINGERPRINT_VARIABLES, fingerprintRules } from '../fingerprint/settings.ts';
 import { COST_VARIABLES } from '../graphql/settings.ts';
-import { LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
+import { areTracesOff, LOG_VARIABLES, TRACING_VARIABLES } from '../observability/settings.ts';
 import { SERVER_VARIABLES } from '../server/settings.ts';
 import { type Region, UPSTREAM_VARIABLES } from '../upstream/settings.ts';
 
