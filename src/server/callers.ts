@@ -14,14 +14,13 @@ import {
   type TrustedHeaders,
 } from './trusted-headers.ts';
 
-export type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
+type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
 
 /** A caller with the parts that each slice reads. */
 export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
 /** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
-export interface CallerOptions extends CallerSecrets {
-  readonly trustedHeaders: TrustedHeaders | undefined;
+export interface CallerOptions extends CallerSecrets, Pick<ServerSettings, 'trustedHeaders'> {
   /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
   readonly trustsLoopback?: boolean;
 }

@@ -16,12 +16,12 @@ import { TRACE_HEADER } from './apollo.ts';
 import { type Reservation, type Reserve, releaseWhenRead } from './caller-limits.ts';
 import type { IdentifiedCaller } from './callers.ts';
 import { JSON_TYPE, overloaded, RequestRefused, readJsonBody, send, sendRefusal } from './http.ts';
-import { ROUTER } from './settings.ts';
+import { ROUTER, type ServerSettings } from './settings.ts';
 
 /** Makes the context of the resolvers of one request. */
 export type CreateContext = (scope: RequestScope, caller: IdentifiedCaller) => RequestContext;
 
-export interface HandlerOptions {
+export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'maxAnswerBytes'> {
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
   readonly createContext: CreateContext;
@@ -29,8 +29,6 @@ export interface HandlerOptions {
   readonly skipsApollo: boolean;
   /** While it is late, new work is refused. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
-  readonly maxBodyBytes: number;
-  readonly maxAnswerBytes: number;
   /** For the bytes of a body and of its parsed values, until its operation is over. */
   readonly reserveBody: Reserve;
   /** For the bytes of an answer, until it is read. */

@@ -32,7 +32,7 @@ const MALFORMED_STATUS: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
   readonly maxConnections: number;
   /** How long an idle connection is kept, in ms, once its last response was sent. */

@@ -14,7 +14,8 @@ import { BYTES_UNDER_WAY, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
-import { Listener, type ListenerOptions } from './listener.ts';
+import { Listener } from './listener.ts';
+import type { ServerSettings } from './settings.ts';
 
 export const GRAPHQL_PATH = '/graphql';
 export const METRICS_PATH = '/metrics';
@@ -39,10 +40,8 @@ export type Explorer = ReadonlyMap<string, () => Promise<string>>;
 export interface ServerOptions
   extends CallerOptions,
     CostLimits,
-    Pick<ListenerOptions, 'maxConnections' | 'maxConnectionAgeMs'>,
-    Pick<HandlerOptions, 'maxBodyBytes' | 'maxAnswerBytes' | 'eventLoop' | 'telemetry'> {
-  /** The time between failing readiness and refusing connections, in ms. */
-  readonly shutdownGraceMs: number;
+    Pick<ServerSettings, 'maxConnections' | 'maxBodyBytes' | 'maxAnswerBytes' | 'shutdownGraceMs'>,
+    Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
   /** Pages for people in development. They allow introspection and requests from pages of this machine. */

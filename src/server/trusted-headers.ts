@@ -61,13 +61,11 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
-export type MetadataReader = (request: IncomingMessage | undefined) => TrustedMetadata;
-
 /** The content of a header: the value of one of its keys. */
 type Found = TrustedMetadata[number]['found'];
 
-export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): MetadataReader {
+/** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
+export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders) {
   // Sound: the type of `texts` has these keys only, and Object.entries widens them to string.
   const entries = Object.entries(texts) as [MetadataKey, MetadataHeaders[MetadataKey]][];
   const sources = entries.flatMap(([key, source]) => {
@@ -84,7 +82,7 @@ export function createMetadataReader({ ipAddr, ...texts }: MetadataHeaders): Met
     const read = (request: IncomingMessage) => clientAddressOf(linesOf(request, header).join(), ipAddr);
     sources.push({ keys: ['ipAddrV4', 'ipAddrV6'], from, read });
   }
-  return (request) =>
+  return (request: IncomingMessage | undefined): TrustedMetadata =>
     sources.map(({ keys, from, read }) => ({
       keys,
       found: request && read(request),
