@@ -91,7 +91,6 @@ export class RepeatLimit {
   readonly #counts = new Map<string, { seen: number; readonly report: (leftOut: number) => void }>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Writes a warning, unless too many have the same cause. */
   write(line: readonly unknown[], write: (line: readonly unknown[]) => void): void {
     const { account, cause } = propertiesOf(line[0]);
     const message = line.find((argument) => typeof argument === 'string');

@@ -175,7 +175,6 @@ export function createAdmin(
 
 const isRead = ({ method = '' }: IncomingMessage) => method === 'GET' || method === 'HEAD';
 
-/** Sends the public keys, which anyone may store. */
 function sendJwks(request: IncomingMessage, response: ServerResponse, keys: string | undefined): void {
   if (keys === undefined) throw refusal(404, 'NOT_CONFIGURED');
   if (!isRead(request)) throw new RequestRefused(405, 'Keys can only be read.', { allow: 'GET, HEAD' });

@@ -31,7 +31,6 @@ const ownSecrets = {
 } as const;
 
 const MAX_SERVICES = 64;
-// The other names are those of callers that are no service, in the log and the metrics.
 const serviceName = matching(
   `1 to 64 lowercase letters, digits and hyphens, and neither ${ROUTER} nor ${ANYONE}`,
   (text) => /^[a-z0-9-]{1,64}$/.test(text) && text !== ROUTER && text !== ANYONE,

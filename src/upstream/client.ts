@@ -22,7 +22,6 @@ interface Reading<Result> {
   readonly evidence: Evidence;
 }
 
-/** The service, the limits and the reporting of a client. */
 export interface UpstreamOptions<Configured extends Account> extends Omit<ServiceHealthOptions, 'probes'> {
   readonly accounts: readonly Configured[];
   readonly probeOf: (account: Configured) => Probe;

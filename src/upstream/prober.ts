@@ -18,7 +18,6 @@ export interface ProbeResult {
   readonly reason: string;
 }
 
-/** The result for a documented answer that does not blame us. */
 export const HEALTHY_PROBE: ProbeResult = { evidence: 'well', reason: '' };
 
 /** The evidence of an answer whose body is undocumented, or unreadable for this reason. */
@@ -46,7 +45,6 @@ export async function sendProbe(
   try {
     return classify(await pending.response);
   } catch (error) {
-    // Its result is not used.
     if (signal.aborted) return { evidence: 'local_failure', reason: 'ended' };
     if (!(error instanceof DeviceTrustError)) throw error;
     const { code, why, internal: reason = code } = error;
