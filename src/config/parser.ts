@@ -29,10 +29,7 @@ export interface RuleInput<Rows extends Table> {
   readonly refusePlaceholders: () => void;
 }
 
-/**
- * Reads the environment, where empty means not set. `readFile` reads the file of a secret.
- * @throws ConfigError with every mistake at once and no secret
- */
+/** Reads the environment, where empty means not set. @throws ConfigError with every mistake at once and no secret */
 export function readVariables<Rows extends Table>(
   env: Environment,
   readFile: (path: string) => string,

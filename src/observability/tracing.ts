@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import {
   type Attributes,
-  type Context,
   createNoopMeter,
   type Meter,
   ROOT_CONTEXT,
@@ -71,7 +70,14 @@ export async function openTracing(options: TracingOptions) {
     selfObsMeterProvider: { getMeter: () => meterOf((count) => lost('queue_full', count)) },
   };
   const provider = new sdk.TracerProvider({
-    resource: resourceFromAttributes(resourceOf(options)),
+    // The environment's attributes override our own.
+    resource: resourceFromAttributes({
+      'service.name': 'device-trust',
+      'service.version': packageJson.version,
+      'service.instance.id': randomUUID(),
+      ...options.otelResourceAttributes,
+      ...(options.otelServiceName !== undefined && { 'service.name': options.otelServiceName }),
+    }),
     sampler: samplerOf(options, sdk),
     spanProcessors: [new sdk.BatchSpanProcessor(batches)],
   });
@@ -86,7 +92,9 @@ export async function openTracing(options: TracingOptions) {
     },
     /** Starts the span of an operation: in the trace of the router's `traceparent` header, or in a new one. */
     startOperation: (request: IncomingMessage) => {
-      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContextOf(request));
+      const parent = parseTraceparent(request.headers['traceparent']);
+      const parentContext = parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
+      const span = tracer.startSpan('GraphQL Operation', { kind: SpanKind.SERVER }, parentContext);
       const isSampled = span.isRecording();
       const context = trace.setSpan(ROOT_CONTEXT, span);
       // The services get no `traceparent`: it would tell them which of their calls belong to one operation.
@@ -140,17 +148,6 @@ function samplerOf({ otelTracesSampler: name, otelTracesSamplerArg: ratio }: Tra
   return name.startsWith('parentbased') ? new sdk.ParentBasedSampler({ root: sampler }) : sampler;
 }
 
-/** The environment's attributes override our own. */
-function resourceOf({ otelServiceName, otelResourceAttributes }: TracingOptions): Attributes {
-  return {
-    'service.name': 'device-trust',
-    'service.version': packageJson.version,
-    'service.instance.id': randomUUID(),
-    ...otelResourceAttributes,
-    ...(otelServiceName !== undefined && { 'service.name': otelServiceName }),
-  };
-}
-
 /** The address is the one of the socket, because any client can write a `Host` header. */
 function endOperation(span: Span, { method = '', httpVersion, socket }: IncomingMessage, result: TracedResult): void {
   const { kind, failure, status } = result;
@@ -197,11 +194,6 @@ function endCall(call: Span, outcome: string, status: number | undefined): void 
 function fail(span: Span, type: string, isOurs: boolean): void {
   span.setAttribute('error.type', type);
   if (isOurs) span.setStatus({ code: SpanStatusCode.ERROR });
-}
-
-function parentContextOf({ headers: { traceparent } }: IncomingMessage): Context {
-  const parent = parseTraceparent(traceparent);
-  return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
 }
 
 /** https://www.w3.org/TR/trace-context/#traceparent-header-field-values; versions after 00 may add fields at the end. */

@@ -8,10 +8,7 @@ const MAX_DELAY_MS = 200;
 
 export type EventLoopMonitor = ReturnType<typeof startEventLoopMonitor>;
 
-/**
- * Measures the lag of the event loop: for how long the process handled no socket and no timer. By how late a timer is, because
- * Node's histogram misses the turn after each reset: under overload every turn.
- */
+/** Measures for how long the process handles no socket and no timer. Node's histogram misses each turn after a reset: under overload all. */
 export function startEventLoopMonitor(maxDelayMs = MAX_DELAY_MS) {
   let totalMs = 0;
   let lastTick = performance.now();

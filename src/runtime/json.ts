@@ -149,10 +149,7 @@ function nestsTooDeep(value: unknown, levelsLeft = MAX_NESTING): boolean {
 
 const lengthOf = (text: string): number => text.length;
 
-/**
- * The values in a JSON value of any depth, plus the lengths of its texts and keys in units of as many characters. It stops counting
- * beyond `most`.
- */
+/** The values in a JSON value of any depth, plus its texts and keys in units of as many characters. It stops beyond `most`. */
 export function sizeOf(
   value: unknown,
   charactersPerUnit: number,

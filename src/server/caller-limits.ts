@@ -76,9 +76,9 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
 const CROWDED = 0.9;
 
 /**
- * Limits the open connections. One with an operation belongs to its caller; others, open to anybody, are closed first.
+ * Limits the open connections; those without an operation are closed first.
  *
- * @returns claims a connection for the caller of its first operation: false if that caller may hold no more connections
+ * @returns claims a connection for the caller of its first operation: false if that caller may hold no more
  */
 export function limitConnections(
   server: Server,

@@ -37,8 +37,7 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
 }
 
 /**
- * Answers one GraphQL request. Every operation passes through here. Code that has to run for every operation belongs here, into
- * the Operation, or into a plugin of Apollo Server.
+ * Answers one GraphQL request. Code that has to run for every operation belongs here, into the Operation, or into a plugin.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
  */
@@ -109,11 +108,7 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/**
- * The answer of the execution, which Apollo Server asks for each document that is new.
- *
- * @throws RequestRefused if the caller may not hold a new document at the moment
- */
+/** The answer of the execution, which Apollo Server asks for each new document. @throws RequestRefused beyond the caller's share of memory */
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,

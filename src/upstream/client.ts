@@ -96,11 +96,10 @@ export class UpstreamClient<Configured extends Account = Account> {
   }
 
   /**
-   * Sends one request and reads the whole response before the deadline. It is sent at most once: a second one would be
-   * a new event upstream. Only a connection that could not be made, so that no byte was sent, is tried again, once.
+   * Sends one request, at most once: a second one would be a new event upstream. Only a connection that could not be made, so that no byte
+   * was sent, is tried again, once.
    *
-   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the
-   *   signal's reason
+   * @throws an UPSTREAM code; OVERLOADED for a limit, a look-up or a delay of our own; QUOTA_EXCEEDED; or the signal's reason
    */
   async post(request: UpstreamRequest): Promise<UpstreamResponse> {
     const { account, body, scope } = request;

@@ -7,11 +7,7 @@ export type EventLoop = Pick<EventLoopMonitor, 'totalLagMs'>;
 /** A lag up to this does not excuse that something is late, unless it is half of the deadline, in ms. */
 const MIN_LAG_MS = 250;
 
-/**
- * Starts the time that a call or a probe has. At its end `signal` aborts with an error, or earlier with the reason of `cancellation`.
- *
- * @param isOurs did we use up the time? Then the error is OVERLOADED
- */
+/** Starts the time of a call or a probe. At its end `signal` aborts with OVERLOADED if `isOurs`, else with UPSTREAM_TIMEOUT. */
 export function startDeadline(ms: number, eventLoop: EventLoop, isOurs: () => boolean, cancellation?: AbortSignal) {
   const ending = new AbortController();
   const startedAt = performance.now();
