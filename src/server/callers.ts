@@ -42,7 +42,8 @@ interface KnownSender {
 }
 
 /** The senders of GraphQL requests: the router and services that know a secret, or anyone if none is configured. */
-export function createCallers({ trustedHeaders = {}, trustsLoopback = false, ...secrets }: CallerOptions) {
+export function createCallers(options: CallerOptions) {
+  const { trustedHeaders = {}, trustsLoopback = false } = options;
   const metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
   let routers: readonly KnownSender[] = [];
   let services: readonly KnownSender[] = [];
@@ -56,7 +57,7 @@ export function createCallers({ trustedHeaders = {}, trustsLoopback = false, ...
       secret: Buffer.from(secret),
     }));
   }
-  replaceSecrets(secrets);
+  replaceSecrets(options);
 
   /** A sender with the person in the trusted headers of a request, and this person's scopes. */
   function callerOf(
