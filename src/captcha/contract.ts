@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { propertiesOf } from '../runtime/json.ts';
-import type { CaptchaFailureCategory, CaptchaIndeterminateCause, ValidateCaptchaInput } from '../schema.generated.ts';
-import { CLIENT_HEADERS } from '../upstream/accounts.ts';
+import type { CaptchaFailureCategory, CaptchaIndeterminateCause } from '../schema.generated.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 
 /** The paths, names, codes and shapes of the captcha document, without any I/O. Section numbers are that document's. */
@@ -13,20 +12,6 @@ export const VALIDATE_TEMPLATE = '/validate';
 /** The same with its query, which has the public captcha id and nothing else. */
 export function validatePath(captchaId: string): string {
   return `${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(captchaId)}`;
-}
-
-/** The format of section 4, rule 2. */
-export const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
-
-/** The form of a verification (2.1, section 4). The captcha id is not in it but in the URL. */
-export function toForm(input: ValidateCaptchaInput, captchaKey: string): string {
-  return new URLSearchParams({
-    lot_number: input.lotNumber,
-    captcha_output: input.captchaOutput,
-    pass_token: input.passToken,
-    gen_time: input.genTime,
-    sign_token: signToken(input.lotNumber, captchaKey),
-  }).toString();
 }
 
 /** The signature (section 5): HMAC-SHA256 of the lot number, both in UTF-8, as lower-case hex. */

@@ -11,6 +11,7 @@ import type {
   SignalLevel,
   Web,
 } from '../schema.generated.ts';
+import { evidenceOfStatus, HEALTHY_PROBE, type ProbeResult } from '../upstream/prober.ts';
 import type { UpstreamResponse } from '../upstream/transport.ts';
 import {
   anyEnvelope,
@@ -39,10 +40,10 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 };
 
 /** A difference from the document, with the word that the document does not have. */
-export type Difference = readonly [kind: Drift, word?: string];
+type Difference = readonly [kind: Drift, word?: string];
 
 /** The outcome of a response, with the values of its report that were left out or cut, and its differences. */
-export interface ReadOutcome {
+interface ReadOutcome {
   readonly outcome: FingerprintOutcome;
   readonly leftOut: number;
   readonly differences: readonly Difference[];
@@ -84,6 +85,19 @@ export function toOutcome(
   if (status >= 500 || status === 429)
     throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
   throw protocolError(`HTTP status ${status}${said}`);
+}
+
+/**
+ * The evidence of an answer to a probe about the application and the service. Documented answers are the success and the 400
+ * about the token; 401, 403 and 404 blame us (document, section 7).
+ */
+export function healthOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
+  if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
+  const envelope = anyEnvelope.safeParse(json).data;
+  if (envelope && envelope.code !== status)
+    return { evidence: 'failed', reason: `HTTP status ${status} with code ${envelope.code}` };
+  return evidenceOfStatus(status, unreadable);
 }
 
 function protocolError(internal: string | undefined): DeviceTrustError {

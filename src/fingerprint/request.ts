@@ -1,4 +1,5 @@
 import { badUserInput } from '../errors.ts';
+import type { Caller } from '../graphql/context.ts';
 import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
@@ -13,6 +14,11 @@ export type TrustedMetadata = readonly {
   /** May an argument stand in for a header that is absent? Otherwise the header alone counts. */
   readonly isReplaceable: boolean;
 }[];
+
+export interface FingerprintCaller extends Caller {
+  /** The client, as trusted headers describe it. Empty if no header is configured for it. */
+  readonly metadata: TrustedMetadata;
+}
 
 /** Metadata as trusted headers complete it, and the keys of those arguments that a header overrules. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
