@@ -44,30 +44,21 @@ export function prepareApplication({ publicKey: id, secret, region, baseUrl }: C
   return { id, region, origin, path, headers };
 }
 
-export interface FingerprintRequest {
-  readonly application: Account;
-  readonly token: string;
-  /** The business event, for the risk policy and for the record of a judgement. */
-  readonly eventType: string | undefined;
-  readonly body: string;
-  /** Requests with the same key can share a call. */
-  readonly key: string;
-}
-
 /** Turns arguments into a request. @throws BAD_USER_INPUT: unknown application, bad event type, a key named twice */
-export function toRequest(
-  args: QueryDeviceFingerprintArgs,
-  applications: Pick<UpstreamClient, 'find'>,
-): FingerprintRequest {
-  const application = applications.find(args.publicKey);
-  if (!application)
+export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<UpstreamClient, 'find'>) {
+  const account = applications.find(args.publicKey);
+  if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
+  // The business event, for the risk policy and for the record of a judgement.
   const eventType = args.eventType || undefined;
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');
   const body = toBody(args);
-  return { application, token: args.token, eventType, body, key: `${application.id}\n${body}` };
+  // Requests with the same key can share a call.
+  return { account, token: args.token, eventType, body, key: `${account.id}\n${body}` };
 }
+
+export type FingerprintRequest = Readonly<ReturnType<typeof toRequest>>;
 
 /** The body (2.1), its keys in a fixed order; null and empty are left out, so that equal requests share a call. */
 export function toBody({ token, metadata, eventType, eventTime }: QueryDeviceFingerprintArgs): string {

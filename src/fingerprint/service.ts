@@ -54,7 +54,7 @@ export class FingerprintService {
   async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
-    const { application: account, body } = request;
+    const { account, body } = request;
     // Each documented outcome shows that the service works. All else throws.
     const { outcome, leftOut, differences } = await this.upstream.ask({ account, body, scope }, (response) => ({
       result: toOutcome(request, response, Date.now()),

@@ -45,24 +45,21 @@ export function canBeCompiled(schema: GraphQLSchema, { document, definition, cos
   if (size > MAX_COST || !isSingle || (document.loc?.end ?? 0) > MAX_CHARACTERS) return false;
   let isPlain = true;
   const spread = new Set<string>();
-  const exclude = () => {
-    isPlain = false;
+  const requirePlain = (isSo: boolean) => {
+    isPlain &&= isSo;
   };
   visit(document, {
-    Directive: exclude,
-    VariableDefinition: ({ variable, defaultValue }) => {
-      if (defaultValue || variable.name.value in {}) exclude();
-    },
+    Directive: () => requirePlain(false),
+    VariableDefinition: ({ variable, defaultValue }) => requirePlain(!defaultValue && !(variable.name.value in {})),
     Field: (node) => {
-      if (node.alias && (node !== first || !OWN_NAME.test(node.alias.value) || node.alias.value in {})) exclude();
+      const name = node.alias?.value;
+      requirePlain(name === undefined || (node === first && OWN_NAME.test(name) && !(name in {})));
     },
     FragmentSpread: ({ name }) => {
-      if (spread.has(name.value)) exclude();
+      requirePlain(!spread.has(name.value));
       spread.add(name.value);
     },
-    Argument: ({ value }) => {
-      if (!isPlainValue(value, schema)) exclude();
-    },
+    Argument: ({ value }) => requirePlain(isPlainValue(value, schema)),
   });
   return isPlain;
 }

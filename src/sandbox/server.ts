@@ -1,5 +1,7 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import { LRUCache } from 'lru-cache';
+import { VALIDATE_TEMPLATE } from '../captcha/contract.ts';
+import { QUERY_TEMPLATE } from '../fingerprint/contract.ts';
 import { answerLocalPage, createServer, listenOn } from '../runtime/http.ts';
 import { REGIONS, type Region } from '../upstream/settings.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS, type SandboxApplication, type SandboxCaptcha } from './accounts.ts';
@@ -88,15 +90,17 @@ async function route(
   const query = new URLSearchParams(search);
   const publicKey = publicKeyIn(path);
   if (method === 'POST' && publicKey !== undefined) return queryFingerprint(request, publicKey, region, usedTokens);
-  if ((method === 'POST' || method === 'GET') && path === '/validate')
+  if ((method === 'POST' || method === 'GET') && path === VALIDATE_TEMPLATE)
     return validateChallenge(request, query, region, challenges);
   if (method === 'POST' && path === CHALLENGES_PATH) return issueChallenge(query, region, challenges);
   return errorResponse(404);
 }
 
+const QUERY_PATH = new RegExp(`^${QUERY_TEMPLATE.replace('{public_key}', '([^/]+)')}$`);
+
 /** The public key in the path of a query, decoded; undefined for any other path and for broken percent-encoding. */
 function publicKeyIn(path: string): string | undefined {
-  const encoded = /^\/api\/v2\/fp_query\/([^/]+)$/.exec(path)?.[1];
+  const encoded = QUERY_PATH.exec(path)?.[1];
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch {
