@@ -126,9 +126,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
 
-/**
- * Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1.
- */
+/** Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1. */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';

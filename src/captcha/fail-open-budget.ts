@@ -7,9 +7,7 @@ const FACTOR = 2;
 /** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
-/**
- * The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured.
- */
+/** The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
 const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
 /** The requester of a captcha. */

@@ -20,15 +20,11 @@ export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: C
   return { id, captchaKey, region, origin, path: pathname + search, headers };
 }
 
-/** Far more than the values of a widget have. If the service refused a longer one, there would be no verdict. */
+/** Far more than a widget gives. Other values could make the service fail, or give two lot numbers one signature. */
 const MAX_VALUE_LENGTH = 4_096;
 const VALUE = new RegExp(`^[\\x20-\\x7e]{1,${MAX_VALUE_LENGTH}}$`);
 
-/**
- * Turns an input into a request. Values that no widget gives could make the service fail, or give two lot numbers one signature.
- *
- * @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives
- */
+/** Turns an input into a request. @throws BAD_USER_INPUT: unknown captcha id, a value that no widget gives */
 export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamClient<Captcha>, 'find'>) {
   const account = captchas.find(input.captchaId);
   if (!account) throw badUserInput('input.captchaId', 'a configured one', 'an unknown one', 'CAPTCHA_CONFIGURATIONS');

@@ -21,7 +21,6 @@ import {
   verdictOf,
 } from './verdict.ts';
 
-/** The requester and the audience of a verification. */
 interface Purpose {
   /** Read only in an outage or after a pass. */
   readonly caller: Pick<CaptchaCaller, 'requester'>;

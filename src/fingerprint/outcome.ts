@@ -86,10 +86,7 @@ export function toOutcome(
   throw protocolError(`HTTP status ${status}${said}`);
 }
 
-/**
- * The evidence of an answer to a probe about the application and the service. Documented answers are the success and the 400
- * about the token; 401, 403 and 404 blame us (document, section 7).
- */
+/** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
 export function healthOf({ status, json, unreadable }: UpstreamResponse): ProbeResult {
   if (status === 200 && successEnvelope.safeParse(json).success) return HEALTHY_PROBE;
   if (status === 400 && invalidRequestEnvelope.safeParse(json).success) return HEALTHY_PROBE;
@@ -206,7 +203,6 @@ const MAX_BYTES = 960;
 /** Bounds a page's report about itself, so that a page cannot make its own judgement fail: the rest is cut or left out. */
 class Report {
   #left = MAX_BYTES;
-  /** How many values were left out, or cut. */
   leftOut = 0;
 
   /** The longest beginning of a text that still fits. The first text that is cut takes all that is left. */

@@ -135,13 +135,16 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
     signalCatalogue: () => [...SIGNAL_CATALOGUE],
   },
   DeviceFingerprint: {
-    __resolveReference: (reference, { fingerprint }) => {
+    __resolveReference: async (reference, { fingerprint }) => {
       const { token } = reference;
       if (typeof token !== 'string') throw badUserInput('token', 'a string', 'something else');
       // Only the keys are used. Other fields of a representation were never checked, so they must not become arguments, and the
       // trusted headers are about who looks at the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
-      return fingerprint.lookUp({ token, publicKey }).then(acceptedDevice);
+      const outcome = await fingerprint.lookUp({ token, publicKey });
+      // No union can carry a rejection here.
+      if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
+      return outcome;
     },
     // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
     decision: (device, _args, { fingerprint }) => fingerprint.decide(device as JudgedDevice),
@@ -158,12 +161,6 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
     signals,
   },
 };
-
-function acceptedDevice(outcome: FingerprintOutcome): JudgedDevice {
-  // No union can carry a rejection here.
-  if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
-  return outcome;
-}
 
 function signals(
   { signals: all }: { readonly signals?: Signal[] | null },

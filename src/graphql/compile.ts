@@ -10,9 +10,8 @@ import {
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { OperationCost } from './cost.ts';
 
-/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. Everything about one token costs 107. */
+/** Compiling blocks for 60 µs a field, and the code takes 1.5 KB for each. All fields of a reference cost 107. */
 const MAX_COST = 250;
-/** Everything about a device has some 1,500 characters. */
 const MAX_CHARACTERS = 8_192;
 
 interface Candidate {

@@ -1,7 +1,7 @@
 import { Lexer, Source, TokenKind } from 'graphql';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
-/** Lexical tokens, at which the parser ends. Everything about a device has some 300. */
+/** Lexical tokens, at which the parser ends. A selection of all fields has some 300. */
 export const MAX_TOKENS = 2_000;
 /** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
 const MAX_BYTES = 65_536;
@@ -26,7 +26,7 @@ export function documentViolation(source: string): DeviceTrustError | undefined 
   return undefined;
 }
 
-/** Is a name longer than it may be? A text in the document may: it can be a device token. */
+/** Is a name longer than it may be? A text in the document may: it can be an argument. */
 function hasLongName(source: string): boolean {
   if (!LONG_WORD.test(source)) return false;
   const lexer = new Lexer(new Source(source));
