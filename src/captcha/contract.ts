@@ -9,11 +9,6 @@ import type { UpstreamResponse } from '../upstream/transport.ts';
 /** Path of the one endpoint (section 4). */
 export const VALIDATE_TEMPLATE = '/validate';
 
-/** The same with its query, which has the public captcha id and nothing else. */
-export function validatePath(captchaId: string): string {
-  return `${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(captchaId)}`;
-}
-
 /** The signature (section 5): HMAC-SHA256 of the lot number, both in UTF-8, as lower-case hex. */
 export function signToken(lotNumber: string, captchaKey: string): string {
   return createHmac('sha256', captchaKey).update(lotNumber, 'utf8').digest('hex');
@@ -26,13 +21,9 @@ export const FAILURE_CATEGORIES: ReadonlyMap<string, CaptchaFailureCategory> = n
   ['illegal sign_token', 'ILLEGAL_SIGN_TOKEN'],
 ]);
 
-interface DocumentedException {
-  readonly msg: string;
-  /** The side that can cause it. CLIENT means: a bot, at will. */
-  readonly cause: CaptchaIndeterminateCause;
-}
+type DocumentedException = { readonly msg: string; readonly cause: CaptchaIndeterminateCause };
 
-/** The documented exceptions (7.2). */
+/** The documented exceptions (7.2), each with the side that can cause it. CLIENT means: a bot, at will. */
 export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50000', { msg: 'runtime error', cause: 'SERVICE' }],
   ['-50001', { msg: 'illegal risk_type', cause: 'CONFIGURATION' }],

@@ -2,7 +2,7 @@ import { badUserInput } from '../errors.ts';
 import type { ValidateCaptchaInput } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { signToken, validatePath } from './contract.ts';
+import { signToken, VALIDATE_TEMPLATE } from './contract.ts';
 
 export interface Captcha extends Account {
   /** Signs the lot number. Never logged. */
@@ -15,7 +15,7 @@ export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
 
 /** Prepares a captcha id once, so that its verifications need not. */
 export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
-  const { origin, pathname, search } = new URL(baseUrl + validatePath(id));
+  const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };
   return { id, captchaKey, region, origin, path: pathname + search, headers };
 }
@@ -33,7 +33,7 @@ export function toRequest(input: ValidateCaptchaInput, captchas: Pick<UpstreamCl
     throw badUserInput(`input.${name}`, `1 to ${MAX_VALUE_LENGTH} printable ASCII characters`, 'something else');
   }
   if (!/^[0-9]{1,20}$/.test(input.genTime)) throw badUserInput('input.genTime', '1 to 20 digits', 'something else');
-  return { account, body: toBody(input, account.captchaKey) };
+  return { account, lotNumber: input.lotNumber, body: toBody(input, account.captchaKey) };
 }
 
 /** The body, a form (2.1; section 4, rule 2). The captcha id is not in it but in the URL. */

@@ -72,7 +72,7 @@ export class CaptchaService {
     const { captchaFailOpen: policy, metrics } = this.#options;
     const request = toRequest(input, this.upstream);
     const { id } = request.account;
-    let verdict = await this.#verify(request, input.lotNumber, scope);
+    let verdict = await this.#verify(request, scope);
     const health = this.upstream.health.find(id);
     const now = health?.msWithoutOutages ?? 0;
     if (verdict.__typename === 'CaptchaPassed') this.#budget.recordPass(id, caller.requester, now);
@@ -105,11 +105,7 @@ export class CaptchaService {
     return inUse.length > 0 && [statusOf(captchaId), ...inUse].every((status) => status?.state === 'outage');
   }
 
-  async #verify(
-    { account, body }: ReturnType<typeof toRequest>,
-    lotNumber: string,
-    scope: CallScope,
-  ): Promise<CaptchaVerdict | NoVerdict> {
+  async #verify({ account, lotNumber, body }: ReturnType<typeof toRequest>, scope: CallScope) {
     const { log } = this.#options;
     const ids = { requestId: scope.operation.requestId, account: account.id };
     try {

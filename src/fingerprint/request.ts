@@ -4,7 +4,7 @@ import { isObject } from '../runtime/json.ts';
 import type { DeviceMetadataInput, QueryDeviceFingerprintArgs } from '../schema.generated.ts';
 import { type Account, CLIENT_HEADERS } from '../upstream/accounts.ts';
 import type { UpstreamClient } from '../upstream/client.ts';
-import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, queryPath } from './contract.ts';
+import { EVENT_TYPE, METADATA_KEYS, type MetadataKey, QUERY_TEMPLATE } from './contract.ts';
 
 /** The client as trusted headers describe it: an entry for each configured header. */
 export type TrustedMetadata = readonly {
@@ -39,7 +39,10 @@ export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 're
 
 /** Prepares an application once, so that its calls need not. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
-  const { origin, pathname: path } = new URL(baseUrl + queryPath(id));
+  // A `/` in a key would lead to another endpoint.
+  const { origin, pathname: path } = new URL(
+    baseUrl + QUERY_TEMPLATE.replace('{public_key}', () => encodeURIComponent(id)),
+  );
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', ...CLIENT_HEADERS };
   return { id, region, origin, path, headers };
 }
