@@ -1,9 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { CaptchaCaller } from '../captcha/captcha-request.ts';
-import type { Requester } from '../captcha/fail-open-budget.ts';
-import type { FingerprintCaller } from '../fingerprint/device-request.ts';
-import type { TrustedMetadata } from '../fingerprint/request.ts';
+import type { CaptchaCaller, Requester } from '../captcha/fail-open-budget.ts';
+import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
 import { ANYONE, ROUTER, type ServerSettings } from './settings.ts';
 import {
   createMetadataReader,

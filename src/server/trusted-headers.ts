@@ -2,8 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
 import type { Requester } from '../captcha/fail-open-budget.ts';
 import type { MetadataKey } from '../fingerprint/contract.ts';
-import type { FingerprintCaller } from '../fingerprint/device-request.ts';
-import type { TrustedMetadata } from '../fingerprint/request.ts';
+import type { FingerprintCaller, TrustedMetadata } from '../fingerprint/request.ts';
 import type { ServerSettings } from './settings.ts';
 
 /** The trusted headers by their content, in lower case. */
