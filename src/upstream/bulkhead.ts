@@ -2,7 +2,7 @@ import { DeviceTrustError } from '../errors.ts';
 
 type Waiting = PromiseWithResolvers<void>;
 
-/** Limits the calls that run and that wait. Operations take turns in the queue, so a bot with a hundred calls keeps nobody out. */
+/** Limits the calls that run and that wait. Operations take turns in the queue, so a bot with a hundred calls starves nobody. */
 export class Bulkhead {
   readonly maxInFlight: number;
   readonly #maxQueue: number;
