@@ -24,7 +24,11 @@ export interface Report {
   readonly at: number;
 }
 /** When what reached a service. */
-export type Arrivals = Record<'calls' | 'probes', number[]>;
+export interface Arrivals {
+  /** By application or captcha id. */
+  readonly calls: Record<string, number[]>;
+  readonly probes: number[];
+}
 export type Addresses = Readonly<Record<Service, string>>;
 
 /** How long an answer takes, in ms: up to half as much earlier or later. */
@@ -38,7 +42,7 @@ class Endpoint {
   readonly #isCaptcha: boolean;
   #mode: Behaved = 'good';
   #burstUntil = 0;
-  readonly arrivals: Arrivals = { calls: [], probes: [] };
+  readonly arrivals: Arrivals = { calls: {}, probes: [] };
   port = 0;
 
   constructor(service: Service) {
@@ -70,7 +74,11 @@ class Endpoint {
     if (url === '/noise/burst') this.#burstUntil = performance.now() + BURST_MS;
     if (url === '/noise/close-idle') this.#server.closeIdleConnections();
     if (url.startsWith('/noise')) return void response.setHeader('connection', 'close').end();
-    this.arrivals[isProbe(body) ? 'probes' : 'calls'].push(epochMs());
+    const [, account = ''] = /(?:fp_query\/|captcha_id=)(\w+)/.exec(url) ?? [];
+    const { calls, probes } = this.arrivals;
+    if (isProbe(body)) probes.push(epochMs());
+    // biome-ignore lint/suspicious/noAssignInExpressions: the first call of an account begins its list.
+    else (calls[account] ??= []).push(epochMs());
     const answer = this.#answer(url, body);
     if (answer === 'reset') request.socket.resetAndDestroy();
     if (answer === 'reset' || answer === 'silence') return;
