@@ -33,7 +33,6 @@ export interface Sample {
   readonly proceeds: boolean;
 }
 
-const MOST_CONNECTIONS = 512;
 const MAX_UNDER_WAY = 2_000;
 const GIVE_UP_MS = 15_000;
 const TICK_MS = 10;
@@ -49,46 +48,29 @@ let underWay = 0;
 const DEVICE = { clientType: 'ANDROID', signals: [{ code: 'EMULATOR', level: 'HIGH' }] };
 const DEVICE_FIELDS = 'clientType signals { code level }';
 /** What a company asks in turns, and the right answers with the services that `upstream.ts` plays. */
-const COMPANY: readonly (readonly [question: string, query: string, right: object])[] = [
-  [
-    'token',
-    `query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DEVICE_FIELDS} } } }`,
-    { deviceFingerprint: DEVICE },
-  ],
-  [
-    'captcha',
-    'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { __typename proceed } }',
-    { validateCaptcha: { __typename: 'CaptchaPassed', proceed: true } },
-  ],
-  [
-    'references by token',
-    `{ me { sessions { deviceFingerprint { ${DEVICE_FIELDS} } } } }`,
-    { me: { sessions: [{ deviceFingerprint: DEVICE }, { deviceFingerprint: DEVICE }] } },
-  ],
-  [
-    'references by seal',
-    '{ user(id: "user-1") { orders { judgement { clientType } } } }',
-    { user: { orders: [{ judgement: { clientType: 'ANDROID' } }, { judgement: { clientType: 'IOS' } }] } },
-  ],
-];
+const COMPANY: Readonly<Record<string, object>> = {
+  [`query ($token: String!) { deviceFingerprint(token: $token) { ... on DeviceFingerprint { ${DEVICE_FIELDS} } } }`]: {
+    deviceFingerprint: DEVICE,
+  },
+  'mutation ($input: ValidateCaptchaInput!) { validateCaptcha(input: $input) { __typename proceed } }': {
+    validateCaptcha: { __typename: 'CaptchaPassed', proceed: true },
+  },
+  [`{ me { sessions { deviceFingerprint { ${DEVICE_FIELDS} } } } }`]: {
+    me: { sessions: [{ deviceFingerprint: DEVICE }, { deviceFingerprint: DEVICE }] },
+  },
+  '{ user(id: "user-1") { orders { judgement { clientType } } } }': {
+    user: { orders: [{ judgement: { clientType: 'ANDROID' } }, { judgement: { clientType: 'IOS' } }] },
+  },
+};
 
-/** Where the requests go. It sends nothing twice, so what a replica loses is lost. */
-class Target {
-  readonly #pool: Pool;
-  readonly #options: { readonly path: string; readonly method: 'POST'; readonly headers: Record<string, string> };
+/** Sends nothing twice, so what a replica loses is lost. */
+type Target = (body: string) => Promise<string>;
 
-  constructor({ url, headers = { 'router-authorization': ROUTER_SECRET } }: Job) {
-    const { origin, pathname: path } = new URL(url);
-    const options = { connections: MOST_CONNECTIONS, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS };
-    this.#pool = new Pool(origin, options);
-    this.#options = { path, method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
-  }
-
-  async post(body: string): Promise<string> {
-    return (await this.#pool.request({ ...this.#options, body })).body.text();
-  }
-
-  stop = () => this.#pool.destroy();
+function targetOf({ url, headers: more = { 'router-authorization': ROUTER_SECRET } }: Job): Target {
+  const { origin, pathname: path } = new URL(url);
+  const pool = new Pool(origin, { connections: 512, headersTimeout: GIVE_UP_MS, bodyTimeout: GIVE_UP_MS });
+  const headers = { 'content-type': 'application/json', ...more };
+  return async (body) => (await pool.request({ path, method: 'POST', headers, body })).body.text();
 }
 
 /** @param right the data of the only right answer, if there is one */
@@ -97,7 +79,7 @@ async function post(target: Target, question: string, body: string, right?: obje
   const at = epochMs();
   let [text, outcome] = ['', 'lost'];
   try {
-    text = await target.post(body);
+    text = await target(body);
     outcome = /"code":"([A-Z_]+)"/.exec(text)?.[1] ?? /"__typename":"(\w+)"/.exec(text)?.[1] ?? 'unreadable';
     if (right) {
       const { data, errors } = JSON.parse(text);
@@ -115,10 +97,9 @@ let visits = 0;
 let proofs = 0;
 
 async function visitCompany(target: Target): Promise<void> {
-  const [question, query, right] = COMPANY[visits++ % COMPANY.length] ?? [];
-  const proof = `proof-${process.pid}-${visits}`;
-  const variables = { token: proof, input: solved(proof) };
-  const { text: _text, ...sample } = await post(target, `${question}`, JSON.stringify({ query, variables }), right);
+  const [query = '', right] = Object.entries(COMPANY)[visits++ % 4] ?? [];
+  const variables = { token: `${visits}`, input: solved(`${process.pid}-${visits}`) };
+  const { text: _text, ...sample } = await post(target, query, JSON.stringify({ query, variables }), right);
   samples.push(sample);
 }
 
@@ -167,7 +148,7 @@ async function makeNoise(target: Target, noise: string, end: number): Promise<vo
 
 async function run(job: Job): Promise<readonly Sample[]> {
   const { who, rate, ms, repeats = false, noise } = job;
-  const target = new Target(job);
+  const target = targetOf(job);
   // The bot has solved one challenge itself.
   if (who === 'bot') await post(target, 'attack', SPEND);
   const visitor = () => (who === 'company' ? visitCompany(target) : visit(target, repeats));
@@ -197,7 +178,6 @@ async function run(job: Job): Promise<readonly Sample[]> {
     }
   await Promise.all([...people, noises]);
   while (underWay > 0) await sleep(TICK_MS);
-  await target.stop();
   return samples;
 }
 

@@ -1,7 +1,6 @@
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { company } from './company.ts';
-import { endAll } from './processes.ts';
 import { bot, type Finding, outage } from './scenarios.ts';
 
 /** The process of `npm run soak`. It ends with 0 if every promise was kept, and with 1 otherwise. */
@@ -43,5 +42,5 @@ try {
   process.stderr.write(`The soak failed: ${error instanceof Error ? error.message : error}\n`);
   process.exitCode = 1;
 } finally {
-  endAll();
+  process.exit();
 }

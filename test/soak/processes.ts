@@ -8,14 +8,12 @@ import type { Addresses, Behaved, Order, Report, Service } from './upstream.ts';
 
 /** The processes of the soak. None outlives it, whatever way it ends. */
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 const BUILD = `${ROOT}/dist/server/main.js`;
 const running = new Map<ChildProcess, NodeJS.Signals>();
-export function endAll(): void {
+process.once('exit', () => {
   for (const [child, signal] of running) child.kill(signal);
-}
-// The last resort, if this process ends in an unexpected way.
-process.once('exit', endAll);
+});
 
 export const ROUTER_SECRET = 'secret-of-the-soak-router';
 /** The captcha ids: the one of people, and two that the service has put out of order. */

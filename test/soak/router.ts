@@ -8,11 +8,6 @@ import { ROUTER_SECRET } from './processes.ts';
  * Hive Gateway. Our subgraph is elsewhere. One in this process only gives the schema, and judged the orders that are in the shop.
  */
 
-export interface RouterOrder {
-  /** Where our subgraph answers. */
-  readonly ours: string;
-  readonly sealingKeys: readonly SealingKey[];
-}
 export interface RouterReport {
   readonly name: string;
   readonly url: string;
@@ -20,14 +15,24 @@ export interface RouterReport {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-process.once('message', async ({ ours, sealingKeys }: RouterOrder) => {
-  const graph = await startGraph({ sealingKeys });
-  // It keeps all requests that a test may look at, which nobody does here.
-  setInterval(graph.forget, 1_000);
-  const [column] = columns();
-  if (!column) throw new Error('expected a router, but got none');
-  const { url, stop } = await column.start(graph, graph.supergraphSdl, { secret: ROUTER_SECRET, ours });
-  for (const end of ['SIGTERM', 'disconnect']) process.once(end, () => void stop().finally(() => process.exit()));
-  const headers = { authorization: `Bearer ${await graph.token()}` };
-  process.send?.({ name: column.name, url, headers } satisfies RouterReport);
-});
+/** An executable is ended by then. Some gateways take 10 s for more. */
+const END_MS = 500;
+
+process.once(
+  'message',
+  async ({ ours, sealingKeys }: { readonly ours: string; readonly sealingKeys: readonly SealingKey[] }) => {
+    const graph = await startGraph({ sealingKeys });
+    // It keeps all requests that a test may look at, which nobody does here.
+    setInterval(graph.forget, 1_000);
+    const [column] = columns();
+    if (!column) throw new Error('expected a router, but got none');
+    const { url, stop } = await column.start(graph, graph.supergraphSdl, { secret: ROUTER_SECRET, ours });
+    const end = () => {
+      setTimeout(() => process.exit(), END_MS);
+      void stop();
+    };
+    process.once('SIGTERM', end).once('disconnect', end);
+    const headers = { authorization: `Bearer ${await graph.token()}` };
+    process.send?.({ name: column.name, url, headers } satisfies RouterReport);
+  },
+);

@@ -104,8 +104,7 @@ export async function outage(ms: number): Promise<Finding[]> {
   const confirmed = await server.metric('device_trust_upstream_health', 'state="outage"');
   const to = Math.max(await behave('captcha', 'good'), await behave('fingerprint', 'good'));
   const samples = await load;
-  const { calls, probes } = await arrivals('fingerprint');
-  const { pk_soak: called = [] } = calls;
+  const { pk_soak: calls = [], probes = [] } = await arrivals('fingerprint');
 
   const captchas = samples.filter(({ question }) => question === 'captcha');
   const isKnown = ({ at }: Sample) => at >= from + KNOWN_MS && at < to;
@@ -126,7 +125,7 @@ export async function outage(ms: number): Promise<Finding[]> {
       samples.filter((sample) => sample.question === 'fingerprint' && isKnown(sample)),
       ({ outcome }) => outcome !== 'UPSTREAM_UNAVAILABLE',
     ),
-    atMost('outage: calls that reach the fingerprint service from 3 s on, one a second', seconds + 1, within(called)),
+    atMost('outage: calls that reach the fingerprint service from 3 s on, one a second', seconds + 1, within(calls)),
     atMost('outage: probes that reach it, one a second', seconds + 1, within(probes)),
     none('outage: requests that fail before it or from 2 s after its end on', samples.filter(isWell), isLost),
   ];

@@ -2,28 +2,22 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import type { Variable } from '../../src/config/values.ts';
 import { SANDBOX_APPLICATIONS, SANDBOX_CAPTCHAS } from '../../src/sandbox/accounts.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { SERVICE } from '../config/support.ts';
 import { PATIENT, ROOT, startCommand } from '../support/process.ts';
-import { startRedis } from '../support/redis.ts';
 import { checkOutLastRelease } from './last-release.ts';
 
-/** Servers of the last release and of this one, with the same services, keys and store. */
+/** Servers of the last release and of this one, with the same services and keys. */
 
-/** Calls of one account a day. */
-export const QUOTA = 5_000;
 export const ROUTER_SECRET = 'a-secret-of-the-router';
 export const ISSUER = 'https://device-trust.test';
 const { folder: last, changes } = await checkOutLastRelease();
 const { urls, stop } = await startSandbox({ port: 0 });
-const redis = await startRedis();
-const store = new Redis(redis.url);
-const ends = [() => store.disconnect(), redis.stop, stop, () => rm(last, { recursive: true })];
+const ends = [stop, () => rm(last, { recursive: true })];
 export const endAll = () => Promise.all(ends.map((end) => end()));
-export { last, store, urls };
+export { last, urls };
 
 /** What a release exports. */
 const load = (folder: string, file: string) => import(join(folder, 'src', file));
@@ -40,10 +34,11 @@ const VALUES: Readonly<Record<string, string>> = {
   ATTESTATION: `{"issuer":"${ISSUER}","audiences":[{"id":"orders","actions":["placeOrder"],"subject":"required"}]}`,
   ATTESTATION_KEYS: JSON.stringify([generateKey('active'), generateKey('next')]),
   SEALING_KEYS: JSON.stringify([newSealingKey(), newSealingKey()]),
-  FINGERPRINT_QUOTA: `{"perSecond":${QUOTA},"perDay":${QUOTA}}`,
-  CAPTCHA_QUOTA: `{"perDay":${QUOTA}}`,
-  QUOTA_STORE_URL: redis.url,
-  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', // Nobody is there, which keeps no process from starting.
+  FINGERPRINT_QUOTA: '{"perSecond":5000,"perDay":5000}',
+  CAPTCHA_QUOTA: '{"perDay":5000}',
+  // Nobody is at either address, which keeps no process from starting.
+  QUOTA_STORE_URL: 'redis://:password@127.0.0.1:9',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
   OTEL_SERVICE_NAME: 'device-trust',
   OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=live,service.namespace=shop',
   LOG_HASH_KEY: 'a-key-for-hashes-of-tokens',
@@ -77,9 +72,8 @@ async function start(folder: string, other: string) {
   const child = startCommand([process.execPath, 'src/main.ts'], { cwd: folder, env });
   ends.push(child.stop);
   const [, url = ''] = await child.waitFor(/"url":"([^"]+)"/);
-  const statusOf = async (path: string) => (await fetch(new URL(path, url))).status;
-  while ((await statusOf('/readyz')) !== 200) await sleep(50);
-  return { ...child, url, statusOf, jwksUrl: new URL('/.well-known/jwks.json', url).href };
+  while (!(await fetch(new URL('/readyz', url))).ok) await sleep(50);
+  return { ...child, url, jwksUrl: new URL('/.well-known/jwks.json', url).href };
 }
 export const startLast = () => start(last, ROOT);
 export const startThis = () => start(ROOT, last);
