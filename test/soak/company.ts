@@ -5,11 +5,11 @@ import { Redis } from 'ioredis';
 import { generateKey } from '../../src/captcha/attestation.ts';
 import { newSealingKey } from '../../src/fingerprint/sealed-judgement.ts';
 import { startRelay, startReplicas } from '../routers/replicas.ts';
-import { ROOT } from '../support/process.ts';
+import { PATIENT, ROOT } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
 import { ask } from '../support/requests.ts';
 import { times } from '../support/times.ts';
-import { checkOutLastRelease } from '../upgrade/last-release.ts';
+import { checkOutLastRelease, patienceOf } from '../upgrade/last-release.ts';
 import { solved } from './attacks.ts';
 import { epochMs, ROUTER_SECRET, type Server, startScript, startServer, startUpstream } from './processes.ts';
 import type { RouterReport } from './router.ts';
@@ -84,14 +84,13 @@ export async function company(seconds: number): Promise<Finding[]> {
     FINGERPRINT_QUOTA: `{"perDay":${PER_DAY}}`,
     CAPTCHA_QUOTA: `{"perDay":${PER_DAY}}`,
     QUOTA_STORE_URL: store.url,
-    NODE_OPTIONS: `--import=${ROOT}/test/soak/heap.ts`,
   };
   const servers: Server[] = [];
   const stopped = new Set<Server>();
   const running = () => servers.filter((server) => !stopped.has(server));
   const exits: string[] = [];
-  const start = async (main?: string) => {
-    const server = await startServer(addresses, env, main);
+  const start = async (more: object, main?: string) => {
+    const server = await startServer(addresses, { ...env, ...more }, main);
     servers.push(server);
     const stop = async () => {
       const from = performance.now();
@@ -101,7 +100,8 @@ export async function company(seconds: number): Promise<Finding[]> {
     };
     return { url: server.origin, stop };
   };
-  const startLast = () => start(`${last.folder}/src/main.ts`);
+  const startLast = () => start(patienceOf(last.folder), `${last.folder}/src/main.ts`);
+  const startThis = () => start({ ...PATIENT, NODE_OPTIONS: `--import=${ROOT}/test/soak/heap.ts` });
   const replicas = await startReplicas(2, startLast);
   // Sound: this is what that script answers.
   const router = (await startScript('router.ts', process.env).ask({ ours: replicas.url, sealingKeys })) as RouterReport;
@@ -136,11 +136,11 @@ export async function company(seconds: number): Promise<Finding[]> {
   const input = { ...solved('kept'), audience: 'orders', action: 'placeOrder' };
   const { attestation } = (await ask(router.url, attest, { input }, router.headers)).data.validateCaptcha;
   const { sealed, ...judged } = (await ask(router.url, judge, {}, router.headers)).data.deviceFingerprint.judgement;
-  await replicas.replace(0, start);
-  await replicas.replace(1, start);
+  await replicas.replace(0, startThis);
+  await replicas.replace(1, startThis);
   // Back and forth.
   await replicas.replace(0, startLast);
-  await replicas.replace(0, start);
+  await replicas.replace(0, startThis);
   await exhaust('pk_upgraded');
   const refused: unknown[] = [];
   const { createVerifier } = await import(`${last.folder}/test/supergraph/orders/attestation.ts`);

@@ -9,12 +9,10 @@ const options = { seconds: { type: 'string' }, short: { type: 'boolean' } } as c
 const { values, positionals: named } = parseArgs({ options, allowPositionals: true });
 const { seconds: given, short = false } = values;
 const seconds = Number(given ?? (short ? 4 : 60));
-/** The short upgrade of a busy machine takes most of this. */
-const SHORT_COMPANY_S = 30;
 const situations = {
   bot: () => bot(seconds * 1_000),
   outage: () => outage(short ? 5_000 : 10_000),
-  company: () => company(short ? SHORT_COMPANY_S : seconds),
+  company: () => company(short ? 30 : seconds),
 };
 if (!(seconds >= 1 && seconds <= 86_400) || named.some((name) => !(name in situations))) {
   process.stderr.write(

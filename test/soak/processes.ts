@@ -33,7 +33,6 @@ function start(args: readonly string[], env: Readonly<Record<string, string>> = 
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  // Most of its log is dropped.
   const notable: string[] = [];
   if (child.stdout)
     createInterface({ input: child.stdout }).on('line', (line) => {
