@@ -9,36 +9,44 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
+/** It compares fields of equal names in pairs, and keeps 350 bytes for each two that conflict before it reports the first. */
+const MAX_REPEATS = 150;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
-const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
-/** Why a document must not be parsed; undefined if it may. The word `fragment` counts in its strings as well. */
+/** Why a document must not be parsed; undefined if it may. */
 export function documentViolation(source: string): DeviceTrustError | undefined {
   if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1)) {
     const message = `The document has more than 64 KiB or ${MAX_LINES} lines.`;
     return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
-  if (hasLongName(source)) {
-    const message = `The document has a name of more than ${MAX_NAME_LENGTH} characters.`;
+  const names = namesIn(source);
+  if ([...names].some(([name, count]) => name.length > MAX_NAME_LENGTH || count > MAX_REPEATS)) {
+    const message = `The document has a name of more than ${MAX_NAME_LENGTH} characters, or selects one more than ${MAX_REPEATS} times.`;
     return new DeviceTrustError('GRAPHQL_PARSE_FAILED', { message });
   }
-  if (!exceeds(source, /\bfragment\b/, MAX_FRAGMENTS)) return undefined;
+  if ((names.get('fragment') ?? 0) <= MAX_FRAGMENTS) return undefined;
   const message = `The document has more than ${MAX_FRAGMENTS} fragments.`;
   return new DeviceTrustError('GRAPHQL_VALIDATION_FAILED', { message });
 }
 
-/** Is a name longer than it may be? A text in the document may: it can be a device token. */
-function hasLongName(source: string): boolean {
-  if (!LONG_WORD.test(source)) return false;
+/** How often each name stands in a selection, where one behind a colon has an alias. Others, such as those of arguments, count 0. */
+function namesIn(source: string): Map<string, number> {
+  const names = new Map<string, number>();
   const lexer = new Lexer(new Source(source));
+  let parentheses = 0;
   try {
-    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance())
-      if (token.kind === TokenKind.NAME && token.value.length > MAX_NAME_LENGTH) return true;
+    for (let left = MAX_TOKENS; left > 0 && lexer.advance().kind !== TokenKind.EOF; left -= 1) {
+      const { kind, value, prev } = lexer.token;
+      if (kind === TokenKind.PAREN_L) parentheses += 1;
+      else if (kind === TokenKind.PAREN_R) parentheses -= 1;
+      const isSelected = parentheses === 0 && prev?.kind !== TokenKind.COLON;
+      if (kind === TokenKind.NAME) names.set(value, (names.get(value) ?? 0) + Number(isSelected));
+    }
   } catch {
     // Not a document. The parser comes to the same place, and says where it is.
   }
-  return false;
+  return names;
 }
 
 /** The most memory of a parsed token, in bytes. Its location is kept for errors. */
