@@ -45,12 +45,21 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,
 };
 
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n';
+/** Bytes that are no body, written to the socket as they are. */
+export const LINES: Readonly<Record<string, string>> = {
+  'interim heads': `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(3_500)}\r\n`.repeat(20),
+  trailers: `${CHUNKED}${'a:\r\n'.repeat(8_000)}\r\n`,
+};
+
 const hostile = Object.entries(HOSTILE).map(([token, text]) => [token, Buffer.from(text)] as const);
 
 async function main(): Promise<void> {
   const upstream = await startUpstream(({ body }, response) => {
     upstream.received.length = 0;
     const { device_token: token } = JSON.parse(body);
+    const [, lines] = Object.entries(LINES).find(([begin]) => token.startsWith(begin)) ?? [];
+    if (lines) return void response.socket?.write(lines);
     const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
     if (bytes) {
       response

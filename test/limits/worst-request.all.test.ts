@@ -6,7 +6,7 @@ import { startProcess } from '../support/process.ts';
 import { ask } from '../support/requests.ts';
 import { startCpuStopwatch } from '../support/stopwatch.ts';
 import { pieces, times } from '../support/times.ts';
-import { HOSTILE } from './hostile-upstream.ts';
+import { HOSTILE, LINES } from './hostile-upstream.ts';
 
 /** One allowed request costs at most 150 ms of CPU whatever it asks, and whatever the fingerprint service answers. */
 
@@ -121,8 +121,8 @@ const REPEATED: readonly Row[] = [
     references(1_000, () => 'long numbers'),
   ],
   [
-    'a judgement that is too long to be sealed under 1,440 aliases',
-    `{ ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "long text") { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(240, (at) => `a${at}: judgement { a${at}: sealed }`)} }`,
+    'a judgement that is too long to be sealed under 1,380 aliases',
+    `{ ${pieces(6, (at) => `a${at}: deviceFingerprint(token: "long text") { ...Judged }`)} } fragment Judged on DeviceFingerprint { ${pieces(230, (at) => `a${at}: judgement { a${at}: sealed }`)} }`,
     {},
   ],
   ...[CONTROL, SURROGATE].map(
@@ -157,7 +157,7 @@ const judgements = (fields: string) =>
 
 /** Everything about 100 tokens whose devices report far more than is documented. */
 const HOSTILE_ROWS: readonly Row[] = [
-  ...Object.keys(HOSTILE).map(
+  ...Object.keys({ ...HOSTILE, ...LINES }).map(
     (what): Row => [
       `100 tokens: ${what}`,
       entitiesQuery(EVERYTHING.replace('judgedAt subject eventType', '')),
