@@ -31,6 +31,7 @@ const SIGNALS_3500 = Array.from({ length: 3_500 }, (_, at) => ({ signal: `S${at}
 export const HOSTILE: Readonly<Record<string, string>> = {
   'long text': altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(250_000)),
   '3,500 signals': altered(ANDROID, 'data.signals', SIGNALS_3500),
+  'texts for signals': spliced(ANDROID, 'data.signals', `[${much(`"${'é'.repeat(43)}"`)}]`),
   'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
   'many keys': browser(`{${manyKeys}}`),
   'equal keys': browser(`{${much('"name":"a"')}}`),

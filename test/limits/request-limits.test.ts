@@ -51,12 +51,7 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
       `query ($${N}12: String!) { deviceFingerprint(token: $${N}12) { __typename } }`,
       LONG,
     ],
-    [
-      'a name in selections',
-      `{ ${'__typename '.repeat(150)} }`,
-      `{ ${pieces(151, (at) => `x: f${at}`)} }`,
-      /selects one more than 150 times/,
-    ],
+    ['one name', `{ ${'__typename '.repeat(150)} }`, `{ ${pieces(151, (at) => `x: f${at}`)} }`, /one more than 150/],
     ['a field', '{ __typename }', `{ ${N}12 }`, LONG],
     ['a name behind what is no document', '{ __typename }', `{ } " \n ${N}12`, /not valid GraphQL/],
   ])('%s', async (_what, edge, beyond, message) => {
