@@ -182,7 +182,6 @@ function countList(field: GraphQLField<unknown, { readonly cost: CostBudget }>):
 /** A field with everything below it. A list has the size that `@listSize` assumes, or 1. */
 function costOfField(node: FieldNode, parent: GraphQLObjectType, info: DocumentInfo): number {
   const field = definitionOf(node, parent);
-  if (field?.name === '_service') return COST_OF_SDL;
   if (!field || !node.selectionSet) return 1;
   const size = isListType(getNullableType(field.type)) ? (assumedSizeOf(field) ?? 1) : 1;
   return 1 + size * costOfItem(node, parent, info);
@@ -208,9 +207,6 @@ function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType,
   byType.set(type, cost);
   return cost;
 }
-
-/** The text of our schema has some 30,000 characters. */
-const COST_OF_SDL = 30_000 / CHARACTERS_PER_UNIT;
 
 const META_FIELDS = new Map([SchemaMetaFieldDef, TypeMetaFieldDef, TypeNameMetaFieldDef].map((one) => [one.name, one]));
 

@@ -9,34 +9,51 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
+/** It also compares fields with one alias in pairs, and keeps 350 bytes for each pair that conflicts. */
+const MAX_SAME_ALIAS = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
-const LONG_WORD = new RegExp(`\\w{${MAX_NAME_LENGTH + 1}}`);
 
-/** Why a document must not be parsed; undefined if it may. The word `fragment` counts in its strings as well. */
+/** Why a document must not be parsed; undefined if it may. */
 export function documentViolation(source: string): DeviceTrustError | undefined {
   const violation = (code: ErrorCode, flaw: string) =>
     new DeviceTrustError(code, { message: `The document has ${flaw}.` });
   if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1))
     return violation('GRAPHQL_PARSE_FAILED', `more than 64 KiB or ${MAX_LINES} lines`);
-  if (hasLongName(source))
+  const { longestName, sameAlias, fragments } = namesIn(source);
+  if (longestName > MAX_NAME_LENGTH)
     return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
-  if (exceeds(source, /\bfragment\b/, MAX_FRAGMENTS))
-    return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
+  if (sameAlias > MAX_SAME_ALIAS)
+    return violation('GRAPHQL_PARSE_FAILED', `an alias that stands more than ${MAX_SAME_ALIAS} times`);
+  if (fragments > MAX_FRAGMENTS) return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
   return undefined;
 }
 
-/** Is a name longer than it may be? A text in the document may: it can be an argument. */
-function hasLongName(source: string): boolean {
-  if (!LONG_WORD.test(source)) return false;
+/** The longest name, how often the most frequent alias stands, and how often the name `fragment`. */
+function namesIn(source: string) {
+  const names = { longestName: 0, sameAlias: 0, fragments: 0 };
+  const aliases = new Map<string, number>();
   const lexer = new Lexer(new Source(source));
+  let parentheses = 0;
   try {
-    for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance())
-      if (token.kind === TokenKind.NAME && token.value.length > MAX_NAME_LENGTH) return true;
+    // The parser stops there as well.
+    for (let left = MAX_TOKENS; left > 0 && lexer.advance().kind !== TokenKind.EOF; left -= 1) {
+      const { kind, value, prev } = lexer.token;
+      if (kind === TokenKind.PAREN_L) parentheses += 1;
+      else if (kind === TokenKind.PAREN_R) parentheses -= 1;
+      else if (kind === TokenKind.NAME) {
+        names.longestName = Math.max(names.longestName, value.length);
+        if (value === 'fragment') names.fragments += 1;
+      } else if (kind === TokenKind.COLON && parentheses === 0 && prev) {
+        const uses = (aliases.get(prev.value) ?? 0) + 1;
+        aliases.set(prev.value, uses);
+        names.sameAlias = Math.max(names.sameAlias, uses);
+      }
+    }
   } catch {
     // Not a document. The parser comes to the same place, and says where it is.
   }
-  return false;
+  return names;
 }
 
 /** The most memory of a parsed token, in bytes. Its location is kept for errors. */

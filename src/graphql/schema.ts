@@ -23,7 +23,16 @@ export function typeDefs(file: string) {
 
 /** An executable subgraph schema. It keeps nothing of a request. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {
-  return countLists(isolateRepresentations(requireScopes(buildSubgraphSchema(modules))));
+  return countLists(isolateRepresentations(requireScopes(printSdlOnce(buildSubgraphSchema(modules)))));
+}
+
+/** Printing the SDL takes a millisecond, and @apollo/subgraph prints it for each `_service`. */
+function printSdlOnce(schema: GraphQLSchema): GraphQLSchema {
+  const field = schema.getQueryType()?.getFields()['_service'];
+  const { resolve } = field ?? {};
+  let service: unknown;
+  if (field && resolve) field.resolve = (...given) => (service ??= resolve(...given));
+  return schema;
 }
 
 /**

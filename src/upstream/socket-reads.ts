@@ -6,13 +6,15 @@ import { errors } from 'undici';
  * any interim response may come unasked (RFC 9110, 15.2). It skips all others but a 101, so a 100 becomes a 102 here.
  *
  * @param maxBytes the most that the socket may receive for one call; beyond it the socket is closed
+ * @param maxLines the same for its lines, of which heads, chunk framing and trailers consist: undici takes 160 bytes for each
  */
-export function guardReads(socket: Socket, maxBytes: number): void {
+export function guardReads(socket: Socket, maxBytes: number, maxLines: number): void {
   const read = socket.read.bind(socket);
   // Sound: `write` gets its arguments as they came.
   const write = socket.write.bind(socket) as (...given: unknown[]) => boolean;
   let isNewCall = true;
   let bytesOfCall = 0;
+  let linesOfCall = 0;
   /** The position in the head of an interim response; NaN once the final response has begun. */
   let at = 0;
   let lastFour = 0;
@@ -25,9 +27,13 @@ export function guardReads(socket: Socket, maxBytes: number): void {
     const chunk: Buffer | null = read(size);
     if (chunk === null) return null;
     // A write starts a new call.
-    if (isNewCall) [isNewCall, bytesOfCall, at] = [false, 0, 0];
+    if (isNewCall) [isNewCall, bytesOfCall, linesOfCall, at] = [false, 0, 0, 0];
     bytesOfCall += chunk.length;
-    if (bytesOfCall > maxBytes) {
+    for (let end = -1; linesOfCall <= maxLines; linesOfCall += 1) {
+      end = chunk.indexOf(0x0a, end + 1);
+      if (end < 0) break;
+    }
+    if (bytesOfCall > maxBytes || linesOfCall > maxLines) {
       socket.destroy(new errors.ResponseExceededMaxSizeError());
       return null;
     }

@@ -26,6 +26,8 @@ const [MIN_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS] = [1_000, 60_000];
 const MAX_BODY_BYTES = 256 * 1024;
 /** The most bytes that a socket may receive for one call, with heads, early hints and chunk framing, which undici does not bound. */
 const MAX_RAW_BYTES = MAX_BODY_BYTES + 64 * 1024;
+/** The same in lines. A response with 200 signals, printed with a line for each value, has some 1,500. */
+const MAX_RAW_LINES = 2_048;
 
 /** The cost of a JSON value and of a received chunk, in bytes of plain text that take as long. */
 const [WEIGHT_OF_VALUE, WEIGHT_OF_PIECE] = [6, 512];
@@ -101,7 +103,7 @@ export class UpstreamPool {
     const connect = () =>
       this.#connect(options, (...given) => {
         const [error, socket] = given;
-        if (!error) guardReads(socket, MAX_RAW_BYTES);
+        if (!error) guardReads(socket, MAX_RAW_BYTES, MAX_RAW_LINES);
         callback(...given);
       });
     if (!this.#name) connect();

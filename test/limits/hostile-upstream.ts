@@ -31,6 +31,7 @@ const SIGNALS_3500 = Array.from({ length: 3_500 }, (_, at) => ({ signal: `S${at}
 export const HOSTILE: Readonly<Record<string, string>> = {
   'long text': altered(ANDROID, 'data.fp_detail.version', 'v'.repeat(250_000)),
   '3,500 signals': altered(ANDROID, 'data.signals', SIGNALS_3500),
+  'texts for signals': spliced(ANDROID, 'data.signals', `[${much(`"${'é'.repeat(43)}"`)}]`),
   'broken signals': spliced(ANDROID, 'data.signals', `[${much('{}')}]`),
   'many keys': browser(`{${manyKeys}}`),
   'equal keys': browser(`{${much('"name":"a"')}}`),
@@ -45,12 +46,21 @@ export const HOSTILE: Readonly<Record<string, string>> = {
   'broken errors': `{"code":400,"message":"Invalid request","data":{"errors":[${much('{}')}]}}`,
 };
 
+const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n';
+/** Bytes that are no body, written to the socket as they are. */
+export const LINES: Readonly<Record<string, string>> = {
+  'interim heads': `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(3_500)}\r\n`.repeat(20),
+  trailers: `${CHUNKED}${'a:\r\n'.repeat(8_000)}\r\n`,
+};
+
 const hostile = Object.entries(HOSTILE).map(([token, text]) => [token, Buffer.from(text)] as const);
 
 async function main(): Promise<void> {
   const upstream = await startUpstream(({ body }, response) => {
     upstream.received.length = 0;
     const { device_token: token } = JSON.parse(body);
+    const [, lines] = Object.entries(LINES).find(([begin]) => token.startsWith(begin)) ?? [];
+    if (lines) return void response.socket?.write(lines);
     const [, bytes] = hostile.find(([begin]) => token.startsWith(begin)) ?? [];
     if (bytes) {
       response

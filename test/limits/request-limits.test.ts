@@ -51,6 +51,12 @@ describe('a request beyond a limit is refused as a whole, before any call', () =
       `query ($${N}12: String!) { deviceFingerprint(token: $${N}12) { __typename } }`,
       LONG,
     ],
+    [
+      'an alias',
+      `{ ${'x: __typename '.repeat(200)} }`,
+      `{ ${pieces(201, (at) => `x: f${at}`)} }`,
+      /more than 200 times/,
+    ],
     ['a field', '{ __typename }', `{ ${N}12 }`, LONG],
     ['a name behind what is no document', '{ __typename }', `{ } " \n ${N}12`, /not valid GraphQL/],
   ])('%s', async (_what, edge, beyond, message) => {

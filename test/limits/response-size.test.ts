@@ -47,10 +47,12 @@ const ANSWERS: Readonly<Record<string, string>> = {
 
 const upstream = await startUpstream(({ body }, response) => {
   const { device_token: token } = JSON.parse(body);
-  if (token === 'pieces') {
+  const [, pieces] = /^(\d+) pieces/.exec(token) ?? [];
+  if (pieces) {
+    const good = JSON.stringify(ANDROID);
     response.socket?.on('error', () => {});
     response.socket?.write(
-      `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(100_000)}0\r\n\r\n`,
+      `HTTP/1.1 200 OK\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(Number(pieces))}${good.length.toString(16)}\r\n${good}\r\n0\r\n\r\n`,
     );
     return;
   }
@@ -97,11 +99,14 @@ describe('all answers to one operation', () => {
   });
 });
 
-test('an answer in 100,000 pieces is given up, and its neighbour is whole', async () => {
-  const tokens = ['pieces', 'usual'];
-  const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), referencesTo(tokens));
-  expect(data._entities).toEqual([null, { version: '1.0' }]);
-  expect(failed).toMatchObject([{ path: ['_entities', 0], extensions: { code: 'OVERLOADED', retryable: false } }]);
+test.each([
+  ['400 pieces beyond 2 MiB at 512 bytes each', numbered(30, '400 pieces'), 'OVERLOADED'],
+  ['1,100 pieces, which have 2,200 lines,', ['1100 pieces'], 'UPSTREAM_PROTOCOL_ERROR'],
+])('answers in %s are given up, and their neighbour is whole', async (_what, pieces, code) => {
+  const asked = referencesTo([...pieces, 'usual']);
+  const { data, errors: failed } = await ask(app.graphqlUrl, entitiesQuery('version'), asked);
+  expect(data._entities.at(-1)).toEqual({ version: '1.0' });
+  expect(new Set(failed?.map(({ extensions }) => extensions.code))).toEqual(new Set([code]));
 });
 
 describe('of one device', () => {
