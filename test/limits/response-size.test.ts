@@ -83,7 +83,7 @@ describe('all answers to one operation', () => {
     expect(long.filter(Boolean).length).toBeLessThanOrEqual(9);
     expect(failed.length).toBe(long.filter((device: unknown) => device === null).length);
     expect(failed[0]).toMatchObject({
-      message: expect.stringContaining('Ask for less in one request'),
+      message: expect.stringContaining('Request less at once'),
       extensions: { code: 'OVERLOADED', retryable: false },
     });
     expect(text.length).toBeLessThan(4.5 * 1024 * 1024);
