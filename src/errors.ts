@@ -11,7 +11,7 @@ interface Definition {
   readonly message: string;
 }
 
-/** An error that the same request gets each time, and one after which it can succeed. */
+/** An error that a retry of the same request repeats, and one after which a retry can succeed. */
 const permanent = (side: Side, message: string): Definition => ({ side, retryable: false, message });
 const transient = (side: Side, message: string): Definition => ({ side, retryable: true, message });
 
@@ -98,8 +98,8 @@ interface Details {
 }
 
 /**
- * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, nobody reads the frames, and a
- * request with a thousand references to rejected tokens would spend most of its time on them.
+ * An error of the catalogue. It has no stack frames: its code and `internal` name the cause, and a request with a thousand
+ * references to rejected tokens would spend most of its time on frames.
  */
 export class DeviceTrustError extends GraphQLError {
   readonly code: ErrorCode;
@@ -126,16 +126,16 @@ export class DeviceTrustError extends GraphQLError {
   }
 }
 
-/** The error for an argument that is not valid, which its message does not repeat. A right one may be missing in `variable`. */
+/** The error for an invalid argument, without its value. A valid one may be missing in the configuration's `variable`. */
 export function badUserInput(argument: string, expected: string, got: string, variable?: string): DeviceTrustError {
   const hint = variable ? ` If it is right, the operator of this subgraph has to add it to ${variable}.` : '';
   const message = `${argument}: expected ${expected}, but got ${got}.${hint}`;
   return new DeviceTrustError('BAD_USER_INPUT', { message });
 }
 
-/** The error for a feature that needs these variables. Any bot can cause it, so it counts as the caller's. */
-export function notConfigured(what: string, variables: string): DeviceTrustError {
-  const message = `${what} are not configured in this subgraph. Its operator has to set ${variables}.`;
+/** The error for a feature (in the plural) without its variables. Any bot can cause it, so it counts as the caller's. */
+export function notConfigured(feature: string, variables: string): DeviceTrustError {
+  const message = `${feature} are not configured in this subgraph. Its operator has to set ${variables}.`;
   return new DeviceTrustError('NOT_CONFIGURED', { message, side: 'caller' });
 }
 
@@ -150,7 +150,7 @@ export function framesOf(error: unknown): { name: string; code?: string; frames:
   return { name, ...code, frames: lines.map((line) => line.trim()).filter((line) => line.startsWith('at ')) };
 }
 
-/** A thrown value, which need not be an Error, as one. */
+/** A thrown value as an Error. */
 export function asError(reason: unknown): Error {
   return reason instanceof Error ? reason : new Error('expected an Error, but got another value');
 }

@@ -23,16 +23,16 @@ interface Options {
   readonly log: Logger;
   readonly execution: Execution;
   readonly allowsIntrospection: boolean;
-  /** Can a caller ask for inline traces (ftv1)? They reveal how requests are resolved. */
+  /** May a caller request inline traces (ftv1)? They reveal how requests are resolved. */
   readonly inlineTraces: boolean;
-  /** A company's own plugins. They see every operation, and Apollo Server executes all of them. */
+  /** A company's own plugins. With any, Apollo Server executes every operation, so that the plugins see it. */
   readonly plugins: readonly ApolloServerPlugin<RequestContext>[];
 }
 
 /** Up to this cost a trace has its fields: each takes 8 µs and 36 bytes. Beyond it the trace has the duration alone. */
 const MAX_TRACED_COST = 2_000;
 
-/** Asks for an inline trace in the response. */
+/** Requests an inline trace in the response. */
 export const TRACE_HEADER = 'apollo-federation-include-trace';
 
 /** Starts Apollo Server, which parses and validates new documents and runs plugins. It reports nothing to Apollo. */
@@ -76,13 +76,13 @@ export async function startApollo(
   return apollo;
 }
 
-/** Answers by the execution. Apollo Server executes itself for traces of fields and for a company's plugins. */
+/** Answers by `execution`, except for traces of fields and a company's plugins: then Apollo Server executes. */
 function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServerPlugin<RequestContext> {
   return {
     async requestDidStart() {
       return {
         async responseForOperation({ document, operation, request, contextValue, response: { http } }) {
-          // Apollo Server calls this also if the request names no operation of the document, and answers that itself.
+          // The request names no operation of the document. Apollo Server answers that itself.
           if (!operation) return null;
           const known = execution.add(document, operation);
           const variables = request.variables ?? {};
@@ -103,7 +103,7 @@ function answerOperations(execution: Execution, hasPlugins: boolean): ApolloServ
   };
 }
 
-/** graphql-js takes an operation of a kind that the schema does not have for valid, and fails when it executes it. */
+/** graphql-js validates an operation of a kind that the schema lacks, and fails when it executes it. */
 function KnownOperationTypesRule(context: ValidationContext) {
   return {
     OperationDefinition(node: OperationDefinitionNode) {

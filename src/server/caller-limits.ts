@@ -10,7 +10,7 @@ export interface Reservation {
   release(): void;
 }
 
-/** Reserves for a caller, by its name, which stays the same when its secret is rotated. Nothing is taken at first. */
+/** Opens an empty reservation for a caller, by its name, which outlasts a rotation of its secret. */
 export type Reserve = (caller: string) => Reservation;
 
 /**
@@ -27,7 +27,7 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
     if (!isService(caller)) return true;
     const ofServices = hasRouter() ? total / 2 : total;
     const own = (heldBy.get(caller) ?? 0) + amount;
-    // A single connection can be all that there is.
+    // A capacity of one connection may be a service's.
     return heldByServices + amount <= Math.max(ofServices, 1) && own <= Math.max(ofServices / 2, 1);
   }
 
@@ -54,8 +54,8 @@ export function shareCapacity(total: number, hasRouter: () => boolean): Reserve 
   };
 }
 
-/** The bytes of bodies under way, and of unread answers. A container of 512 MiB has space for both several times. */
-export const BYTES_UNDER_WAY = 64 * 1024 * 1024;
+/** The capacity for bodies, and for unread answers. A container of 512 MiB has room for both several times. */
+export const MAX_BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 
 /** Releases an answer's reservation once the client has read its last byte, or is gone. */
 export function releaseWhenRead(answer: ServerResponse, { release }: Reservation): void {
@@ -68,15 +68,15 @@ export function releaseWhenRead(answer: ServerResponse, { release }: Reservation
     release();
     socket.off('close', end);
   };
-  // Node 22 closes no answer that waits behind another one of its connection.
+  // Node 22 emits no `close` for an answer that waits behind another one of its connection.
   for (const one of [answer, socket]) one.once('close', end);
 }
 
-/** From this part of the limit on, a new connection replaces the oldest one without an operation. */
+/** From this fraction of the limit on, a new connection evicts the oldest one without an operation. */
 const CROWDED = 0.9;
 
 /**
- * Limits the open connections; those without an operation are closed first.
+ * Limits the open connections; those without an operation are evicted first.
  *
  * @returns claims a connection for the caller of its first operation: false if that caller may hold no more
  */
@@ -88,7 +88,7 @@ export function limitConnections(
 ): (socket: Socket, caller: string) => boolean {
   const reserve = shareCapacity(limit, hasRouter);
   let open = 0;
-  /** Those of them that belong to no caller. The oldest is the first. */
+  /** Those of them without a caller yet, the oldest first. */
   const withoutOperation = new Set<Socket>();
   const crowdedAt = Math.min(Math.floor(limit * CROWDED), limit - 1);
   server.maxConnections = limit;
@@ -100,7 +100,7 @@ export function limitConnections(
       metrics?.recordEviction();
     }
     open += 1;
-    // Each unread answer listens to it.
+    // Each unread answer adds a listener.
     socket.setMaxListeners(0);
     withoutOperation.add(socket);
     socket.once('close', () => {

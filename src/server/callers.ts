@@ -17,13 +17,13 @@ type CallerSecrets = Pick<ServerSettings, 'routerSecrets' | 'services'>;
 /** A caller with the parts that each slice reads. */
 export type IdentifiedCaller = FingerprintCaller & CaptchaCaller;
 
-/** Every GraphQL request must present one of the secrets; with none, anyone may ask. */
+/** Every GraphQL request must present one of the secrets. If none is configured, access is open. */
 export interface CallerOptions extends CallerSecrets, Pick<ServerSettings, 'trustedHeaders'> {
-  /** If no secret is configured, are the headers of this machine trusted? For the sandbox, where everything can be tried. */
+  /** Are headers from this machine trusted if no secret is configured? For the sandbox, to try every feature. */
   readonly trustsLoopback?: boolean;
 }
 
-/** Is this the name of a service? Without any secret, everybody counts as the router. */
+/** Is this the name of a service? Without any secret, every caller has the limits of the router. */
 export const isService = (caller: string): boolean => caller !== ROUTER && caller !== ANYONE;
 
 /** A bearer token (RFC 6750, section 2.1), with any secret that can be configured. */
@@ -32,21 +32,21 @@ const BEARER = /^bearer +([!-~]+)$/i;
 const LOOPBACK = /^(::1|(::ffff:)?127(\.\d{1,3}){3})$/i;
 const NO_SCOPES: ReadonlySet<string> = new Set();
 
-interface KnownSender {
+interface Credential {
   readonly name: string;
   /** Undefined if scopes come from the person behind the request. */
   readonly scopes: ReadonlySet<string> | undefined;
   readonly secret: Buffer;
 }
 
-/** The senders of GraphQL requests: the router and services that know a secret, or anyone if none is configured. */
+/** Identifies callers: the router and services by their secrets, or anyone if none is configured. */
 export function createCallers(options: CallerOptions) {
   const { trustedHeaders = {}, trustsLoopback = false } = options;
   const metadataOf = trustedHeaders.metadata && createMetadataReader(trustedHeaders.metadata);
-  let routers: readonly KnownSender[] = [];
-  let services: readonly KnownSender[] = [];
+  let routers: readonly Credential[] = [];
+  let services: readonly Credential[] = [];
 
-  /** Replaces all secrets at once, for a rotation. Requests under way keep the caller that they have. */
+  /** Replaces all secrets at once, for a rotation. Requests in flight keep their caller. */
   function replaceSecrets(next: CallerSecrets): void {
     routers = next.routerSecrets.map((secret) => ({ name: ROUTER, scopes: undefined, secret: Buffer.from(secret) }));
     services = next.services.map(({ name, secret, scopes }) => ({
@@ -57,9 +57,9 @@ export function createCallers(options: CallerOptions) {
   }
   replaceSecrets(options);
 
-  /** A sender with the person in the trusted headers of a request, and this person's scopes. */
+  /** A caller with the person in the trusted headers of a request, and this person's scopes. */
   function callerOf(
-    { name, scopes }: Pick<KnownSender, 'name' | 'scopes'>,
+    { name, scopes }: Pick<Credential, 'name' | 'scopes'>,
     request: IncomingMessage | undefined,
   ): IdentifiedCaller {
     const { subject: header } = trustedHeaders;
@@ -78,18 +78,18 @@ export function createCallers(options: CallerOptions) {
   return {
     replaceSecrets,
     hasRouter: () => routers.length > 0,
-    /** The sender of a request. Undefined if it needs a known secret and presents none. */
+    /** The caller of a request. Undefined if it needs a known secret and presents none. */
     identify: (request: IncomingMessage): IdentifiedCaller | undefined => {
       if (routers.length + services.length === 0) {
         const isTrusted = trustsLoopback && LOOPBACK.test(request.socket.remoteAddress ?? '');
-        // The headers of others are ignored, and for them too an argument does not count in place of a header.
+        // Otherwise every header counts as absent: an argument must not replace one that is ignored.
         return callerOf({ name: ANYONE, scopes: undefined }, isTrusted ? request : undefined);
       }
-      const sender =
+      const credential =
         find(routers, String(request.headers['router-authorization'] ?? '')) ??
-        // Beside a router secret, `Authorization` is that of a person.
+        // Beside a router secret, `Authorization` is the person's.
         find(services, BEARER.exec(singleHeader(request, 'authorization') ?? '')?.[1] ?? '');
-      return sender && callerOf(sender, request);
+      return credential && callerOf(credential, request);
     },
   };
 }
@@ -117,7 +117,7 @@ class KnownCaller implements IdentifiedCaller {
     this.#headers = headers;
   }
 
-  /** Headers are read when somebody asks for them, because most operations do not. */
+  /** Read at the first use, because most operations need none. */
   get metadata(): TrustedMetadata {
     this.#metadata ??= this.#readMetadata();
     return this.#metadata;
@@ -128,11 +128,10 @@ class KnownCaller implements IdentifiedCaller {
   }
 }
 
-/** The sender with this secret. All are compared, so the time reveals nothing of a secret but its length. */
-function find(known: readonly KnownSender[], presented: string): KnownSender | undefined {
+/** The credential with this secret. All are compared, so the time reveals nothing of a secret but its length. */
+function find(known: readonly Credential[], presented: string): Credential | undefined {
   const bytes = Buffer.from(presented);
-  let found: KnownSender | undefined;
-  for (const sender of known)
-    if (sender.secret.length === bytes.length && timingSafeEqual(sender.secret, bytes)) found = sender;
+  let found: Credential | undefined;
+  for (const one of known) if (one.secret.length === bytes.length && timingSafeEqual(one.secret, bytes)) found = one;
   return found;
 }

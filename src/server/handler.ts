@@ -25,9 +25,9 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
   readonly apollo: ApolloServer<RequestContext>;
   readonly execution: Execution;
   readonly createContext: CreateContext;
-  /** May an operation that is known skip Apollo Server? Not if a company's plugins have to see it. */
+  /** May a known operation skip Apollo Server? Not if a company's plugins have to see it. */
   readonly skipsApollo: boolean;
-  /** While it is late, new work is refused. */
+  /** While it lags, new requests are refused. */
   readonly eventLoop: Pick<EventLoopMonitor, 'isOverloaded'>;
   /** For the bytes of a body and of its parsed values, until its operation is over. */
   readonly reserveBody: Reserve;
@@ -37,7 +37,7 @@ export interface HandlerOptions extends Pick<ServerSettings, 'maxBodyBytes' | 'm
 }
 
 /**
- * Answers one GraphQL request. Code that has to run for every operation belongs here, into the Operation, or into a plugin.
+ * Answers one GraphQL request. Code that has to run for every operation belongs here, in `Operation`, or in a plugin.
  *
  * @throws RequestRefused if the HTTP request cannot be a GraphQL one, or while the process is overloaded
  */
@@ -52,7 +52,7 @@ export async function handleGraphql(
   const body = options.reserveBody(caller.name);
   try {
     const contentType = negotiateContentType(request.headers.accept);
-    const asked = parseRequest(await readJsonBody(request, maxBodyBytes, body));
+    const parameters = parseRequest(await readJsonBody(request, maxBodyBytes, body));
     if (response.destroyed) return;
     const operation = new Operation(request, caller.name, telemetry);
     const scope = new RequestScope(operation);
@@ -62,7 +62,7 @@ export async function handleGraphql(
     let status = 500; // until there is a response
     try {
       const context = options.createContext(scope, caller);
-      const answer = await answerOperation(options, request, asked, context, body);
+      const answer = await answerOperation(options, request, parameters, context, body);
       status = answer.status;
       const { result, text, bytes } = serialise(answer.result, context, maxAnswerBytes);
       operation.recordResult(result);
@@ -108,16 +108,16 @@ function notGraphql(expected: string): RequestRefused {
   return new RequestRefused(400, `The body is no GraphQL request: expected ${expected}, but got something else.`);
 }
 
-/** The answer of the execution, which Apollo Server requests for each new document. @throws RequestRefused beyond the caller's share of memory */
+/** Executes a request, through Apollo Server if its document is new. @throws RequestRefused beyond the caller's memory */
 async function answerOperation(
   { apollo, execution, skipsApollo }: HandlerOptions,
   { headers }: IncomingMessage,
-  asked: ReturnType<typeof parseRequest>,
+  parameters: ReturnType<typeof parseRequest>,
   context: RequestContext,
   reservation: Reservation,
 ): Promise<Answer & { readonly headers?: Readonly<Record<string, string>> }> {
-  const { query, operationName, variables, extensions } = asked;
-  // A trace reveals how requests are resolved, so no other caller gets one.
+  const { query, operationName, variables, extensions } = parameters;
+  // A trace reveals how requests are resolved, so only the router gets one.
   const isTraced = context.caller.name === ROUTER && headers[TRACE_HEADER] !== undefined;
   if (skipsApollo && !isTraced && extensions['persistedQuery'] === undefined) {
     const known = execution.find(query, operationName);
@@ -131,7 +131,7 @@ async function answerOperation(
     { query, variables, extensions, http, ...(operationName !== undefined && { operationName }) },
     { contextValue: context },
   );
-  // Incremental delivery is not enabled, so there is no other kind.
+  // Incremental delivery, the other kind, is not enabled.
   if (body.kind !== 'single') throw new Error(`expected a complete response, but got a ${body.kind} one`);
   return { status: head.status ?? 200, headers: Object.fromEntries(head.headers), result: body.singleResult };
 }

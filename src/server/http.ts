@@ -1,31 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { ERROR_CATALOGUE, type ErrorCode } from '../errors.ts';
 import { countValues, parseJson } from '../runtime/json.ts';
-import { BYTES_UNDER_WAY, type Reservation } from './caller-limits.ts';
+import { MAX_BYTES_IN_FLIGHT, type Reservation } from './caller-limits.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** The content type of JSON that does not answer an operation. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** A longer body is encoded first: node:http copies a text together with the headers, three times its memory. */
+/** A longer body is encoded first: node:http copies a text together with the headers, at three times its memory. */
 const MAX_SENT_AS_TEXT = 65_536;
 
 /** Minimum bytes charged per chunk of a body. */
 const BYTES_PER_PIECE = 256;
-/** The chunks that a body may have of any size, each of which takes some microseconds. Further ones average `BYTES_PER_PIECE`. */
+/** A body may have this many chunks of any size. More must average `BYTES_PER_PIECE`, as each takes microseconds. */
 const MAX_SMALL_PIECES = 4_096;
 /** Bytes of memory for each value and key of a parsed body. `{"1":1},` takes 208 bytes, and `[` 56. */
 const BYTES_PER_VALUE = 64;
 /** As much as one body may take: the quarter that every caller may hold, less 4 MiB for the document in it. */
-const MAX_BODY_WEIGHT = (BYTES_UNDER_WAY * 3) / 16;
+const MAX_BODY_WEIGHT = (MAX_BYTES_IN_FLIGHT * 3) / 16;
 
-/** An answer of which nothing is read for this long closes its connection, in ms. */
+/** After this long without progress of an answer, its connection is closed, in ms. */
 const UNREAD_MS = 10_000;
-/** How often Node looks whether it makes progress, in ms. */
+/** How often Node checks the progress, in ms. */
 const UNREAD_CHECK_MS = 2_000;
 
-/** An HTTP request that is refused before it becomes a GraphQL one. */
+/** Refuses an HTTP request before it becomes a GraphQL one. */
 export class RequestRefused extends Error {
   override readonly name = 'RequestRefused';
   readonly status: number;
@@ -64,7 +64,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
     const { headers } = request;
     if (headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json')
       throw new RequestRefused(415, 'Send the request with content-type application/json.');
-    // RFC 9110, section 15.5.16. A text of the caller is repeated only if it is short and plain.
+    // RFC 9110, section 15.5.16. The caller's word is quoted only if it is short and plain.
     const [coding = 'another one'] = /^[\w-]{1,16}$/.exec(headers['content-encoding'] || 'identity') ?? [];
     if (coding.toLowerCase() !== 'identity') {
       const message = `Send the body without Content-Encoding: expected identity, but got ${coding}.`;
@@ -89,10 +89,10 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
       .on('data', onData)
       .on('end', () => {
         const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-        // The request refers to these as long as its operation is under way.
+        // The listeners would keep the chunks in memory until the operation ends.
         chunks.length = 0;
         reservation.release();
-        // However many values it has, a single body is never too large.
+        // At most the share of one body, so that a body alone always fits.
         const weight = Math.min(bytes.length + countValues(bytes) * BYTES_PER_VALUE, MAX_BODY_WEIGHT);
         if (!reservation.take(weight)) return reject(overloaded());
         const json = parseJson(bytes);
@@ -103,7 +103,7 @@ export function readJsonBody(request: IncomingMessage, maxBytes: number, reserva
   });
 }
 
-/** Sends a response. A request body that was not read ends its connection. Nothing happens after a disconnect. */
+/** Sends a response, unless the client has disconnected. An unread request body ends the connection. */
 export function send(
   response: ServerResponse,
   status: number,
@@ -123,16 +123,17 @@ export function send(
   if (response.writableLength > 0) closeUnlessRead(response);
 }
 
-/** Closes the connection of an answer of which nothing is read for 10 s. */
+/** Closes the connection if its answer makes no progress for 10 s. */
 function closeUnlessRead(response: ServerResponse): void {
   let checkedAt = 0;
   let unreadSince = 0;
-  // Before Node sets the time for which a connection may be idle. Otherwise this one would end a later request of the connection.
+  // Before Node sets its keep-alive timeout. Otherwise this timeout would end a later request of the connection.
   response.prependOnceListener('finish', () => response.req.socket.setTimeout(0));
   // Node calls this only if there was no progress since the last check.
   response.setTimeout(UNREAD_CHECK_MS, () => {
     const { socket } = response.req;
     const now = performance.now();
+    // Checks were skipped, so there was progress meanwhile.
     if (now - checkedAt > 1.5 * UNREAD_CHECK_MS) unreadSince = now - UNREAD_CHECK_MS;
     checkedAt = now;
     if (now - unreadSince < UNREAD_MS) socket.setTimeout(UNREAD_CHECK_MS);

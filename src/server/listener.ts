@@ -10,19 +10,19 @@ import { errorBody, JSON_TYPE } from './http.ts';
 const RECEIVE_TIMEOUT_MS = 10_000;
 /** How often that is checked, in ms. Node's default of 30 s would let a connection live four times as long. */
 const CHECK_INTERVAL_MS = 1_000;
-/** So that a new replica has its part of the connections within minutes, while a handshake is still rare. */
+/** Short enough that a new replica gets its share of the connections within minutes; handshakes stay rare. */
 const MAX_CONNECTION_AGE_MS = 300_000;
 /** The fraction by which that age varies, so that connections do not all end at once. */
 const JITTER = 0.2;
 /** How often connections that have become idle are closed while the server closes, in ms. */
 const SWEEP_INTERVAL_MS = 50;
-/** Pipelined requests of a connection. Node takes some 2,400 at once, for which all other connections wait. */
-const MAX_WAITING = 32;
-/** More headers are refused, because Node drops the rest; without a limit a head takes nine times its 16 KiB. */
+/** Pipelined requests of a connection. Node would accept some 2,400 at once, while all other connections wait. */
+const MAX_PIPELINED = 32;
+/** This many headers are refused: Node drops any beyond. Without a limit a head takes nine times its 16 KiB. */
 const MAX_HEADERS = 256;
 /** How long a client may take to close its side after an answer to bytes that are not HTTP, in ms. */
 const LINGER_MS = 2_000;
-/** How often an interim response is sent to a client that has closed its side, in ms. */
+/** How often an interim response is sent on a half-closed connection, in ms. */
 const INTERIM_MS = 100;
 
 /** Node's error codes for requests that it cannot parse, or that do not arrive whole. Every other code becomes a 400. */
@@ -33,21 +33,21 @@ const MALFORMED_STATUS: Readonly<Record<string, number>> = {
 };
 
 interface ListenerOptions {
-  /** Idle connections count as well: each takes one of the descriptors that calls to the upstreams need too. */
+  /** Idle connections count as well: each takes a file descriptor, which upstream calls need too. */
   readonly maxConnections: number;
-  /** How long an idle connection is kept, in ms, once its last response was sent. */
+  /** How long a connection is kept after its last response, in ms. */
   readonly keepAliveMs: number;
-  /** From about this age on a connection ends with its next response, in ms; 5 min if it is not given. */
+  /** From about this age on a connection ends with its next response, in ms; 5 min by default. */
   readonly maxConnectionAgeMs?: number;
-  /** Is there a router, for which callers that are services have to leave connections? */
+  /** Is there a router, for which services have to leave connections? */
   readonly hasRouter?: () => boolean;
   readonly metrics?: Pick<Metrics, 'recordRefusal' | 'recordEviction'>;
   readonly handle: (request: IncomingMessage, response: ServerResponse) => void;
 }
 
 /**
- * An HTTP server with bounded connections, which end at some age, so that a router uses a replica that was added later.
- * Only a response ends one: if idle, a request could be on its way, which nobody may repeat.
+ * An HTTP server that bounds the number and the age of connections, so that a router uses replicas added later.
+ * Only a response ends a connection: while it is idle, a request may be on its way that the client must not repeat.
  */
 export class Listener {
   /** Claims a connection for the caller of its first operation: see `limitConnections`. */
@@ -58,8 +58,8 @@ export class Listener {
   readonly #endsAt = new WeakMap<Socket, number>();
   /** The connections whose last response has begun. */
   readonly #ended = new WeakSet<Socket>();
-  /** The requests of each connection still without an answer, and the latest request. */
-  readonly #requests = new WeakMap<Socket, { owed: number; last: IncomingMessage }>();
+  /** The number of unanswered requests of each connection, and its latest request. */
+  readonly #requests = new WeakMap<Socket, { unanswered: number; last: IncomingMessage }>();
   readonly #metrics: ListenerOptions['metrics'];
   #isDraining = false;
 
@@ -127,7 +127,7 @@ export class Listener {
       this.#refuse(hasTooMany ? 'HPE_HEADER_OVERFLOW' : undefined, socket);
       return;
     }
-    if (!this.#mayWait(request, response)) return;
+    if (!this.#admit(request, response)) return;
     if (this.#isDraining || performance.now() >= (this.#endsAt.get(socket) ?? Number.POSITIVE_INFINITY)) {
       this.#ended.add(socket);
       response.setHeader('connection', 'close');
@@ -135,13 +135,13 @@ export class Listener {
     this.#handle(request, response);
   }
 
-  /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of it is read, or executed. */
+  /** Answers bytes that are not a whole HTTP request, and closes the socket. Nothing more of it is read or executed. */
   #refuse(code: string | undefined, socket: Socket): void {
     this.#ended.add(socket);
     socket.pause();
-    const { owed, last } = this.#requests.get(socket) ?? { owed: 0 };
-    // The client has disconnected, or waits for the answer to an earlier request, which this one would seem to be.
-    if (!socket.writable || owed > Number(last?.complete === false)) {
+    const { unanswered, last } = this.#requests.get(socket) ?? { unanswered: 0 };
+    // The client has disconnected, or waits for an earlier answer and would take this one for it.
+    if (!socket.writable || unanswered > (last?.complete === false ? 1 : 0)) {
       socket.destroy();
       return;
     }
@@ -154,35 +154,35 @@ export class Listener {
       'connection: close',
       `content-length: ${Buffer.byteLength(body)}`,
     ];
-    // Destroyed at once, the socket would be reset if bytes are left unread, and the client might lose the response.
+    // Destroying at once would reset a socket with unread bytes, and the client might lose the response.
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
     setTimeout(() => socket.destroy(), LINGER_MS).unref();
     this.#metrics?.recordRefusal('BAD_REQUEST');
   }
 
-  /** Counts a request until its answer is sent. False, with its connection closed, if too many wait for earlier answers. */
-  #mayWait(last: IncomingMessage, response: ServerResponse): boolean {
+  /** Counts a request until its answer is sent. False, with the connection closed, if too many are unanswered. */
+  #admit(last: IncomingMessage, response: ServerResponse): boolean {
     const { socket } = last;
-    const requests = this.#requests.get(socket) ?? { owed: 0, last };
-    if (requests.owed > MAX_WAITING) {
+    const requests = this.#requests.get(socket) ?? { unanswered: 0, last };
+    if (requests.unanswered > MAX_PIPELINED) {
       this.#metrics?.recordRefusal('OVERLOADED');
       socket.destroy();
       return false;
     }
-    requests.owed += 1;
+    requests.unanswered += 1;
     requests.last = last;
     this.#requests.set(socket, requests);
     response.once('close', () => {
-      requests.owed -= 1;
+      requests.unanswered -= 1;
     });
     return true;
   }
 }
 
-/** After a half-close an answer is due or the client is gone: a write shows it, and a reset cancels the operation. */
+/** After a half-close the client waits for an answer or is gone. A write shows which: a reset cancels the operation. */
 function probeClient(socket: Socket): void {
   const timer = setInterval(() => {
-    // Never within an answer: each is written whole, and shows as much while a part of it waits here.
+    // Never within an answer: it is written whole, and its unsent part shows the same.
     if (socket.writable && socket.writableLength === 0) socket.write('HTTP/1.1 102 Processing\r\n\r\n');
   }, INTERIM_MS);
   socket.once('close', () => clearInterval(timer));

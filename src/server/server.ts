@@ -10,7 +10,7 @@ import type { MetricsRegistry } from '../observability/metrics.ts';
 import type { Telemetry } from '../observability/operation.ts';
 import { answerLocalPage, hasLocalName, pathOf } from '../runtime/http.ts';
 import { startApollo } from './apollo.ts';
-import { BYTES_UNDER_WAY, shareCapacity } from './caller-limits.ts';
+import { MAX_BYTES_IN_FLIGHT, shareCapacity } from './caller-limits.ts';
 import { type CallerOptions, createCallers } from './callers.ts';
 import { type CreateContext, type HandlerOptions, handleGraphql } from './handler.ts';
 import { overloaded, RequestRefused, refusal, send, sendRefusal, sendText } from './http.ts';
@@ -20,16 +20,16 @@ import type { ServerSettings } from './settings.ts';
 export const GRAPHQL_PATH = '/graphql';
 export const METRICS_PATH = '/metrics';
 
-/** Where verifiers get the keys of attestations (RFC 8615). Anyone may: they are public. */
+/** Serves the public keys of attestations to verifiers (RFC 8615). */
 const JWKS_PATH = '/.well-known/jwks.json';
-/** How long verifiers may use the keys without asking again. A new key has to be published longer than this before it signs. */
+/** How long verifiers may cache the keys. A new key has to be published for longer than this before it signs. */
 const JWKS_MAX_AGE_SECONDS = 300;
 
-/** Longer than routers keep an idle connection (60 s is common), so that this side never closes one that is just used. */
+/** Longer than routers keep an idle connection (usually 60 s), so that the server closes none while a request arrives. */
 const KEEP_ALIVE_MS = 75_000;
-/** The same for the admin port, and its connections. */
+/** The keep-alive and the connection limit of the admin port. */
 const [ADMIN_KEEP_ALIVE_MS, ADMIN_MAX_CONNECTIONS] = [5_000, 64];
-/** How long requests under way may take to finish once no new connection is accepted, in ms. */
+/** How long requests in flight may take once no new connection is accepted, in ms. */
 const DRAIN_MS = 7_000;
 
 const UPSTREAM_UNREADY = 'checking the upstream accounts; the log has the reason if one does not work';
@@ -44,15 +44,15 @@ export interface ServerOptions
     Pick<HandlerOptions, 'eventLoop' | 'telemetry'> {
   /** Readiness fails until this is true. */
   readonly isUpstreamReady: () => boolean;
-  /** Pages for people in development. They allow introspection and requests from pages of this machine. */
+  /** Pages for development. With them, introspection and requests from pages of this machine are allowed. */
   readonly explorer?: Explorer | undefined;
   /** The JWK set of attestations as JSON. Undefined if none are configured. */
   readonly jwks?: () => string | undefined;
-  /** A company's own plugins of Apollo Server. With one, every operation passes through Apollo Server, so that it sees them. */
+  /** A company's own plugins. With any, every operation passes through Apollo Server, so that the plugins see it. */
   readonly plugins?: readonly ApolloServerPlugin<RequestContext>[];
 }
 
-/** Puts the server of GraphQL together for a schema and the context of its resolvers. It does not listen yet. */
+/** Creates the GraphQL server for a schema and the context of its resolvers. It does not listen yet. */
 export async function createServer(schema: GraphQLSchema, createContext: CreateContext, options: ServerOptions) {
   const { telemetry, explorer, plugins = [] } = options;
   const { log, metrics } = telemetry;
@@ -67,9 +67,9 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
   const callers = createCallers(options);
   const skipsApollo = plugins.length === 0;
   const { hasRouter } = callers;
-  const reserveBody = shareCapacity(BYTES_UNDER_WAY, hasRouter);
-  // A service may hold a quarter, so the largest answer can be sent to it.
-  const reserveAnswer = shareCapacity(Math.max(BYTES_UNDER_WAY, options.maxAnswerBytes * 4), hasRouter);
+  const reserveBody = shareCapacity(MAX_BYTES_IN_FLIGHT, hasRouter);
+  // A service may hold a quarter of it, which has to fit the largest answer.
+  const reserveAnswer = shareCapacity(Math.max(MAX_BYTES_IN_FLIGHT, options.maxAnswerBytes * 4), hasRouter);
   const handler = { ...options, apollo, execution, createContext, skipsApollo, reserveBody, reserveAnswer };
   /** The reason why the process is not ready, apart from its upstreams. */
   let unready: 'starting' | 'draining' | undefined = 'starting';
@@ -84,7 +84,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     },
   });
 
-  /** Answers a probe of an orchestrator, on either port. False, with nothing sent, if this is not the path of one. */
+  /** Answers an orchestrator's probe, on either port. False, with nothing sent, for any other path. */
   function answerProbe(path: string, response: ServerResponse): boolean {
     if (path === '/healthz') sendText(response, 200, 'alive');
     else if (path !== '/readyz') return false;
@@ -105,7 +105,7 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
       if (!caller) throw refusal(401, 'UNAUTHENTICATED');
       if (!listener.claim(request.socket, caller.name)) throw overloaded();
       return handleGraphql(handler, request, response, caller).catch((error: unknown) => {
-        // Without this line, a router that compresses its requests would be a silent outage.
+        // Without this line, a router that compresses its requests would fail silently.
         if (error instanceof RequestRefused && error.headers['accept-encoding'] !== undefined)
           log.warn({ caller: caller.name, reason: error.message }, 'a request with a content coding was refused');
         throw error;
@@ -115,8 +115,8 @@ export async function createServer(schema: GraphQLSchema, createContext: CreateC
     const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
     const render = wantsPage && explorer?.get(path);
     if (render) return send(response, 200, { 'content-type': 'text/html; charset=utf-8' }, await render());
-    const inUrl = 'Send the operation with POST: device tokens do not belong in URLs.';
-    if (path === GRAPHQL_PATH) throw new RequestRefused(405, inUrl, { allow: 'POST' });
+    const usePost = 'Send the operation with POST: device tokens do not belong in URLs.';
+    if (path === GRAPHQL_PATH) throw new RequestRefused(405, usePost, { allow: 'POST' });
     if (path === JWKS_PATH) return sendJwks(request, response, options.jwks?.());
     if (explorer && path === '/' && request.method === 'GET')
       return send(response, 302, { location: GRAPHQL_PATH }, '');
@@ -152,7 +152,7 @@ export function createAdmin(
   answerProbe: (path: string, response: ServerResponse) => boolean,
 ): Listener {
   let rendering: Promise<string> | undefined;
-  // The metrics count the requests and connections of callers, and none of these.
+  // Without `metrics`, which count the requests and connections of callers alone.
   return new Listener({
     maxConnections: ADMIN_MAX_CONNECTIONS,
     keepAliveMs: ADMIN_KEEP_ALIVE_MS,
@@ -187,7 +187,7 @@ function refuse(response: ServerResponse, error: unknown, { log, metrics }: Tele
     metrics.recordRefusal(error.code);
     sendRefusal(response, error);
   } else if (!response.destroyed) {
-    // A destroyed response means that the client disconnected while it sent the request, which is no failure of ours.
+    // Otherwise the client disconnected while it sent the request, which is no failure of ours.
     metrics.recordRefusal('INTERNAL_SERVER_ERROR');
     log.error({ error: framesOf(error) }, 'a request failed unexpectedly');
     sendRefusal(response, refusal(500, 'INTERNAL_SERVER_ERROR'));

@@ -40,7 +40,7 @@ const scopes = z
   .array(z.enum(SCOPES, { error: expecting(SCOPES.join()) }), { error: 'expected a list of scopes' })
   .readonly()
   .default([]);
-/** Services that ask without the router. While a secret is rotated, its service has two entries with the same name. */
+/** Services that call without the router. While a secret is rotated, its service has two entries with the same name. */
 const services = secretList(
   `a JSON list of at most ${MAX_SERVICES} {"name", "secret", "scopes"}, with names of lowercase letters, digits and hyphens, and different secrets of ${ownSecret.expected}; the only scope is ${SCOPES}, and entries with the same name have the same scopes`,
   listOf(entryOf({ name: serviceName, secret: ownSecret.schema, scopes }), 'secret')
@@ -78,7 +78,7 @@ const metadata = entryOf({
   .refine(({ ipAddr, ipAddrV4, ipAddrV6 }) => !ipAddr || !(ipAddrV4 || ipAddrV6), {
     error: 'expected either ipAddr or ipAddrV4 and ipAddrV6',
   });
-/** The headers in which a router or a service says on whose behalf it asks, and what it knows about the client. */
+/** The headers with which a router or a service names the person and describes the client. */
 const trustedHeaders = {
   expected:
     'JSON such as {"subject":"x-user-id","scopes":"x-user-scopes","metadata":{"ipAddr":{"header":"x-client-ip"}}}, with at least one of the three',

@@ -60,7 +60,7 @@ function matching(form: RegExp, maxLength: number, value: string | undefined): s
   return value !== undefined && value.length <= maxLength && form.test(value) ? value : undefined;
 }
 
-/** The content of a header: the value of one of its keys. */
+/** The metadata in one header; undefined if it is absent or malformed. */
 type Found = TrustedMetadata[number]['found'];
 
 /** Reads the headers that describe the client of a request. Without a request, all headers are absent. */
@@ -115,7 +115,7 @@ function nthFromEnd(list: string, position: number): string | undefined {
 }
 
 function fromIPv6(text: string): Found {
-  // A zone says nothing outside of the machine that wrote it (RFC 4007, section 6).
+  // A zone has a meaning only on the machine that wrote it (RFC 4007, section 6).
   if (!isIPv6(text) || text.includes('%')) return undefined;
   const value = new URL(`http://[${text}]`).hostname.slice(1, -1);
   const [, high, low] = MAPPED.exec(value) ?? [];
@@ -124,7 +124,7 @@ function fromIPv6(text: string): Found {
   return { ipAddrV4: bytes.join('.') };
 }
 
-/** The requester: the person, else the network. An address beside a person does not count: accounts cost more. */
+/** The requester: the person, else the network. A person's address does not count, because accounts cost more. */
 export function requesterOf(
   caller: Pick<FingerprintCaller, 'subject' | 'metadata'>,
   headers: TrustedHeaders,
@@ -138,7 +138,7 @@ export function requesterOf(
   return network === undefined ? { kind: 'anonymous', id: '' } : { kind: 'network', id: network };
 }
 
-/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), however they are written. */
+/** An IPv4 address, or the 56 bits of IPv6 that a household is given (RFC 6177), in one form. */
 function networkOf(address: string): string | undefined {
   const { ipAddrV4, ipAddrV6 } = clientAddressOf(address, {}) ?? {};
   if (ipAddrV6 === undefined) return ipAddrV4;
