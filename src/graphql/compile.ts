@@ -29,13 +29,12 @@ interface Candidate {
  *   field is alone.
  * - Directives change the order of the fields of its answers.
  * - A default of a variable can turn out to be wrong only while the operation is executed.
- * - It writes literals into its code, where a caller's text, or a word, which `_Any` accepts, could run. It can lose
- *   a variable there.
+ * - It writes literals into its code, where a caller's text, or an enum word in an `_Any`, could run. It can lose
+ *   a variable inside one.
  * - It writes the names of answers into its code as well, and confuses two that become equal when joined by `_`. So
  *   the only alias may be that of the root field, in letters and digits.
  * - Names that every object has, such as `constructor`, break it.
- * - It writes a fragment out wherever that is spread: where each spreads the next one twice, the code would double
- *   with each.
+ * - It inlines fragments: where each spreads the next one twice, the code would double with each.
  */
 export function canBeCompiled(schema: GraphQLSchema, { document, definition, cost }: Candidate): boolean {
   const size = cost.variables.reduce((sum, { perReference }) => sum + perReference, cost.fixed);
@@ -44,15 +43,15 @@ export function canBeCompiled(schema: GraphQLSchema, { document, definition, cos
   if (size > MAX_COST || !isSingle || (document.loc?.end ?? 0) > MAX_CHARACTERS) return false;
   let isPlain = true;
   const spread = new Set<string>();
-  const requirePlain = (isSo: boolean) => {
-    isPlain &&= isSo;
+  const requirePlain = (condition: boolean) => {
+    isPlain &&= condition;
   };
   visit(document, {
     Directive: () => requirePlain(false),
     VariableDefinition: ({ variable, defaultValue }) => requirePlain(!defaultValue && !(variable.name.value in {})),
     Field: (node) => {
       const name = node.alias?.value;
-      requirePlain(name === undefined || (node === first && OWN_NAME.test(name) && !(name in {})));
+      requirePlain(name === undefined || (node === first && PLAIN_ALIAS.test(name) && !(name in {})));
     },
     FragmentSpread: ({ name }) => {
       requirePlain(!spread.has(name.value));
@@ -63,9 +62,9 @@ export function canBeCompiled(schema: GraphQLSchema, { document, definition, cos
   return isPlain;
 }
 
-const OWN_NAME = /^[a-z\d]+$/i;
+const PLAIN_ALIAS = /^[a-z\d]+$/i;
 
-/** Is this the value of an argument in which a caller can write no text and no word of its own? */
+/** Does this argument contain no text and no word of the caller's own? */
 function isPlainValue(value: ValueNode, schema: GraphQLSchema): boolean {
   if (value.kind !== 'EnumValue') return PLAIN_VALUES.has(value.kind);
   return Object.values(schema.getTypeMap()).some((type) => isEnumType(type) && type.getValue(value.value));
@@ -77,8 +76,8 @@ export function compile(schema: GraphQLSchema, { document, definition }: Candida
   const asQuery = { OperationDefinition: (node: object) => ({ ...node, operation: OperationTypeNode.QUERY }) };
   const compiled = compileQuery(isQuery ? schema : mutationsAsQueries(schema), visit(document, asQuery), undefined, {
     disablingCapturingStackErrors: true,
-    // Values of built-in scalars and enums need no check here: the upstream's were parsed, and the rest is ours. Our own
-    // scalars are serialised all the same.
+    // Built-in scalars and enums need no check: upstream values were parsed, and the rest is ours. Our own scalars are
+    // serialised all the same.
     disableLeafSerialization: true,
   });
   return isCompiledQuery(compiled) ? compiled.query : undefined;

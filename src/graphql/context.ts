@@ -4,7 +4,7 @@ import type { RequestScope } from '../upstream/call.ts';
 import { CostBudget } from './cost.ts';
 import { RISK_SCOPE } from './settings.ts';
 
-/** The sender of a GraphQL request, with its permissions. */
+/** The caller of a GraphQL request, with its permissions. */
 export interface Caller {
   /** The router, a service of SERVICES by its name, or anyone if no secret is configured. */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface Caller {
   readonly scopes: ReadonlySet<string> | undefined;
 }
 
-/** The engine's part of a context. Apollo Server gives resolvers a shallow copy, so counters are in objects. */
+/** The engine's part of a context. Apollo Server gives resolvers a shallow copy: no field is `#private`, and counters are in objects. */
 export class RequestContext {
   readonly scope: RequestScope;
   readonly operation: Operation;
@@ -29,7 +29,7 @@ export class RequestContext {
     this.cost = new CostBudget(maxCost);
   }
 
-  /** May the caller read data with the tag `risk`? Then the log names the person for whom it does. */
+  /** May the caller read data with the tag `risk`? Then the log names the person. */
   mayReadRisk(): boolean {
     const { scopes, subject } = this.caller;
     if (scopes !== undefined && !scopes.has(RISK_SCOPE)) return false;
@@ -37,7 +37,7 @@ export class RequestContext {
     return true;
   }
 
-  /** Sets a field to null. @throws the error, up to 100 in a request; the last one says that no more follow */
+  /** Makes a field null: with an error, up to 100 in a request, of which the last says that no more follow. @throws it */
   refuseField(makeError: () => DeviceTrustError): null {
     this.refused.fields += 1;
     if (this.refused.fields > MAX_REFUSED_FIELDS) return null;
@@ -47,5 +47,5 @@ export class RequestContext {
   }
 }
 
-/** An error takes as long as some 60 fields, and one request can select a field of 1,000 references under several aliases. */
+/** An error takes as long as some 60 fields, and a request can select a field of 1,000 references under several aliases. */
 const MAX_REFUSED_FIELDS = 100;

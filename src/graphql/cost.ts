@@ -36,7 +36,7 @@ export class CostBudget {
     return this.#spent;
   }
 
-  /** Did the request turn out to cost more than it may? Then its answer is given up. */
+  /** Does the request cost more than it may? Then its answer is dropped. */
   get isOverspent(): boolean {
     return this.#spent > this.max;
   }
@@ -45,12 +45,13 @@ export class CostBudget {
     this.#spent += cost;
   }
 
-  /** May an answer be as large as this one? One that is too large is never serialised, because that is the expensive part. */
+  /** May this answer be serialised? That is the expensive part. */
   allows(answer: unknown): boolean {
-    const most = this.max / COST_IN_ANSWER;
-    const least = sizeOf(answer, CHARACTERS_PER_UNIT, most);
-    if (least > most || least * MAX_ESCAPE_LENGTH <= most) return least <= most;
-    return sizeOf(answer, CHARACTERS_PER_UNIT, most, (text) => JSON.stringify(text).length) <= most;
+    const limit = this.max / COST_IN_ANSWER;
+    const least = sizeOf(answer, CHARACTERS_PER_UNIT, limit);
+    if (least > limit) return false;
+    if (least * MAX_ESCAPE_LENGTH <= limit) return true;
+    return sizeOf(answer, CHARACTERS_PER_UNIT, limit, (text) => JSON.stringify(text).length) <= limit;
   }
 }
 
@@ -77,9 +78,9 @@ interface VariableCost {
   readonly name: string;
   /** The value if the request sends none. */
   readonly fallback: unknown;
-  /** The arguments of root fields in which it is used. Each of them costs the size of the value. */
+  /** How many arguments of root fields use it. Each costs the size of the value. */
   uses: number;
-  /** The fields that resolve it as a list of entity references. */
+  /** How many fields resolve it as a list of entity references. */
   lists: number;
   /** The cost of one reference in all of these fields together. */
   perReference: number;
@@ -130,7 +131,7 @@ export function costOf(operation: OperationDefinitionNode, root: GraphQLObjectTy
 /** Characters of a caller's text that cost as much as one value. */
 const CHARACTERS_PER_UNIT = 16;
 
-/** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit, beyond one */
+/** The cost of a request with these variables. @throws DeviceTrustError BAD_USER_INPUT that names the limit it exceeds */
 export function checkCost(
   { fixed, references, variables }: OperationCost,
   given: Readonly<Record<string, unknown>>,
@@ -155,8 +156,8 @@ export function checkCost(
 }
 
 /**
- * Changes the schema so that a list that is longer than its `@listSize` assumes counts with its real size. Beyond the limit of
- * the request it is left empty, because completing it is the expensive part, and the whole answer is given up.
+ * Changes the schema so that a list longer than its `@listSize` assumes costs its actual size. Beyond the request's limit
+ * it becomes empty, because completing it is the expensive part, and the whole answer is dropped.
  */
 export function countLists(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
@@ -196,7 +197,7 @@ function costOfItem(node: FieldNode, parent: GraphQLObjectType, info: DocumentIn
   return 1 + Math.max(0, ...types.map((possible) => costOfSelections(selectionSet, possible, info)));
 }
 
-/** By selection and type. Without it, fragments that spread each other twice would double the work with each level. */
+/** Costs by selection and type. Otherwise fragments that spread each other twice would double the work with each level. */
 const known = new WeakMap<SelectionSetNode, Map<GraphQLObjectType, number>>();
 
 function costOfSelections(selections: SelectionSetNode, type: GraphQLObjectType, info: DocumentInfo): number {

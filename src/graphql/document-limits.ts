@@ -1,7 +1,7 @@
 import { Lexer, Source, TokenKind } from 'graphql';
 import { DeviceTrustError, type ErrorCode } from '../errors.ts';
 
-/** Lexical tokens, at which the parser ends. A selection of all fields has some 300. */
+/** Lexical tokens, after which the parser stops. A selection of all fields has some 300. */
 export const MAX_TOKENS = 2_000;
 /** graphql-js counts the lines before each place that an error names, so the time for errors grows with the lines. */
 const MAX_BYTES = 65_536;
@@ -9,7 +9,7 @@ const MAX_LINES = 2_000;
 const LINE_END = /\r\n|[\n\r]/;
 /** graphql-js compares fragments in pairs, and some hundreds overflow its stack. */
 const MAX_FRAGMENTS = 50;
-/** It also compares fields with one alias in pairs, and keeps 350 bytes for each pair that conflicts. */
+/** It also compares fields with the same alias in pairs, and keeps 350 bytes for each pair that conflicts. */
 const MAX_SAME_ALIAS = 200;
 /** Names are repeated for each object in answers and in traces, and for each field in compiled code. */
 const MAX_NAME_LENGTH = 256;
@@ -18,25 +18,25 @@ const MAX_NAME_LENGTH = 256;
 export function documentViolation(source: string): DeviceTrustError | undefined {
   const violation = (code: ErrorCode, flaw: string) =>
     new DeviceTrustError(code, { message: `The document has ${flaw}.` });
-  if (Buffer.byteLength(source) > MAX_BYTES || exceeds(source, LINE_END, MAX_LINES - 1))
+  if (Buffer.byteLength(source) > MAX_BYTES || source.split(LINE_END, MAX_LINES + 1).length > MAX_LINES)
     return violation('GRAPHQL_PARSE_FAILED', `more than 64 KiB or ${MAX_LINES} lines`);
   const { longestName, sameAlias, fragments } = namesIn(source);
   if (longestName > MAX_NAME_LENGTH)
     return violation('GRAPHQL_PARSE_FAILED', `a name of more than ${MAX_NAME_LENGTH} characters`);
   if (sameAlias > MAX_SAME_ALIAS)
-    return violation('GRAPHQL_PARSE_FAILED', `an alias that stands more than ${MAX_SAME_ALIAS} times`);
+    return violation('GRAPHQL_PARSE_FAILED', `an alias that occurs more than ${MAX_SAME_ALIAS} times`);
   if (fragments > MAX_FRAGMENTS) return violation('GRAPHQL_VALIDATION_FAILED', `more than ${MAX_FRAGMENTS} fragments`);
   return undefined;
 }
 
-/** The longest name, how often the most frequent alias stands, and how often the name `fragment`. */
+/** The longest name, and the counts of the most frequent alias and of the name `fragment`. */
 function namesIn(source: string) {
   const names = { longestName: 0, sameAlias: 0, fragments: 0 };
   const aliases = new Map<string, number>();
   const lexer = new Lexer(new Source(source));
   let parentheses = 0;
   try {
-    // The parser stops there as well.
+    // As many as the parser reads.
     for (let left = MAX_TOKENS; left > 0 && lexer.advance().kind !== TokenKind.EOF; left -= 1) {
       const { kind, value, prev } = lexer.token;
       if (kind === TokenKind.PAREN_L) parentheses += 1;
@@ -51,7 +51,7 @@ function namesIn(source: string) {
       }
     }
   } catch {
-    // Not a document. The parser comes to the same place, and says where it is.
+    // Not a document: the parser reports the place.
   }
   return names;
 }
@@ -62,9 +62,4 @@ const BYTES_PER_TOKEN = 480;
 /** The memory of a parsed document, in bytes. */
 export function estimateParsedBytes(source: string): number {
   return Math.min(source.match(/\w+|[^\s\w]/g)?.length ?? 0, MAX_TOKENS) * BYTES_PER_TOKEN;
-}
-
-/** Is this in the text more often? The second argument of `split` ends the search at the first one too many. */
-function exceeds(text: string, mark: RegExp, most: number): boolean {
-  return text.split(mark, most + 2).length > most + 1;
 }

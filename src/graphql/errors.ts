@@ -5,7 +5,7 @@ import type { Operation } from '../observability/operation.ts';
 import { propertiesOf } from '../runtime/json.ts';
 import { expectationOf } from './variables.ts';
 
-/** Errors as an answer has them. Apollo Server makes those that it finds by `formatError` as well. */
+/** The errors of an answer. Apollo Server formats those that it finds by `formatError` too. */
 export function toErrors(errors: readonly GraphQLError[]): GraphQLFormattedError[] {
   return errors.map((error) => formatError(error.toJSON(), error));
 }
@@ -18,15 +18,15 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   const expected = nodes?.[0] && expectations.get(nodes[0]);
   const code = codeOf(formatted.extensions, original);
   const { retryable, message } = ERROR_CATALOGUE[code];
-  // Of graphql-js's own messages these quote nothing: they are about the structure of the document, such as an unknown field.
+  // These messages of graphql-js quote no value: they are about the structure of the document, such as an unknown field.
   const isSafe = nodes && code === 'GRAPHQL_VALIDATION_FAILED' && !isAbout(nodes, /(?<!Object)Value$/);
-  const said = expected ?? (isSafe ? formatted.message : message);
-  return { ...formatted, message: said, extensions: { code, retryable } };
+  const shown = expected ?? (isSafe ? formatted.message : message);
+  return { ...formatted, message: shown, extensions: { code, retryable } };
 }
 
 /**
- * Records the sides that have to act on an operation's errors, and logs the operator's once for each cause; an unexpected error
- * each time. A caller's mistakes are not logged.
+ * Records the sides that have to act on an operation's errors. Logs each cause once, an unexpected error each time, and no
+ * mistake of a caller.
  */
 export function reportErrors(operation: Operation, errors: readonly Error[]): void {
   const { requestId, field, log } = operation;
@@ -39,7 +39,7 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
       if (reported.has(cause)) continue;
       reported.add(cause);
       operation.recordFailure(side);
-      // The catalogue's message, of which there are few: the log counts warnings by it.
+      // The catalogue's message, because the log limits repeated warnings by it.
       if (side !== 'caller') log.warn({ requestId, code, internal, field }, ERROR_CATALOGUE[code].message);
     } else {
       const code = codeOf(error instanceof GraphQLError ? error.extensions : undefined, original);
@@ -51,8 +51,8 @@ export function reportErrors(operation: Operation, errors: readonly Error[]): vo
 }
 
 /**
- * The same errors in the order of the fields in the data, whichever happened first, so that equal requests get equal responses.
- * Below a field that became null, it is the order of the fields in the document.
+ * Sorts errors by the order of their fields in the data, so that equal requests get equal responses. Below a field that
+ * became null, it is the order of the fields in the document.
  */
 export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown): GraphQLFormattedError[] {
   return errors.toSorted((first, second) => {
@@ -68,7 +68,7 @@ export function inOrder(errors: readonly GraphQLFormattedError[], data: unknown)
   });
 }
 
-/** Where in the document the field of an error is. No line is that long. */
+/** The position of an error's field in the document. No line has a million columns. */
 function locationOf({ locations: [place] = [] }: GraphQLFormattedError): number {
   return place ? place.line * 1e6 + place.column : 0;
 }

@@ -42,18 +42,18 @@ export interface Answer {
 }
 
 /**
- * The most characters of all cached documents together, with 500 more each for their compiled forms. These are 250
- * documents of 500 characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
+ * The size of the document cache, in characters, with 500 more for the compiled form of each: 250 documents of 500
+ * characters. With 3,000 documents of the worst kind, a process held 106 MiB of a heap of 256.
  */
 const MAX_CHARACTERS = 256 * 1024;
 const CHARACTERS_PER_DOCUMENT = 500;
 
 /** Compiling costs a hundred times as much as an execution. */
 const COMPILED_AT_USE = 3;
-/** How many documents may wait to be compiled. One more is tried again after as many uses. */
+/** How many documents may wait to be compiled. The uses of any further one are counted anew. */
 const MAX_WAITING = 50;
 
-/** Executes every operation, whichever way its document came in. */
+/** Executes every operation, with or without Apollo Server. */
 export class Execution {
   readonly #schema: GraphQLSchema;
   readonly #limits: CostLimits;
@@ -62,7 +62,7 @@ export class Execution {
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (_operation, source) => source.length + CHARACTERS_PER_DOCUMENT,
   });
-  /** The documents that wait to be compiled, and the end of the last one. */
+  /** The number of documents that wait to be compiled, and the end of the last compilation. */
   #waiting = 0;
   #compiled: Promise<unknown> = Promise.resolve();
 
@@ -78,8 +78,8 @@ export class Execution {
   }
 
   /**
-   * Adds the operation of a document that was found to be valid, unless it is known: Apollo Server also takes in what it has to
-   * trace. A document with several operations is not kept.
+   * Adds the operation of a valid document, unless it is known: Apollo Server also gets known ones, to trace them. A document
+   * with several operations is not kept.
    */
   add(document: DocumentNode, definition: OperationDefinitionNode): KnownOperation {
     const source = document.loc?.source.body ?? '';
@@ -96,7 +96,7 @@ export class Execution {
     if (!root) throw new Error(`expected an operation that is valid, but got a ${type}`);
     const info = { schema: this.#schema, fragments };
     const all = new Set(fieldsOf(selectionSet, root, info).map((node) => node.name.value));
-    // Routers add `__typename` beside other fields.
+    // Routers add `__typename`.
     const [field, ...others] = [...all].filter((one) => !one.startsWith('__'));
     const kind = { type, field: others.length > 0 ? 'several' : (field ?? 'introspection'), name: name?.value };
     const operation = {
@@ -112,7 +112,7 @@ export class Execution {
     return operation;
   }
 
-  /** The answer to a request that must not be executed: it costs too much, or its variables do not fit. Else undefined. */
+  /** The refusal of a request that costs too much or whose variables are invalid; undefined if it may be executed. */
   check(
     { kind, cost, variables: declared }: KnownOperation,
     variables: Variables,
@@ -144,7 +144,7 @@ export class Execution {
     return { status: 200, result: { errors: formatted, data } };
   }
 
-  /** Compiles an operation once its answer is sent: one in each turn of the event loop. Where graphql-jit fails, graphql-js goes on. */
+  /** Compiles an operation once its answer is sent: one in each turn of the event loop. Where graphql-jit fails, graphql-js remains. */
   #compileLater(known: KnownOperation): void {
     if (this.#waiting === MAX_WAITING) {
       known.uses = 0;

@@ -26,13 +26,13 @@ const MAX_LEVELS = 32;
 /**
  * Takes unsafe keys out of a JSON value, in one pass and without a copy: a body can have 55,000 objects.
  *
- * @throws TypeError if it has more levels, or another number
+ * @throws TypeError if it is nested deeper, or has a number that fails `isNumber`
  */
 function clean(value: unknown, levels: number, isNumber: (value: number) => boolean): void {
   if (typeof value === 'number' && !isNumber(value)) throw new TypeError('no number of JSON');
   if (typeof value !== 'object' || value === null) return;
   if (levels === 0) throw new TypeError('too deep');
-  // Sound: an object can be asked for any property, and one without a prototype is one as well.
+  // Sound: any property of an object can be read, with or without a prototype.
   const properties = value as Record<string, unknown>;
   for (const key in properties) {
     if (UNSAFE_KEYS.has(key)) delete properties[key];
@@ -44,8 +44,8 @@ function clean(value: unknown, levels: number, isNumber: (value: number) => bool
 const survivesJson = (value: number) => Number.isFinite(value) && (Number.isSafeInteger(value) || value % 1 !== 0);
 
 /**
- * Cleans each object once: a request is parsed twice, before it is executed and then, and an answer with aliases or many references has
- * the same object thousands of times.
+ * Cleans each object once: a variable is parsed when it is checked and again in the execution, and an answer with aliases
+ * or many references has the same object thousands of times.
  */
 function cleanedOnce(levels: number, isNumber: (value: number) => boolean) {
   const known = new WeakSet<object>();

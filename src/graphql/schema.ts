@@ -21,7 +21,7 @@ export function typeDefs(file: string) {
   return gql(readFileSync(new URL(file, SCHEMA_FOLDER), 'utf8'));
 }
 
-/** An executable subgraph schema. It keeps nothing of a request. */
+/** An executable subgraph schema. It keeps no state of requests. */
 export function buildSchema(modules: GraphQLSchemaModule[]): GraphQLSchema {
   return countLists(isolateRepresentations(requireScopes(printSdlOnce(buildSubgraphSchema(modules)))));
 }

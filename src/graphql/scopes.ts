@@ -18,7 +18,7 @@ import type { RequestContext } from './context.ts';
  */
 export function requireScopes(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap())) {
-    // The fields of such a type need nothing themselves, because every field that leads to the type needs the scope.
+    // Every field that leads to such a type needs the scope, so its own fields need none.
     if (!isObjectType(type) || isRisk(type)) continue;
     for (const field of Object.values(type.getFields()))
       if (hasTag(field.astNode) || isRisk(getNamedType(field.type))) restrict(field);

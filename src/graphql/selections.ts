@@ -8,10 +8,10 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 
-/** A valid document: what graphql-js tells a resolver about it is enough. */
+/** The part of a resolver's `info` that describes its document, which is valid. */
 export type DocumentInfo = Pick<GraphQLResolveInfo, 'schema' | 'fragments'>;
 
-/** The fields that a selection makes of an object of this type, fragments expanded. */
+/** The fields that a selection set selects on an object of this type, with fragments expanded. */
 export function fieldsOf(
   selections: SelectionSetNode,
   type: GraphQLObjectType,

@@ -21,7 +21,7 @@ import { SCALAR_EXPECTATIONS } from './scalars.ts';
 /** A message names at most this many problems. */
 const MAX_PROBLEMS = 5;
 
-/** The most problems that are reported: graphql-js makes an error object, with suggestions, for each. */
+/** The check stops at this many: graphql-js makes an error object, with suggestions, for each. */
 const MAX_COUNTED = 20;
 
 export interface DeclaredVariable {
@@ -56,7 +56,7 @@ export function checkVariables(declared: readonly DeclaredVariable[], given: Rea
       coerceInputValue(value, type, (path, invalid) => {
         const at = `$${[name, ...path].join('.')}: `;
         // An object has one problem, however many of its fields are missing or unknown.
-        problems.push(problems.find((said) => said.startsWith(at)) ?? at + explain(typeAt(type, path), invalid));
+        problems.push(problems.find((problem) => problem.startsWith(at)) ?? at + explain(typeAt(type, path), invalid));
         if (problems.length >= MAX_COUNTED) throw toError(problems);
       });
     }
@@ -72,7 +72,7 @@ function toError(problems: readonly string[]): DeviceTrustError {
   return new DeviceTrustError('BAD_USER_INPUT', { message: `${shown}${more}.` });
 }
 
-/** Most values are valid, and graphql-js's own check takes five times as long. It has the last word about all others. */
+/** Most values are valid, and graphql-js's own check, which decides about all others, takes five times as long. */
 function isCertainlyValid(value: unknown, type: GraphQLInputType): boolean {
   if (isNonNullType(type)) return value != null && isCertainlyValid(value, type.ofType);
   if (value == null) return true;
@@ -80,7 +80,7 @@ function isCertainlyValid(value: unknown, type: GraphQLInputType): boolean {
   if (type === GraphQLString) return typeof value === 'string';
   if (!isInputObjectType(type) || type.isOneOf || typeof value !== 'object' || Array.isArray(value)) return false;
   const fields = type.getFields();
-  // Sound: an object can be asked for any property.
+  // Sound: any property of an object can be read.
   const given = value as Record<string, unknown>;
   for (const name in given) {
     const field = fields[name];
