@@ -4,10 +4,10 @@ import { DEFAULT_POLICY, type PolicySignal, parsePolicy, type RiskPolicy } from 
 import {
   bySignal,
   CLIENTS,
+  type Device,
   describe,
   differences,
   explain,
-  type Question,
   summaryTable,
 } from './fingerprint/policy-report.ts';
 import { LEVELS, SIGNALS_BY_NAME } from './fingerprint/signal-catalogue.ts';
@@ -37,17 +37,17 @@ try {
 
 function answer([path = 'built-in', ...words]: readonly string[]): string[] {
   const policy = path === 'built-in' ? DEFAULT_POLICY : policyIn(path);
-  const [what] = words;
-  if (what === undefined) {
+  const [input] = words;
+  if (input === undefined) {
     const { lines, flaws } = bySignal(policy);
     if (flaws.length > 0) process.exitCode = 3;
     return [...describe(policy, path, flaws), '', ...lines];
   }
-  if (words.length > 1 || !existsSync(what)) return explain(policy, parseQuestion(words));
-  const text = textOf(what);
+  if (words.length > 1 || !existsSync(input)) return explain(policy, parseDevice(words));
+  const text = textOf(input);
   const json = parseJson(text);
-  if (isObject(json) && 'rules' in json) return differences(policy, policyIn(what), what);
-  return summaryTable(policy, questionsIn(text, json));
+  if (isObject(json) && 'rules' in json) return differences(policy, policyIn(input), input);
+  return summaryTable(policy, devicesIn(text, json));
 }
 
 /** @throws ConfigError with every mistake, under the name of the file */
@@ -61,7 +61,7 @@ function policyIn(path: string): RiskPolicy {
   }
 }
 
-/** @throws UsageError if it is a folder, for example */
+/** @throws UsageError, for example for a folder */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -71,7 +71,7 @@ function textOf(path: string): string {
 }
 
 /** @throws UsageError that names the unknown word */
-function parseQuestion([names = '', ...others]: readonly string[]): Question {
+function parseDevice([names = '', ...others]: readonly string[]): Device {
   const clientType = CLIENTS.find((one) => others.includes(one));
   const eventType = others.find((word) => word.startsWith('eventType='))?.slice('eventType='.length);
   const unknown = others.find((word) => word !== clientType && word !== `eventType=${eventType}`);
@@ -87,17 +87,17 @@ function parseSignal(word: string): PolicySignal {
   return { ...row, name, confidence: confidence === undefined ? row.confidence : Number(confidence) };
 }
 
-/** A question for each line, or for each judgement at any depth of JSON, whole or a line each. */
-function questionsIn(text: string, json: unknown): Question[] {
+/** A device for each line, or for each judgement at any depth of JSON, whole or a line each. */
+function devicesIn(text: string, json: unknown): Device[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   if (json !== undefined) return judgementsIn(json);
   return lines.flatMap((line) => {
     const value = parseJson(line);
-    return value === undefined ? parseQuestion(line.trim().split(/\s+/)) : judgementsIn(value);
+    return value === undefined ? parseDevice(line.trim().split(/\s+/)) : judgementsIn(value);
   });
 }
 
-function judgementsIn(value: unknown): Question[] {
+function judgementsIn(value: unknown): Device[] {
   if (Array.isArray(value)) return value.flatMap(judgementsIn);
   if (!isObject(value)) return [];
   const { signals, clientType: client, eventType: event, requestId } = value;

@@ -6,7 +6,7 @@ import { type JudgedDevice, toSignal } from './outcome.ts';
 
 /** Sealed judgements open for years: a change is a new version beside this one, with texts in `test/fixtures`. */
 
-/** Everything that a judgement says. It has neither the token nor the metadata. */
+/** The content of a judgement. It has neither the token nor the metadata. */
 export type Judgement = Omit<DeviceJudgement, 'sealed' | 'device' | 'ipInfo' | 'deviceBasic' | 'signals'> &
   Pick<JudgedDevice, 'device' | 'ipInfo' | 'deviceBasic' | 'signals'>;
 
@@ -34,7 +34,7 @@ const text = z.string();
 const level = z.enum(['LOW', 'MEDIUM', 'HIGH']);
 const withBoth = z.tuple([text, level, z.number().min(0).max(1)]);
 
-/** How a signal looked in that catalogue, by its name. */
+/** The rows of that catalogue, by name. */
 const BY_NAME: ReadonlyMap<unknown, z.infer<typeof withBoth>> = new Map(
   Object.entries(SIGNALS_OF_VERSION_1).flatMap(([group, names]) => {
     const [rank, confidence] = group.split(' ');
@@ -91,7 +91,7 @@ export function writeRecord(judgement: Judgement): string {
   return JSON.stringify(record);
 }
 
-/** The judgement of a record. Undefined for a text that is no record of a known version. */
+/** The judgement of a record. Undefined for any other text. */
 export function readRecord(record: string): Judgement | undefined {
   const { data } = version1.safeParse(parseJson(record));
   const deviceBasic = data && readBasic(data);

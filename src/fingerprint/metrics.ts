@@ -23,7 +23,7 @@ export function createFingerprintMetrics({ counter, counterOf, onCollect }: Metr
   const judged = 'Judgements that were sealed, opened, or could not be opened';
   const dropped = 'Arguments that a trusted header overruled, by key';
 
-  /** Signals since the metrics were last read: a counter makes a key out of its labels each time, for each of many signals. */
+  /** Signals since the last scrape, because a counter builds a key from its labels at each increment. */
   const counted = new Map<string, Partial<Record<SignalLevel, number>>>();
   onCollect(() => {
     for (const [code, levels] of counted)

@@ -30,7 +30,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
   __typename: 'DeviceFingerprint';
   device: FingerprintDevice;
   ipInfo: IpInfo;
-  /** The business event that was asked about. Never known for a reference of another subgraph. */
+  /** The business event of the query; undefined for a reference of another subgraph. */
   eventType: string | undefined;
   /** When the service answered, in ms since 1970. */
   respondedAt: number;
@@ -41,7 +41,7 @@ export type JudgedDevice = Omit<DeviceFingerprint, 'device' | 'deviceBasic' | 'i
 /** A difference from the document, with the word that the document does not have. */
 type Difference = readonly [kind: Drift, word?: string];
 
-/** The outcome of a response, with the values of its report that were left out or cut, and its differences. */
+/** The outcome of a response, the number of values left out of its report or cut, and its differences. */
 interface ReadOutcome {
   readonly outcome: FingerprintOutcome;
   readonly leftOut: number;
@@ -55,35 +55,35 @@ type Detail = FingerprintData['detail'];
 
 /** Turns a response (document, 2 and 7) into a type of the graph. @throws DeviceTrustError with an UPSTREAM code */
 export function toOutcome(
-  question: FingerprintRequest,
+  request: FingerprintRequest,
   { status, json, unreadable }: UpstreamResponse,
   respondedAt: number,
 ): ReadOutcome {
   const success = status === 200 ? successEnvelope.safeParse(json) : undefined;
   if (success?.data) {
     const report = new Report();
-    const outcome = toDevice(question, success.data.data, respondedAt, report);
+    const outcome = toDevice(request, success.data.data, respondedAt, report);
     return { outcome, leftOut: report.leftOut, differences: differencesOf(success.data.data) };
   }
   const envelope = anyEnvelope.safeParse(json).data;
   if (envelope && envelope.code !== status) throw protocolError(`HTTP status ${status} with code ${envelope.code}`);
   if (success) throw protocolError(unreadable ?? describeIssues(success.error));
-  const said = loggableMessage(envelope?.message);
+  const message = loggableMessage(envelope?.message);
   if (status === 400) {
     const { data: rejection, error } = invalidRequestEnvelope.safeParse(json);
     if (rejection) return { outcome: toRejection(rejection.data.errors), leftOut: 0, differences: [] };
     throw protocolError(describeIssues(error));
   }
   if ([401, 403, 404].includes(status)) {
-    const internal = `HTTP status ${status} for application ${question.account.id}${said}`;
-    // In another form than the service's it may come from a firewall, which a bot can provoke. So it does not count as a
-    // mistake of ours; if it is one, our own probe finds the account refused.
+    const internal = `HTTP status ${status} for application ${request.account.id}${message}`;
+    // Without an envelope it may come from a firewall, which a bot can provoke, so it does not count as a mistake of ours.
+    // If it is one, our own probe finds the account refused.
     throw new DeviceTrustError('UPSTREAM_REJECTED', { internal, side: envelope ? undefined : 'upstream' });
   }
-  // 429 is not documented. It can only mean that a later request may succeed.
+  // 429 is not documented, but a later request may succeed.
   if (status >= 500 || status === 429)
-    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${said}` });
-  throw protocolError(`HTTP status ${status}${said}`);
+    throw new DeviceTrustError('UPSTREAM_UNAVAILABLE', { internal: `HTTP status ${status}${message}` });
+  throw protocolError(`HTTP status ${status}${message}`);
 }
 
 /** The evidence of an answer to a probe: the success and the 400 are documented; 401, 403 and 404 blame us (document, 7). */
@@ -205,7 +205,7 @@ class Report {
   #left = MAX_BYTES;
   leftOut = 0;
 
-  /** The longest beginning of a text that still fits. The first text that is cut takes all that is left. */
+  /** The longest prefix of a text that still fits. The first text that is cut takes all that is left. */
   text(value: string): string {
     if (this.#takes(jsonBytes(value, this.#left))) return value;
     this.leftOut += 1;

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and nobody awaits a rule.
+// biome-ignore-all lint/suspicious/noThenProperty: the format of a policy has this key, and no rule is awaited.
 
 import { closestMatch } from 'leven';
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 /** The format of a risk policy's file. A policy is no secret, so messages quote it. */
 
-/** The `rule` of a decision that no rule has made. No rule can have this id. */
+/** The `rule` of a decision without a matching rule. No rule can have this id. */
 export const OTHERWISE = 'otherwise';
 
 /** Several times the size of the largest policy. A file is checked between requests, so it must not take long. */
@@ -60,7 +60,7 @@ const rule = objectOf('a rule, which is an object', {
     .string(`1 to 48 of a-z, 0-9, - and _, and not ${OTHERWISE}`)
     .regex(/^[a-z0-9_-]{1,48}$/)
     .refine((id) => id !== OTHERWISE),
-  // Without a condition it would decide about everybody, which is what `otherwise` is for.
+  // Without a condition it would match every device, like `otherwise`.
   when: condition.refine((when) => Object.keys(when).length > 0, {
     error: CONDITION,
     when: ({ issues }) => issues.length === 0,
@@ -116,7 +116,7 @@ function messagesFor(issue: z.core.$ZodIssue, ids: readonly string[]): string[] 
   return [sentence(where, message, input, issue.code === 'invalid_value' ? issue.values.map(String) : [])];
 }
 
-/** A rule by its id, or by its position from 1 on if its id names none or another one. In a list the value shows which entry it is. */
+/** A rule by its id, or by its position from 1 on if the id is invalid or repeated. Positions in lists are left out. */
 function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonly string[]): string {
   if (typeof at !== 'number') return first === undefined ? '' : `${String(first)}: `;
   const key = others.filter((part) => typeof part === 'string').join('.');
@@ -124,7 +124,7 @@ function locationOf([first, at, ...others]: readonly PropertyKey[], ids: readonl
   return `rule ${id ? show(id) : at + 1}: ${key && `${key}: `}`;
 }
 
-/** @param known the words of which one may be meant */
+/** @param known the words to suggest from */
 function sentence(where: string, expected: string, value: unknown, known: readonly string[] = []) {
   const near = nearest(value, known);
   return `${where}expected ${expected}, but got ${show(value)}.${near === undefined ? '' : ` Did you mean ${near}?`}`;

@@ -6,12 +6,12 @@ import { LEVELS, SIGNAL_CATALOGUE } from './signal-catalogue.ts';
 
 export const CLIENTS = Object.values(CLIENT_TYPES);
 
-/** The circumstances in which signals are judged. */
-type Asked = Pick<PolicyInput, 'clientType' | 'eventType'>;
+/** A combination of client type and event type. */
+type Case = Pick<PolicyInput, 'clientType' | 'eventType'>;
 type Decision = Rule['decision'];
 
-/** A device to decide about, and the words for it. Without a client it is each in turn. */
-export interface Question {
+/** A device with its name in the report. Without a client type it is tried with each. */
+export interface Device {
   readonly name: string;
   readonly signals: readonly PolicySignal[];
   readonly clientType: PolicyInput['clientType'] | undefined;
@@ -67,10 +67,10 @@ export function bySignal(policy: RiskPolicy): { readonly lines: string[]; readon
 }
 
 /** Which rule acts on a device, and why each one before it does not. */
-export function explain(policy: RiskPolicy, question: Question): string[] {
-  const clients = question.clientType ? [question.clientType] : CLIENTS;
+export function explain(policy: RiskPolicy, device: Device): string[] {
+  const clients = device.clientType ? [device.clientType] : CLIENTS;
   const answers = clients.map((clientType) => {
-    const input = { ...question, clientType };
+    const input = { ...device, clientType };
     const { action, rule } = decide(policy, input);
     const at = policy.rules.findIndex(({ decision }) => decision.rule === rule);
     const before = policy.rules.slice(0, at < 0 ? policy.rules.length : at).map((one) => {
@@ -79,8 +79,8 @@ export function explain(policy: RiskPolicy, question: Question): string[] {
     });
     return [`${action} by ${rule}. Before it:`, ...(before.length > 0 ? before : ['  no rule'])].join('\n');
   });
-  if (new Set(answers).size === 1) return [`${question.name}: ${answers[0]}`];
-  return answers.map((one, at) => `${question.name} ${clients[at]}: ${one}`);
+  if (new Set(answers).size === 1) return [`${device.name}: ${answers[0]}`];
+  return answers.map((one, at) => `${device.name} ${clients[at]}: ${one}`);
 }
 
 /** The conditions of a rule that do not hold. */
@@ -103,22 +103,22 @@ function whyNot({ when, needs }: Rule, { clientType, eventType, signals }: Polic
 }
 
 /** The decision about each device of a list. */
-export function summaryTable(policy: RiskPolicy, questions: readonly Question[]): string[] {
-  const rows = questions.flatMap(({ name, signals, clientType: client, eventType }) => {
-    const asked = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
-    return outcomesOf(policy, signals, asked).map((cells) => [name, ...cells]);
+export function summaryTable(policy: RiskPolicy, devices: readonly Device[]): string[] {
+  const rows = devices.flatMap(({ name, signals, clientType: client, eventType }) => {
+    const cases = (client ? [client] : CLIENTS).map((clientType) => ({ clientType, eventType }));
+    return outcomesOf(policy, signals, cases).map((cells) => [name, ...cells]);
   });
   return table([['device', 'action', 'rule', 'would act (shadow)', 'for'], ...rows]);
 }
 
 /** The combinations about which two policies decide differently. */
 export function differences(policy: RiskPolicy, other: RiskPolicy, path: string): string[] {
-  const asked = questionsOf([...policy.rules, ...other.rules]);
+  const cases = casesOf([...policy.rules, ...other.rules]);
   const tried = [...combinationsFor(policy), ...combinationsFor(other)].map((all) => [nameOf(all), all] as const);
   const rows = [...new Map(tried)].flatMap(([name, signals]) => {
-    const both = byAnswer(asked, (question) =>
-      [policy, other].map((one) => {
-        const { action, rule } = decide(one, { ...question, signals });
+    const both = byDecision(cases, (one) =>
+      [policy, other].map((each) => {
+        const { action, rule } = decide(each, { ...one, signals });
         return `${action} ${rule}`;
       }),
     );
@@ -129,10 +129,10 @@ export function differences(policy: RiskPolicy, other: RiskPolicy, path: string)
   return [head, '', ...table([['signals', 'now', 'then', 'for'], ...rows])];
 }
 
-/** Which rules decide where the conditions of a rule hold that never acts, if they ever do. */
+/** Why a rule never acts: its conditions never hold, or earlier rules decide where they do. */
 function whyIdle(policy: RiskPolicy, rule: Rule): string {
   const inputs = combinationsFor(policy).flatMap((signals) =>
-    questionsOf(policy.rules).map((question) => ({ ...question, signals })),
+    casesOf(policy.rules).map((one) => ({ ...one, signals })),
   );
   const names = new Set(inputs.flatMap((input) => (matches(rule, input) ? decide(policy, input).rule : [])));
   return names.size === 0 ? 'its conditions never hold' : `an earlier rule always decides: ${[...names].join(', ')}`;
@@ -143,7 +143,7 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
   const larger = rules.flatMap(({ when, needs }, at) => {
     if (needs < 2) return [];
     const own = SIGNALS.filter((signal) => counts(when, signal) && !when.noneOf?.some((code) => code === signal.code));
-    // Those about which an earlier rule decides alone come last, so that some combinations are without them.
+    // Signals on which an earlier rule decides alone come last, so that some combinations lack them.
     const previous = rules.slice(0, at).filter((earlier) => !earlier.isShadow && earlier.needs === 1);
     const isDecided = (signal: PolicySignal) => previous.some((earlier) => counts(earlier.when, signal));
     const ordered = [...own.filter((signal) => !isDecided(signal)), ...own.filter(isDecided)];
@@ -153,40 +153,39 @@ function combinationsFor({ rules }: RiskPolicy): (readonly PolicySignal[])[] {
 }
 
 /** Each client type with every event type that the rules name, and with none for all others. */
-function questionsOf(rules: readonly Rule[]): Asked[] {
+function casesOf(rules: readonly Rule[]): Case[] {
   const eventTypes = [...new Set(rules.flatMap(({ when }) => when.eventType ?? [])), undefined];
   return CLIENTS.flatMap((clientType) => eventTypes.map((eventType) => ({ clientType, eventType })));
 }
 
-/** Each different decision about these signals: action, rule, shadow rules, and the questions for which it is made. */
-function outcomesOf(policy: RiskPolicy, signals: readonly PolicySignal[], questions = questionsOf(policy.rules)) {
-  return byAnswer(questions, (question) => {
+/** Each different decision about these signals: action, rule, shadow rules, and the cases in which it is made. */
+function outcomesOf(policy: RiskPolicy, signals: readonly PolicySignal[], cases = casesOf(policy.rules)) {
+  return byDecision(cases, (one) => {
     const shadows: string[] = [];
     const onShadow = (shadow: Decision) => void shadows.push(`${shadow.rule} (${shadow.action})`);
-    const { action, rule } = decide(policy, { ...question, signals }, onShadow);
+    const { action, rule } = decide(policy, { ...one, signals }, onShadow);
     return [action, rule, shadows.join(', ')];
   });
 }
 
-/** Each different answer to these questions, with the questions behind it. */
-function byAnswer(questions: ReturnType<typeof questionsOf>, answerTo: (question: Asked) => string[]): string[][] {
-  const askedBy = new Map<string, string[]>();
-  for (const question of questions) {
-    const key = answerTo(question).join('\n');
-    const name = `${question.clientType} ${question.eventType ?? 'other'}`;
-    askedBy.set(key, [...(askedBy.get(key) ?? []), name]);
+/** Each different decision, as cells, with the cases in which it is made. */
+function byDecision(cases: readonly Case[], decisionIn: (one: Case) => string[]): string[][] {
+  const namesOf = new Map<string, string[]>();
+  for (const one of cases) {
+    const key = decisionIn(one).join('\n');
+    namesOf.set(key, [...(namesOf.get(key) ?? []), `${one.clientType} ${one.eventType ?? 'other'}`]);
   }
-  return [...askedBy].map(([key, by]) => [...key.split('\n'), askedBy.size === 1 ? 'all' : by.join(', ')]);
+  return [...namesOf].map(([key, names]) => [...key.split('\n'), namesOf.size === 1 ? 'all' : names.join(', ')]);
 }
 
 const nameOf = (signals: readonly PolicySignal[]) => signals.map(({ name }) => name).join(' + ') || '(none)';
 
-/** The catalogue's row of a signal that is alone. */
+/** The catalogue's row of a single signal. */
 function rowOf([first, ...others]: readonly PolicySignal[]): string[] {
   return first && others.length === 0 ? [first.level, String(first.confidence), first.effect ?? ''] : ['', '', ''];
 }
 
-/** Lines whose cells stand below each other. */
+/** Lines with aligned columns. */
 function table(rows: readonly (readonly string[])[]): string[] {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));

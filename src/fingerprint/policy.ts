@@ -67,7 +67,7 @@ export function parsePolicy(json: string): RiskPolicy {
   };
 }
 
-/** The decision of the first rule that matches. `onShadow` gets that of each shadow rule which matches before. */
+/** The decision of the first rule that matches. `onShadow` gets those of shadow rules that match before it. */
 export function decide(
   policy: RiskPolicy,
   input: PolicyInput,
@@ -86,7 +86,7 @@ export function matches({ when, needs }: Rule, { clientType, eventType, signals 
   if (when.eventType && (eventType === undefined || !when.eventType.includes(eventType))) return false;
   if (signals.some(({ code }) => isOneOf(when.noneOf, code))) return false;
   const counted = signals.filter((signal) => counts(when, signal));
-  // The document does not say that a signal comes only once, and twice the same is not two.
+  // The document does not rule out duplicate signals, which count once.
   return counted.length >= needs && new Set(counted.map(({ name }) => name)).size >= needs;
 }
 

@@ -20,7 +20,7 @@ export interface FingerprintCaller extends Caller {
   readonly metadata: TrustedMetadata;
 }
 
-/** Metadata as trusted headers complete it, and the keys of those arguments that a header overrules. */
+/** Metadata with the trusted headers, and the keys of the arguments that these overrule. */
 export function withTrusted(given: DeviceMetadataInput | null | undefined, trusted: TrustedMetadata) {
   const metadata = { ...given };
   const dropped: MetadataKey[] = [];
@@ -37,7 +37,7 @@ export function withTrusted(given: DeviceMetadataInput | null | undefined, trust
 /** An application as it is configured, with the address of its region. */
 export type ConfiguredApplication = Readonly<Record<'publicKey' | 'secret' | 'region' | 'baseUrl', string>>;
 
-/** Prepares an application once, so that its calls need not. */
+/** Prepares an application once for all of its calls. */
 export function prepareApplication({ publicKey: id, secret, region, baseUrl }: ConfiguredApplication): Account {
   // A `/` in a key would lead to another endpoint.
   const { origin, pathname: path } = new URL(
@@ -52,7 +52,7 @@ export function toRequest(args: QueryDeviceFingerprintArgs, applications: Pick<U
   const account = applications.find(args.publicKey);
   if (!account)
     throw badUserInput('publicKey', 'that of a configured application', 'an unknown one', 'FINGERPRINT_APPLICATIONS');
-  // The business event, for the risk policy and for the record of a judgement.
+  // For the risk policy and the record of a judgement.
   const eventType = args.eventType || undefined;
   if (eventType && !EVENT_TYPE.pattern.test(eventType))
     throw badUserInput('eventType', EVENT_TYPE.expected, 'another text');

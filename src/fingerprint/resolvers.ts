@@ -36,7 +36,7 @@ export class DeviceRequest {
   readonly #policy: PolicyInUse['current'];
   readonly #decisions = new Map<JudgedDevice, DeviceRiskDecision>();
   readonly #judgements = new Map<JudgedDevice, DeviceJudgement>();
-  /** The devices of the judgements that were made here. All others were opened. */
+  /** The devices of the judgements made in this request. All others were opened. */
   readonly #devices = new Map<DeviceJudgement, JudgedDevice>();
   readonly #sealed = new Map<DeviceJudgement, string | DeviceTrustError>();
 
@@ -47,14 +47,14 @@ export class DeviceRequest {
     this.#policy = parts.policyInUse.current;
   }
 
-  /** Asks about the device of the caller's client, whom trusted headers may describe. */
+  /** Looks up the device of the caller's client, which trusted headers may describe. */
   device(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
     const { metadata, dropped } = withTrusted(args.metadata, this.#caller.metadata);
     for (const key of dropped) this.#parts.metrics.recordDroppedMetadata(key, 1);
     return this.lookUp({ ...args, metadata });
   }
 
-  /** Asks about a token. Equal requests share one call. */
+  /** Looks up a token. Equal requests share one call. */
   async lookUp(args: QueryDeviceFingerprintArgs): Promise<FingerprintOutcome> {
     const { upstream, metrics } = this.#parts;
     const { operation } = this.#context;
@@ -92,7 +92,7 @@ export class DeviceRequest {
     if (!this.#parts.judgements.hasKeys) return this.#context.refuseField(noSealingKeys);
     const known = this.#judgements.get(device);
     if (known) return known;
-    // Sound: `decisionOf` and `sealedOf` make the rest where it is asked for.
+    // Sound: `decisionOf` and `sealedOf` add the rest where it is selected.
     const judgement = judgementOf(device, this.#caller.subject, null) as DeviceJudgement;
     this.#judgements.set(device, judgement);
     this.#devices.set(judgement, device);
@@ -117,7 +117,7 @@ export class DeviceRequest {
     const device = this.#devices.get(judgement);
     if (!device) return judgement.sealed;
     const known = this.#sealed.get(judgement);
-    // An error is remembered too, because one request can select it under hundreds of aliases.
+    // Errors too, because one request can select one under hundreds of aliases.
     const sealed = known ?? this.#parts.judgements.seal(judgementOf(device, this.#caller.subject, this.decide(device)));
     this.#sealed.set(judgement, sealed);
     if (sealed instanceof DeviceTrustError) throw sealed;
@@ -142,11 +142,11 @@ export const fingerprintResolvers: Resolvers<FingerprintContext> = {
       // trusted headers are about the viewer, not the device.
       const publicKey = 'publicKey' in reference ? reference.publicKey : null;
       const outcome = await fingerprint.lookUp({ token, publicKey });
-      // No union can carry a rejection here.
+      // A reference has no union for a rejection.
       if (outcome.__typename === 'DeviceFingerprintRejected') throw new DeviceTrustError('DEVICE_TOKEN_REJECTED');
       return outcome;
     },
-    // Sound, twice: the parent is always what `lookUp` returned. The generated types know only the fields of the graph.
+    // Sound, twice: the parent is always what `lookUp` returned. The generated types have only the fields of the graph.
     decision: (device, _args, { fingerprint }) => fingerprint.decide(device as JudgedDevice),
     judgement: (device, _args, { fingerprint }) => fingerprint.judge(device as JudgedDevice),
     signals,

@@ -22,7 +22,7 @@ const MAX_OPENED_CHARACTERS = 262_144;
 
 export const noSealingKeys = () => notConfigured('Judgements', 'SEALING_KEYS');
 
-/** Makes judgements that can be kept, and opens those that were. */
+/** Seals judgements, and opens sealed ones. */
 export class Judgements {
   readonly #metrics: Pick<FingerprintMetrics, 'recordJudgement'>;
   /** By the protected header of the texts that each key seals. The first one seals, and all of them open. */
@@ -53,7 +53,7 @@ export class Judgements {
     const [first] = this.#keys;
     if (!first) throw noSealingKeys();
     const text = encrypt(writeRecord(judgement), ...first);
-    // Only the service can make it longer: the texts of pages and callers are bounded.
+    // Only the service can cause this: the texts of pages and callers are bounded.
     const internal = 'a judgement that is too long to be sealed';
     if (text.length > MAX_BYTES) return new DeviceTrustError('UPSTREAM_PROTOCOL_ERROR', { internal });
     this.#metrics.recordJudgement('sealed');

@@ -20,7 +20,7 @@ export class FingerprintService {
   readonly metrics: FingerprintMetrics;
   readonly maxUpstreamCalls: number;
   readonly #log: Options['log'];
-  /** The new words that the log has named. */
+  /** The drifts that the log has named. */
   readonly #named = new Set<string>();
 
   constructor(
@@ -50,7 +50,7 @@ export class FingerprintService {
     this.upstream.replace(applications.map(prepareApplication));
   }
 
-  /** Asks about one token, and counts its signals. @throws see `UpstreamClient.ask` */
+  /** Looks up one token, and counts its signals. @throws see `UpstreamClient.ask` */
   async query(request: FingerprintRequest, scope: CallScope): Promise<FingerprintOutcome> {
     // The service would reject it (document, section 8), at the price of a call.
     if (request.token === '') return toRejection([EMPTY_TOKEN]);
@@ -71,7 +71,7 @@ export class FingerprintService {
     return outcome;
   }
 
-  /** Counts a difference from the document, and names a new word in the log, once in this process. */
+  /** Counts a difference from the document, and logs a new word once in this process. */
   #recordDrift(kind: Drift, word?: string): void {
     this.metrics.recordDrift(kind);
     // The word is part of the cause, so the repeat limit counts each word separately.
@@ -82,7 +82,7 @@ export class FingerprintService {
   }
 }
 
-/** A word like those of the document: nothing else is kept, or gets into the log. */
+/** A word like those of the document: nothing else is kept or logged. */
 const PLAIN_WORD = /^[\w/.-]{1,48}$/;
 const MAX_NAMED = 64;
 
@@ -92,7 +92,7 @@ const EMPTY_TOKEN = {
   type: 'string_too_short',
 };
 
-/** Asks about an empty token. The service refuses it after it has checked our credentials (document, section 8). */
+/** A query with an empty token. The service refuses it after it has checked our credentials (document, section 8). */
 export function fingerprintProbe({ region, origin, path, headers }: Account): Probe {
   return { region, origin, path, headers, body: () => toBody({ token: '' }), classify: healthOf };
 }
