@@ -51,7 +51,7 @@ interface Options {
 
 interface PendingAttestation {
   readonly audience: Audience;
-  /** The attestation of a verdict; null if it deserves none. The first call signs, and further ones get the same. */
+  /** The attestation of a verdict; null if it earns none. The first call signs, and further ones get the same. */
   readonly attest: (verdict: CaptchaVerdict) => Promise<string | null>;
 }
 
@@ -74,13 +74,13 @@ export class AttestationIssuer {
     return this.#signer?.jwks;
   }
 
-  /** Replaces every key at once. A signature that is under way keeps its key. */
+  /** Replaces every key at once. Signatures in progress keep their key. */
   replaceKeys(keys: readonly AttestationKey[]): void {
     if (this.#signer) this.#signer = createSigner(keys);
   }
 
   /**
-   * Checks whether a verification may be attested, before it spends the challenge. Undefined if the input names no audience.
+   * Checks whether a verification may be attested, before it consumes the challenge. Undefined without an audience.
    *
    * @param subject the person behind the request
    * @throws DeviceTrustError NOT_CONFIGURED, BAD_USER_INPUT, or FORBIDDEN without a person where the audience requires one
@@ -132,7 +132,7 @@ export class AttestationIssuer {
 }
 
 const NO_SUBJECT =
-  'input.audience: expected a request on behalf of a person, but got one that names nobody. If somebody has signed in, the router has to send the header of TRUSTED_HEADERS that names this person.';
+  'input.audience: expected a request on behalf of a person, but got one without. For a person who has signed in, the router has to send the header of TRUSTED_HEADERS that names the person.';
 
 /** The assurance of a verdict; undefined if it earns no attestation. Without a verdict only the allowance of an outage earns one. */
 function assuranceOf(verdict: CaptchaVerdict): Assurance | undefined {

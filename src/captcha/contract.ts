@@ -46,7 +46,7 @@ export const EXCEPTIONS: ReadonlyMap<string, DocumentedException> = new Map([
   ['-50308', { msg: 'payload Used', cause: 'CLIENT' }],
 ]);
 
-/** The families of the documented codes: what was sent (-5000x and -503xx), and the captcha id (-501xx). */
+/** The families of the documented codes: the content of the request (-5000x and -503xx), and the captcha id (-501xx). */
 const FAMILIES = /^-50(00|1\d|3\d)\d$/;
 
 /** The cause of an exception (7.2). A new code has the cause of its family: an exception that a bot can provoke is no failure of the service. */
@@ -81,7 +81,7 @@ export interface Exception {
 
 /** The content of a response, apart from its HTTP status. */
 export type CaptchaResponse =
-  /** It is in another form than JSON, for this reason. */
+  /** It was not read as JSON, for this reason. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | {
       readonly kind: 'rejection';
@@ -97,8 +97,8 @@ export type CaptchaResponse =
   | { readonly kind: 'other'; readonly lot_number: unknown };
 
 /**
- * Reads a response. A rejection with wrong details is one, and so is an exception with a numeric `code` or without
- * `status`. If they counted as unusable, a policy could let them proceed.
+ * Reads a response. A rejection counts even with wrong details, and an exception with a numeric `code` or without
+ * `status`: if they were unusable, a policy could let them proceed.
  */
 export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadable'>): CaptchaResponse {
   const { json: body, unreadable } = received;
@@ -117,7 +117,7 @@ export function readResponse(received: Pick<UpstreamResponse, 'json' | 'unreadab
   return { kind: 'flawed pass', lot_number, ...(exception ?? { code: null, type: null }) };
 }
 
-/** Does this reject? `fail` (2.3), any result but the pass, a status that begins with it, or a reason of 7.1. */
+/** Does this reject? `fail` (2.3), any result but the pass, a status that begins with `fail`, or a reason of 7.1. */
 function isRejection(body: unknown): boolean {
   const { status, result, reason } = propertiesOf(body);
   const word = textOf(status) ?? '';

@@ -7,13 +7,13 @@ const FACTOR = 2;
 /** The number that may proceed in any case, once per process and for all captcha ids together. */
 const MINIMUM = 10;
 
-/** The captchas of one requester that count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
+/** The captchas of one requester that may count or proceed in a minute. `anonymous`: its header is missing; `untracked`: none is configured. */
 const PER_MINUTE = { person: 3, network: 12, anonymous: Number.POSITIVE_INFINITY, untracked: Number.POSITIVE_INFINITY };
 
 /** The requester of a captcha. */
 export interface Requester {
   readonly kind: keyof typeof PER_MINUTE;
-  /** Tells it from others of its kind; empty for `anonymous` and `untracked`. */
+  /** Distinguishes it from others of its kind; empty for `anonymous` and `untracked`. */
   readonly id: string;
 }
 
@@ -32,8 +32,8 @@ interface Minute {
 
 /**
  * Limits the captchas that proceed while their service is down. The limit follows verified passes, so a
- * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and these
- * more than no name. The count outlasts an outage, so one that comes and goes lets no more through.
+ * bot has to solve challenges. Each kind has its own bucket, because accounts cost a bot more than networks, and networks
+ * more than anonymity. Counts outlast an outage, so a service that flaps lets no more through.
  */
 export class FailOpenBudget {
   /** The minutes with passes of the last hour, by bucket. */
@@ -44,7 +44,7 @@ export class FailOpenBudget {
   readonly #proceededOf = new Map<string, number>();
   #proceeded = 0;
 
-  /** Records that a requester was verified; `now` is on a clock that stands still in an outage of the id, in ms. */
+  /** Records a verified pass of a requester; `now` is on a clock that stands still in an outage of the id, in ms. */
   recordPass(captchaId: string, requester: Requester, now: number): void {
     const bucket = bucketOf(captchaId, requester);
     const minutes = this.#minutes.get(bucket) ?? [];

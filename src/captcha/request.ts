@@ -13,7 +13,7 @@ export interface Captcha extends Account {
 export type ConfiguredCaptcha = Pick<Captcha, 'captchaKey' | 'region'> &
   Readonly<Record<'captchaId' | 'baseUrl', string>>;
 
-/** Prepares a captcha id once, so that its verifications need not. */
+/** Prepares a captcha id once for all of its verifications. */
 export function prepareCaptcha({ captchaId: id, captchaKey, region, baseUrl }: ConfiguredCaptcha): Captcha {
   const { origin, pathname, search } = new URL(`${baseUrl}${VALIDATE_TEMPLATE}?captcha_id=${encodeURIComponent(id)}`);
   const headers = { 'content-type': 'application/x-www-form-urlencoded', ...CLIENT_HEADERS };

@@ -35,7 +35,7 @@ export class CaptchaRequest {
       const message = `One request may verify ${count}. Send the next one in another request.`;
       throw new DeviceTrustError('OVERLOADED', { message, side: 'caller' });
     }
-    // Before the verification, because that spends the challenge.
+    // Before the verification, because that consumes the challenge.
     const { audience, attest } = attestations.check(input, this.#caller.subject) ?? {};
     const verdict = await this.#parts.validate(input, { caller: this.#caller, audience }, this.#context.scope);
     if (attest) this.#attestations.set(verdict, () => attest(verdict));
@@ -43,7 +43,7 @@ export class CaptchaRequest {
     return verdict;
   }
 
-  /** The attestation of a verdict of this request; null if it deserves none. It is refused if the input named no audience. */
+  /** The attestation of a verdict of this request; null if it earns none. Refused if the input named no audience. */
   attest(verdict: CaptchaValidation): Promise<string | null> | null {
     const attest = this.#attestations.get(verdict);
     const missingAudience = () => badUserInput('attestation', 'input.audience and input.action beside it', 'neither');

@@ -55,13 +55,13 @@ export class CaptchaService {
     this.attestations = new AttestationIssuer(attestation, { captchas: this.upstream, metrics });
   }
 
-  /** Replaces all captcha ids at once. Requests under way keep theirs. */
+  /** Replaces all captcha ids at once. Requests in flight keep theirs. */
   replace(captchas: readonly ConfiguredCaptcha[]): void {
     this.upstream.replace(captchas.map(prepareCaptcha));
   }
 
   /**
-   * Verifies one challenge. Without a verdict the fail-open policy decides (document, 7.3), on what our own probes show.
+   * Verifies one challenge. Without a verdict the fail-open policy decides (document, 7.3), by the results of our own probes.
    *
    * @throws DeviceTrustError BAD_USER_INPUT, OVERLOADED, QUOTA_EXCEEDED, or a cancellation
    */
@@ -94,7 +94,7 @@ export class CaptchaService {
 
   /**
    * Are this captcha id and every alternative down? A bot could name one that is down, and so avoid the
-   * challenges of one that is well. One that never worked or is refused is not in use; a new one may be well.
+   * challenges of one that works. One that never worked or is refused is not in use; a new one may work.
    */
   #isDown(captchaId: string, audience: Purpose['audience']): boolean {
     const { ids, health } = this.upstream;
@@ -117,12 +117,12 @@ export class CaptchaService {
         return { result, evidence: evidenceOf(response, result, received.status) };
       });
     } catch (error) {
-      // A limit of our own is never an outcome: otherwise a bot could turn load into a request that proceeds.
+      // A limit of our own is never a verdict: otherwise a bot could turn load into a request that proceeds.
       if (!isUpstreamFailure(error)) throw error;
-      // The log has one line about a confirmed outage, and not one for each request.
+      // The log has one line for a confirmed outage, not one for each request.
       if (error.why === 'outage') return noVerdict('TRANSPORT');
       log.warn({ ...ids, code: error.code, internal: error.internal }, 'captcha service gave no answer');
-      // A bot can provoke a 429 at will, so the pause after it is the client's doing like the 429 itself.
+      // A bot can provoke a 429, so the pause after it has the cause CLIENT like the 429 itself.
       if (error.why === 'pause') return noVerdict('CLIENT');
       if (error.code === 'UPSTREAM_REJECTED') return noVerdict('CONFIGURATION');
       return noVerdict('TRANSPORT', { isUnreadable: error.why === 'unreadable' });
@@ -150,7 +150,7 @@ function logProblems(
   }
   if (verdict.__typename === 'NoVerdict') {
     const { cause, code } = verdict;
-    // Only these are surely a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
+    // Only these are certainly a client's mistake. A 4xx without an exception may also be a wrong address or a firewall between
     // us and the service, and an undocumented code or a flawed pass may be a change at the service.
     if (EXCEPTIONS.get(code ?? '')?.cause === 'CLIENT') return;
     const internal = response.kind === 'exception' ? `exception ${code}${loggableMessage(response.msg)}` : undefined;

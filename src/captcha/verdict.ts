@@ -18,7 +18,7 @@ export type CaptchaVerdict =
       readonly isAllowed: boolean;
     });
 
-/** A verification without a verdict, before anyone has decided whether the request may proceed. */
+/** A verification without a verdict, before the fail-open policy has decided. */
 export interface NoVerdict extends Exception {
   readonly __typename: 'NoVerdict';
   readonly cause: CaptchaIndeterminateCause;
@@ -29,8 +29,8 @@ export interface NoVerdict extends Exception {
 /**
  * The verdict, never better than the response: a pass counts only exactly as documented, with status 200 and for this
  * lot number, a rejection in any form. A judgement that is neither has the cause CLIENT, because a bot can spoil its
- * own pass. It is no CaptchaFailed: a service that changes its passes has rejected nobody. No JSON, or anything
- * undocumented with status 200, may be a rejection.
+ * own pass. It is no CaptchaFailed: a service that changes its passes rejects no challenge. A response that is not JSON,
+ * or is undocumented with status 200, may be a rejection.
  */
 export function verdictOf(response: CaptchaResponse, status: number, lotNumber: string): CaptchaVerdict | NoVerdict {
   const mismatch = 'lot_number' in response ? mismatchOf(response.lot_number ?? lotNumber, lotNumber) : undefined;
@@ -62,7 +62,7 @@ export function verdictOf(response: CaptchaResponse, status: number, lotNumber: 
 /** The verdict on an answer for another lot number; undefined for the right one. */
 function mismatchOf(received: unknown, lotNumber: string): CaptchaVerdict | undefined {
   if (received === lotNumber) return undefined;
-  const about = typeof received === 'string' ? received : 'something else than a text';
+  const about = typeof received === 'string' ? received : 'something other than a text';
   return failed('the service answered for another lot_number', 'LOT_NUMBER_MISMATCH', { lotNumber: about });
 }
 
@@ -100,7 +100,7 @@ export function healthOf(response: CaptchaResponse, status: number): ProbeResult
   }
 }
 
-/** The evidence of a call. Only a verdict shows that the service is well: its edge may refuse while all else is down. */
+/** The evidence of a call. Only a verdict shows that the service works: its edge may refuse while all else is down. */
 export function evidenceOf(response: CaptchaResponse, verdict: CaptchaVerdict | NoVerdict, status: number) {
   const { evidence } = healthOf(response, status);
   if (evidence === 'well') return verdict.__typename === 'NoVerdict' ? 'inconclusive' : 'well';
@@ -124,13 +124,13 @@ interface FailOpen {
   readonly policy: FailOpenPolicy;
   /** Has the captcha id worked in this process? One that never did is misconfigured, however it fails. */
   readonly hasWorked: boolean;
-  /** Is the captcha id down, and so is every other one that a person could use instead? */
+  /** Are the captcha id and every alternative to it down? */
   readonly isDown: boolean;
   /** Takes one from the allowance for an outage; false if it is used up. */
   readonly takeAllowance: () => boolean;
 }
 
-/** The outcome without a verdict. Nothing else decides whether such a request may proceed. */
+/** The outcome without a verdict. Only this decides whether such a request may proceed. */
 export function indeterminate(none: NoVerdict, { policy, hasWorked, isDown, takeAllowance }: FailOpen): CaptchaVerdict {
   const { code, type, isUnreadable } = none;
   const cause = none.cause !== 'CLIENT' && !hasWorked ? 'CONFIGURATION' : none.cause;
